@@ -27,10 +27,11 @@ from aggregate.clients.pricing import cost
 from aggregate.compose.api import compose_prompt
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.lifetimes import REMEMBERED_PAUSES, CacheLifetime, Pauses
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
-from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
+from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, charge
 from aggregate.tokens.count import count_prompt
 from simulation.chart import line_chart

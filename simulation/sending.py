@@ -15,10 +15,11 @@ from aggregate.clients.connection import certificates
 from aggregate.clients.protocol import ChatClient
 from aggregate.clients.providers import open_client
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.file_order import order_for_sending
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import CachePolicy, policy_for
-from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
+from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
 from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.tokens.count import count
 

@@ -190,6 +190,19 @@ def test_a_refusal_is_no_turn(config: str) -> None:
     assert not (Path(config).parent / "manual_slop_history.toml").exists()
 
 
+def test_a_turn_is_recorded_once(config: str) -> None:
+    """A second call, an answer without text, and a question of nothing are refused; the discussion stays (S-6)."""
+    planned = plan_for(config, "claude-opus-5", "Why?")
+    with pytest.raises(ProviderError, match="answered nothing"):
+        record(planned, None, None)
+    record(planned, None, "So.")
+    with pytest.raises(ClientSetupError, match="recorded already"):
+        record(planned, None, "So.")
+    assert len(load_history(Path(config).with_name("manual_slop_history.toml"))) == 2
+    with pytest.raises(ClientSetupError, match="the message is empty"):
+        plan_for(config, "claude-opus-5", " ")
+
+
 def test_a_prompt_alone_is_planned(config: str) -> None:
     """A prompt that a host has composed itself keeps its breakpoints by the layout, and cannot be recorded."""
     prompt = compose_prompt(request_for(open_project(config)))

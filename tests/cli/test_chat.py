@@ -234,6 +234,27 @@ def test_retry_goes_by_the_discussion(
     assert questions() == asked
 
 
+def test_compact(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Costs are said before, the summary counts in the totals, and all turns stay as another discussion (S-9)."""
+    long = "What of the parser? " * 300
+    _, out, err = chat(
+        capsys,
+        monkeypatch,
+        f"{long}\n{long}\n{long}\n/compact\nAnd now?\n/discussion default-full\n",
+    )
+    assert len(out) == 4
+    said = err.splitlines()
+    before = next(
+        place for place, line in enumerate(said) if "become a summary, for about $" in line
+    )
+    assert said[before + 2] == "all turns are kept: --discussion default-full goes on from them"
+    assert said[-2] == 'discussion "default-full", 6 turns'
+    assert said[-1].startswith("5 answers: ")
+    assert len(load_history(Path("manual_slop_history.toml"))) == 7
+
+
 def test_discussions(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

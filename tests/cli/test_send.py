@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.cli.program import run_program
+from aggregate.sources.history_reader import load_history
 from tests.project import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
@@ -104,6 +105,30 @@ def test_json(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out)["warnings"] == [
         "anthropic claude-sonnet-5 takes no temperature: 0.5 is left out"
     ]
+
+
+def test_compact(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Alone it prints the summary, before a message it says what was done, and a dry run does nothing (S-9)."""
+    ask = ("send", "What of the parser? " * 200, "-c", config, "--provider", "scripted", "-q")
+    for _ in range(4):
+        aggregate(capsys, *ask)
+    history = Path(config).with_name("manual_slop_history.toml")
+    before = history.read_bytes()
+    compact = ("send", "--compact", "-c", config, "--provider", "scripted")
+    _, out, err = aggregate(capsys, *compact, "--dry-run", "--json")
+    assert (json.loads(out)["turns"], json.loads(out)["kept_as"]) == (4, "default-full")
+    assert err.startswith("4 turns (")
+    assert history.read_bytes() == before
+    code, out, err = aggregate(capsys, *compact, "And now?")
+    assert (code, out.count("\n")) == (0, 1)
+    assert "all turns are kept" in err
+    assert len(load_history(history)) == 7
+    assert aggregate(capsys, *ask)[0] == 0
+    assert aggregate(capsys, *ask)[0] == 0
+    _, out, _ = aggregate(capsys, *compact, "--json", "-q")
+    assert json.loads(out)["text"].startswith("No model was asked")
+    code, _, err = aggregate(capsys, "send", "-c", config, "--provider", "scripted")
+    assert (code, "say something: aggregate send MESSAGE" in err) == (2, True)
 
 
 def test_files_with_diffs_are_named(config: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -160,6 +160,23 @@ def test_an_answer_without_end(provider: str, streamed: bool) -> None:
 
 
 @every_sdk
+def test_an_event_without_end(provider: str) -> None:
+    """A line of a stream has a limit of its own: the libraries look at all of it with each piece that comes."""
+    lines = "data: \n" * 500 + "data: " + "x" * 5_000
+    with answering(200, lines, content_type="text/event-stream") as url:
+        transport = ADAPTERS[provider](
+            provider, ApiKey(KEY), url, limits=ConnectionLimits(event=4_000)
+        )
+        client = Client(provider, transport, "m", NEVER_AGAIN)
+        with pytest.raises(ProviderError) as caught:
+            client.send(Prompt(()), "Why?", on_text=lambda _: None)
+    assert (
+        str(caught.value)
+        == f"{provider} sent more than 4,000 bytes, which no answer has: check the address"
+    )
+
+
+@every_sdk
 @streamed_or_not
 def test_a_compressed_answer_is_not_unpacked(provider: str, streamed: bool) -> None:
     """A small one could fill the memory; none is asked for, so no server sends one unless it wants to."""

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from aggregate.clients.protocol import ModelRequest
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import CachePolicy
-from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
+from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, charge
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aggregate.chat.discussions import project_discussion
 from aggregate.chat.model_selection import ModelSelection
 from aggregate.chat.prepared_turn import PreparedTurn
-from aggregate.chat.turn import CompletedTurn, record_turn
+from aggregate.chat.turn import ASSISTANT, CompletedTurn, record_turn
 from aggregate.chat.turn_preparation import prepare_turn
 from aggregate.clients import anthropic_api, gemini_api, openai_api
 from aggregate.clients.messages import messages_of
@@ -139,7 +140,7 @@ def plan_for(
             layout of the last request, ``earlier.plan.layout``.
 
     Raises:
-        ClientSetupError: The provider is unknown, or the model's name does not tell it.
+        ClientSetupError: The provider is unknown, the model's name does not tell it, or a project is asked nothing.
         ConfigError: The configuration or the history cannot be used, or there is no such persona.
         ScopeError: A file of the project asks for one that may not be read.
         PromptTooLongError: The prompt exceeds the model's context window.
@@ -156,6 +157,8 @@ def plan_for(
         bare = prompt.prompt if isinstance(prompt, Composition) else prompt
         plan = client.plan(bare, message, options=options)
         return PlannedRequest(name, client.request(plan, options=options))
+    if not message.strip():
+        raise ClientSetupError("the message is empty: a discussion goes on with a question")
     project = open_project(prompt)
     selection = ModelSelection(
         provider=name,
@@ -204,16 +207,17 @@ def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
     return gemini_api.request_body(planned.request)
 
 
-def record(planned: PlannedRequest, usage: object, reply: str | Reply) -> CompletedTurn:
+def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) -> CompletedTurn:
     """Keep a turn that the host has sent, as ``send`` would: prompt, answer, both turns, and what was sent.
 
     Args:
         planned: What ``plan_for`` has returned for a project.
         usage: What the SDK reports, as its object or a mapping; a ``Usage``; or ``None`` where there is none.
-        reply: What the model has answered.
+        reply: What the model has answered; ``None``, as SDKs have it for an answer without text, is an empty one.
 
     Raises:
-        ClientSetupError: The plan is one of a prompt alone, which has no project to be kept in.
+        ClientSetupError: The plan is one of a prompt alone, which has no project to be kept in, or the discussion ends
+            with this turn already.
         ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
         OutputError: A file cannot be written, or lies outside of the project.
     """
@@ -221,10 +225,17 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply) -> Comple
         raise ClientSetupError(
             "a prompt alone has no discussion to record in: give plan_for the project instead"
         )
-    if isinstance(reply, str):
+    if not isinstance(reply, Reply):
         reply = Reply(
-            reply, _usage(api_family(planned.provider, planned.model), usage), model=planned.model
+            reply or "",
+            _usage(api_family(planned.provider, planned.model), usage),
+            model=planned.model,
         )
+    request = planned.turn.request
+    answer = {"role": ASSISTANT, "content": reply.text}
+    turns = project_discussion(planned.project, request.discussion, is_new=True)
+    if turns.path and turns.all == (*request.history, answer):
+        raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
     return record_turn(planned.turn, planned.project, reply)
 
 

@@ -13,11 +13,11 @@ from aggregate.config.user import is_trusted
 from aggregate.disk.roots import project_root
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.sent_file import SentFile
+from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.file_order import FORGET, count_changes
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, digest
 from aggregate.prompt_cache.lifetimes import Pauses
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
-from aggregate.prompt_cache.request_plan import BlockLayout
 from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.sources.git import touched_files
 

@@ -213,8 +213,11 @@ def _keep(prepared: PreparedTurn, reply: Reply, history: Path | None, log: Logge
         _check_answer(reply, prepared.client.provider)
         if history is not None:
             _add_turns(prepared, reply, history)
-    finally:
-        write_request(log)
+    except BaseException:
+        with suppress(OutputError):  # the first error says more
+            write_request(log)
+        raise
+    write_request(log)
 
 
 def _add_turns(prepared: PreparedTurn, reply: Reply, history: Path) -> None:

@@ -11,7 +11,7 @@ from aggregate.chat.model_selection import ModelSelection, SelectedModel, select
 from aggregate.chat.prepared_turn import PreparedTurn
 from aggregate.chat.request_log import SentRecord
 from aggregate.chat.turn_composition import ComposedTurn, TurnRecipient, compose_turn
-from aggregate.chat.turn_request import turn_request
+from aggregate.chat.turn_request import AsideScope, turn_request
 from aggregate.clients.capabilities import unused_options
 from aggregate.clients.client import Client
 from aggregate.clients.context_window import check_window
@@ -31,11 +31,12 @@ from aggregate.errors import PromptTooLongError, ProviderError
 from aggregate.models.choice import unknown_names
 from aggregate.models.image import Image
 from aggregate.models.task import Task
+from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.file_order import file_digests
 from aggregate.prompt_cache.lifetimes import CacheLifetime
 from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
-from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
+from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
 from aggregate.sources.history_reader import NO_DISCUSSION
 from aggregate.sources.path_resolution import FolderListing
@@ -55,6 +56,7 @@ def prepare_turn(
     require_key: bool = True,
     task: Task | None = None,
     replaces: Sequence[Mapping[str, Any]] = (),
+    aside: AsideScope | None = None,
 ) -> PreparedTurn:
     """Compose and plan the turn that says ``message``; nothing is written or sent.
 
@@ -69,6 +71,7 @@ def prepare_turn(
         require_key: Off for a plan that will not be delivered.
         task: What the user points at beside the message, which is its text; with a budget only.
         replaces: The last turns of the discussion, in whose place this one comes once it is answered.
+        aside: Makes it a question about the discussion, kept in none.
 
     Raises:
         ConfigError: The configuration or the history cannot be used, there is no such persona, or a task has no budget.
@@ -84,7 +87,7 @@ def prepare_turn(
         selected.client, ratio=token_ratio(selected.client.provider, selected.client.model)
     )
     request = turn_request(
-        project, message, selection, replace(selected, client=client), task, replaces
+        project, message, selection, replace(selected, client=client), task, replaces, aside
     )
     instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)

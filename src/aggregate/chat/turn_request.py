@@ -1,7 +1,7 @@
 """What a turn composes: the project as the persona wants it, with the message as the last excerpt."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from aggregate.chat.model_selection import ModelSelection, SelectedModel
@@ -14,6 +14,7 @@ from aggregate.config.load import Project
 from aggregate.errors import ConfigError
 from aggregate.models.amounts import AUTO
 from aggregate.models.task import Task
+from aggregate.sources.history_reader import NO_DISCUSSION
 
 USER: Final = "User"
 """Who says the message, as the discussion calls them."""
@@ -24,6 +25,34 @@ _NO_BUDGET: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class AsideScope:
+    """What a question about a discussion is shown; it is kept in none.
+
+    Attributes:
+        turns: The turns that are shown without files and all else; ``None`` for the prompt as it is.
+    """
+
+    turns: tuple[object, ...] | None = None
+
+    def applied(self, request: Request) -> Request:
+        """Return the request that shows this alone."""
+        request = replace(request, discussion=NO_DISCUSSION)
+        if self.turns is None:
+            return request
+        return replace(
+            request,
+            entries=(),
+            screenshots=(),
+            results=(),
+            beads=False,
+            budget=None,
+            task=None,
+            doubts=(),
+            history=self.turns,
+        )
+
+
 def turn_request(
     project: Project,
     message: str,
@@ -31,6 +60,7 @@ def turn_request(
     selected: SelectedModel,
     task: Task | None,
     replaces: Sequence[Mapping[str, Any]] = (),
+    aside: AsideScope | None = None,
 ) -> Request:
     """Return what to compose: the project as the persona wants it, with the message as the last excerpt.
 
@@ -56,6 +86,8 @@ def turn_request(
         is_new=True,
         task=task,
     )
+    if aside is not None:
+        request = aside.applied(request)
     if task is not None and request.budget is None:
         raise ConfigError(_NO_BUDGET)
     request = replace(

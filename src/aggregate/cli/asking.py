@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from aggregate.cli import lazy
 from aggregate.cli.commands import is_sentence
@@ -15,22 +14,14 @@ from aggregate.cli.path_arguments import from_here
 from aggregate.cli.sections import section
 from aggregate.cli.stdin import read_input
 from aggregate.compose.asking import parse_place
-from aggregate.compose.project import open_project
-from aggregate.config.load import Project, unconfigured
+from aggregate.config.load import Project
 from aggregate.disk.reading import read_text
-from aggregate.disk.roots import real_path
-from aggregate.errors import ConfigError
 from aggregate.models.amounts import AUTO, Amount, parse_amount
 from aggregate.models.task import Place, Task
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-KEEP = (
-    "no manual_slop.toml here: all files below this folder that git would take are candidates; "
-    "to keep or narrow this choice: aggregate init --budget 32k"
-)
-"""What is said where a folder without a configuration is taken."""
 _FILE = "@"
 _STDIN = "-"
 _SHOWN = 100
@@ -232,69 +223,3 @@ def seeds_of(
     named = read_task(None, symbols=symbols, since=since)
     places = typed_places(focus, project.folder / project.config.files.base_dir)
     return replace(named or Task(), focus=places) if places else named
-
-
-def open_project_here(config: Path) -> Project:
-    """Return the project, or the folder without a configuration that prompts were written in (rule T-6).
-
-    Raises:
-        ConfigError: The configuration cannot be used, or there is none and no prompt either.
-    """
-    bare = unconfigured(config)
-    has_prompts = (bare.folder / bare.config.output.output_dir).is_dir()
-    if config.exists() or _is_named("config"):
-        return open_project(config)
-    if not has_prompts:
-        raise ConfigError(
-            "there is neither a manual_slop.toml nor a prompt here; to make one: "
-            'aggregate "what you are about to do" --budget 32k',
-            path=str(config),
-        )
-    return open_project(bare)
-
-
-def open_asked_project(
-    config: Path, *, is_asked: bool, allow_outside: bool | None, allow_secrets: bool | None
-) -> tuple[Project, bool]:
-    """Return the project, and whether it is a folder without a configuration, which a task or a budget may do without.
-
-    Args:
-        config: The configuration that was named, or the one that is meant.
-        is_asked: Whether a task or a budget was named.
-        allow_outside: What the user says for this run.
-        allow_secrets: The same.
-
-    Raises:
-        ConfigError: The configuration is missing or cannot be used.
-    """
-    bare = is_asked and not config.exists() and not _is_named("config")
-    if bare:
-        _check_is_a_project(config.parent)
-    project = open_project(
-        unconfigured(config) if bare else config,
-        allow_outside=allow_outside,
-        allow_secrets=allow_secrets,
-    )
-    return project, bare
-
-
-def _check_is_a_project(folder: Path) -> None:
-    """Make sure that a folder without a configuration is none that holds all that somebody has.
-
-    Raises:
-        ConfigError: It is the home folder or the top of a disk, and no repository.
-    """
-    here = folder.absolute()
-    is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
-    if is_everything and not os.path.lexists(here / ".git"):
-        raise ConfigError(
-            "this folder holds all that you have, and no manual_slop.toml: go to a project, or write one with "
-            '"aggregate init"',
-            path=str(here),
-        )
-
-
-def _is_named(parameter: str) -> bool:
-    """Tell whether the user has named a parameter of the command."""
-    source = click.get_current_context().get_parameter_source(parameter)
-    return source not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)

@@ -9,10 +9,11 @@ from time import monotonic
 import click
 
 from aggregate.chat.keep_alive import renew_until
-from aggregate.cli.asking import KEEP, open_asked_project
-from aggregate.cli.chat_commands import Leave, completions, is_command, run_command, who
+from aggregate.cli.chat_commands import Leave, completions, is_command, run_command
 from aggregate.cli.chat_input import MessageInput, message_input
 from aggregate.cli.chat_session import ChatSession, ChatSettings
+from aggregate.cli.chat_setting_commands import who
+from aggregate.cli.opened_project import KEEP, open_asked_project
 from aggregate.cli.output import say, say_aside
 from aggregate.cli.turn import TurnArguments, output_options, turn_options
 from aggregate.config.load import Project

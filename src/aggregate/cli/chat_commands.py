@@ -1,32 +1,35 @@
 """The commands of ``chat`` that begin with a slash."""
 
-import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
 from aggregate.chat.discussions import fork_discussion, project_discussion
-from aggregate.chat.model_selection import SelectedModel
-from aggregate.chat.send_settings import COMPANIES
-from aggregate.cli.chat_session import ChatSession, ChatSettings, with_selection
+from aggregate.cli.chat_session import ChatSession, with_selection
+from aggregate.cli.chat_setting_commands import (
+    AS_CONFIGURED,
+    aliases,
+    ask_model,
+    ask_persona,
+    set_budget,
+    set_effort,
+    set_focus,
+    set_since,
+    set_symbols,
+    set_temperature,
+)
 from aggregate.cli.output import say
 from aggregate.cli.send_plan import plan_lines
 from aggregate.clients.capabilities import Effort
-from aggregate.clients.providers import NAMES, provider_of_model
+from aggregate.clients.providers import NAMES
 from aggregate.compose.project import shared_personas
-from aggregate.config.user import user_config
-from aggregate.models.amounts import AUTO, parse_amount
+from aggregate.models.amounts import AUTO
 from aggregate.models.prompt import Section
 from aggregate.sources.history_reader import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.text.suggestions import did_you_mean
 
-_AS_CONFIGURED = "none"
-"""Takes a setting of this session back."""
-_HOTTEST = 2
-"""What the providers that take a temperature allow at most."""
 _PLANNED = "And?"
 """What a plan is made for where no message is named and nothing was asked yet."""
 
@@ -85,14 +88,6 @@ def completions(session: ChatSession, before: str, word: str) -> list[str]:
     return [known for known in COMMANDS[name].complete(session) if known.startswith(word)]
 
 
-def who(selected: SelectedModel) -> str:
-    """Return who is asked, as a person reads it."""
-    client = selected.client
-    model = f"{client.provider} {client.model}".strip()
-    persona = selected.origins.get("persona")
-    return f"{model}, persona {persona}" if persona else model
-
-
 def _paths(word: str) -> list[str]:
     """Return the files and folders below the current one whose paths begin with ``word``."""
     folder, _, start = word.rpartition("/")
@@ -108,18 +103,6 @@ def _paths(word: str) -> list[str]:
     ]
 
 
-def _words(text: str) -> list[str]:
-    """Return words as a shell takes them, with quotation marks around what has blanks.
-
-    Raises:
-        UsageError: A quotation mark has no other.
-    """
-    try:
-        return shlex.split(text)
-    except ValueError:
-        raise click.UsageError("a quotation mark has no other one") from None
-
-
 def _help(_session: ChatSession, _text: str) -> None:
     width = max(len(f"/{name} {row.arguments}") for name, row in COMMANDS.items())
     rows = [
@@ -127,110 +110,6 @@ def _help(_session: ChatSession, _text: str) -> None:
     ]
     say(*rows)
     say('""" begins and ends a message of several lines; Ctrl-C stops an answer, Ctrl-D leaves')
-
-
-def _change(session: ChatSession, settings: ChatSettings) -> None:
-    say(who(session.select(settings)))
-
-
-def _model(session: ChatSession, text: str) -> None:
-    words = _words(text)
-    if not words:
-        say(who(session.select(session.settings)))
-        return
-    if len(words) == 2 and words[0] in NAMES:
-        provider, model = words
-    elif len(words) == 1 and words[0] in NAMES:
-        provider, model = words[0], ""
-    elif len(words) == 1:
-        provider, model = _provider_for(session, words[0]), words[0]
-    else:
-        raise click.UsageError("name a model, a provider, or a provider and its model")
-    is_same = provider == session.settings.selection.provider
-    base_url = session.settings.selection.base_url if is_same else ""
-    changes = {"provider": provider, "model": model, "base_url": base_url}
-    _change(session, with_selection(session.settings, **changes))
-
-
-def _provider_for(session: ChatSession, model: str) -> str:
-    """Return the provider to name with a model: none for an alias, its maker where that is another than is asked."""
-    named = session.settings.selection.provider
-    if model in _aliases(session):
-        return ""
-    asked = session.select(session.settings).client.provider
-    maker = provider_of_model(model)
-    return maker if asked in COMPANIES and maker and maker != asked.removesuffix("-cli") else named
-
-
-def _persona(session: ChatSession, text: str) -> None:
-    persona = "" if text == _AS_CONFIGURED else text
-    _change(
-        session, with_selection(session.settings, persona=persona) if text else session.settings
-    )
-
-
-def _budget(session: ChatSession, text: str) -> None:
-    if text:
-        try:
-            budget = None if text == _AS_CONFIGURED else parse_amount(text)
-        except ValueError as error:
-            raise click.UsageError(f"the budget {error}") from None
-        session.select(with_selection(session.settings, budget=budget))
-    chosen = session.settings.selection.budget
-    say(f"budget: {'as configured' if chosen is None else chosen}")
-
-
-def _effort(session: ChatSession, text: str) -> None:
-    if text:
-        if text not in (*Effort, _AS_CONFIGURED):
-            raise click.UsageError("name low, medium, high or none")
-        effort = None if text == _AS_CONFIGURED else Effort(text)
-        session.select(with_selection(session.settings, effort=effort))
-    say(f"effort: {session.settings.selection.effort or 'as configured'}")
-
-
-def _temperature(session: ChatSession, text: str) -> None:
-    if text:
-        session.select(with_selection(session.settings, temperature=_degree(text)))
-    chosen = session.settings.selection.temperature
-    say(f"temperature: {'as configured' if chosen is None else f'{chosen:g}'}")
-
-
-def _degree(text: str) -> float | None:
-    """Return a temperature, ``None`` for the configured one.
-
-    Raises:
-        UsageError: It is none.
-    """
-    if text == _AS_CONFIGURED:
-        return None
-    try:
-        degree = float(text)
-    except ValueError:
-        degree = -1
-    if not 0 <= degree <= _HOTTEST:
-        raise click.UsageError(f"the temperature is a number from 0 to {_HOTTEST}, or none")
-    return degree
-
-
-def _focus(session: ChatSession, text: str) -> None:
-    if text:
-        places = () if text == _AS_CONFIGURED else tuple(_words(text))
-        session.select(replace(session.settings, focus=places))
-    say(f"focus: {', '.join(session.settings.focus) or 'none'}")
-
-
-def _symbol(session: ChatSession, text: str) -> None:
-    if text:
-        names = () if text == _AS_CONFIGURED else tuple(_words(text))
-        session.select(replace(session.settings, symbols=names))
-    say(f"symbols: {', '.join(session.settings.symbols) or 'none'}")
-
-
-def _since(session: ChatSession, text: str) -> None:
-    if text:
-        session.select(replace(session.settings, since="" if text == _AS_CONFIGURED else text))
-    say(f"since: {session.settings.since or 'none'}")
 
 
 def _files(session: ChatSession, text: str) -> None:
@@ -277,20 +156,20 @@ def _fork(session: ChatSession, text: str) -> None:
     _discussion(session, text)
 
 
+def _compact(session: ChatSession, _text: str) -> None:
+    session.compact()
+
+
 def _quit(_session: ChatSession, _text: str) -> None:
     raise Leave
 
 
-def _aliases(session: ChatSession) -> list[str]:
-    return sorted({*session.project.config.send.aliases, *user_config().send.aliases})
-
-
 def _models(session: ChatSession) -> list[str]:
-    return [*_aliases(session), *NAMES]
+    return [*aliases(session), *NAMES]
 
 
 def _personas(session: ChatSession) -> list[str]:
-    return sorted({*session.project.config.personas, *shared_personas(), _AS_CONFIGURED})
+    return sorted({*session.project.config.personas, *shared_personas(), AS_CONFIGURED})
 
 
 def _discussions(session: ChatSession) -> list[str]:
@@ -301,32 +180,32 @@ def _discussions(session: ChatSession) -> list[str]:
 COMMANDS = {
     "help": SlashCommand("", "List the commands.", _help),
     "model": SlashCommand(
-        "[PROVIDER] [NAME]", "Ask another model, by its name or an alias.", _model, _models
+        "[PROVIDER] [NAME]", "Ask another model, by its name or an alias.", ask_model, _models
     ),
-    "persona": SlashCommand("[NAME|none]", "Ask as another persona.", _persona, _personas),
+    "persona": SlashCommand("[NAME|none]", "Ask as another persona.", ask_persona, _personas),
     "budget": SlashCommand(
         "[N|auto|none]",
         "Show what matters for each message within so many tokens; none: as configured.",
-        _budget,
-        lambda _session: (AUTO, "16k", "32k", "60k", _AS_CONFIGURED),
+        set_budget,
+        lambda _session: (AUTO, "16k", "32k", "60k", AS_CONFIGURED),
     ),
     "effort": SlashCommand(
         "[low|medium|high|none]",
         "Let the model think so long before it answers.",
-        _effort,
-        lambda _session: (*Effort, _AS_CONFIGURED),
+        set_effort,
+        lambda _session: (*Effort, AS_CONFIGURED),
     ),
     "temperature": SlashCommand(
-        "[0-2|none]", "Let the model choose its words more or less freely.", _temperature
+        "[0-2|none]", "Let the model choose its words more or less freely.", set_temperature
     ),
     "focus": SlashCommand(
-        "[PATH[:LINES] ...|none]", "Show these whatever they cost; with a budget.", _focus
+        "[PATH[:LINES] ...|none]", "Show these whatever they cost; with a budget.", set_focus
     ),
     "symbol": SlashCommand(
-        "[NAME ...|none]", "Rank from these definitions; with a budget.", _symbol
+        "[NAME ...|none]", "Rank from these definitions; with a budget.", set_symbols
     ),
     "since": SlashCommand(
-        "[REV|none]", "Rank from what has changed since then; with a budget.", _since
+        "[REV|none]", "Rank from what has changed since then; with a budget.", set_since
     ),
     "files": SlashCommand("", "List the files of the last prompt with their tokens.", _files),
     "plan": SlashCommand(
@@ -339,5 +218,8 @@ COMMANDS = {
         "[NAME]", "Go on in another discussion, or begin one.", _discussion, _discussions
     ),
     "fork": SlashCommand("NAME", "Go on in a copy of this discussion.", _fork),
+    "compact": SlashCommand(
+        "", "Put a summary in the place of the oldest turns; all stay as another one.", _compact
+    ),
     "quit": SlashCommand("", "Leave; all is kept, send and chat go on from here.", _quit),
 }

@@ -12,6 +12,7 @@ from aggregate.chat.keep_alive import KeepAlive
 from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn
 from aggregate.cli.asking import seeds_of
+from aggregate.cli.compaction import compact
 from aggregate.cli.output import say, say_aside, warn, warn_all
 from aggregate.cli.send_report import dollars, price
 from aggregate.cli.turn import checked_message, deliver, notes_on, prepare
@@ -172,6 +173,14 @@ class ChatSession:
         """Take the last question with its answer out of the discussion, and return the question."""
         self._is_answered = False
         return take_back(self.project, self.settings.selection.discussion)
+
+    def compact(self) -> None:
+        """Let the model put a summary in the place of the discussion's oldest turns."""
+        prepared, compacted = compact(self.project, self.settings.selection, quiet=self.quiet)
+        self.kept = None  # what it would renew is not sent again
+        if compacted is not None:
+            usage = compacted.completed.reply.usage
+            self.totals = self.totals.plus(usage, price(prepared.turn, usage))
 
     def retry(self) -> None:
         """Ask the last question once more; an answer that it has stays until another one is there.

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from aggregate.chat.request_log import find_prompt, read_request
-from aggregate.cli.asking import open_project_here
+from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
 from aggregate.compose.audit_file import read_audit

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import click
 
 from aggregate.chat.discussions import delete_discussion, fork_discussion, project_discussion
-from aggregate.cli.asking import open_project_here
 from aggregate.cli.commands import Described
+from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import complete_discussions, config_option, json_option
 from aggregate.cli.output import say, write_path, write_result, write_rows
 from aggregate.compose.discussions import DiscussionTurns

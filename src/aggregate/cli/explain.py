@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli.asking import open_project_here
 from aggregate.cli.audit_table import print_audit, print_rows
 from aggregate.cli.audited_prompts import audited_prompt, is_prompt, newest_prompt
+from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import write_result
 from aggregate.cli.path_arguments import from_here

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli.asking import open_project_here
 from aggregate.cli.audited_prompts import audited_prompt, is_prompt, newest_prompt
+from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_rows
 from aggregate.cli.path_arguments import from_here

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aggregate.cli import lazy
-from aggregate.cli.asking import open_asked_project
+from aggregate.cli.opened_project import open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say
 from aggregate.errors import ConfigError

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from aggregate.cli import lazy
-from aggregate.cli.asking import open_project_here
+from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import warn_all, write_path
 from aggregate.compose.numbered_output import prune_outputs

@@ -11,14 +11,8 @@ import click
 from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
-from aggregate.cli.asking import (
-    KEEP,
-    open_asked_project,
-    read_task,
-    task_argument,
-    task_options,
-    typed_places,
-)
+from aggregate.cli.asking import read_task, task_argument, task_options, typed_places
+from aggregate.cli.opened_project import KEEP, open_asked_project
 from aggregate.cli.options import (
     cache_options,
     config_option,

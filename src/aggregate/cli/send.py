@@ -5,7 +5,9 @@ from datetime import date
 
 import click
 
-from aggregate.cli.asking import KEEP, open_asked_project, seeds_of
+from aggregate.cli.asking import seeds_of
+from aggregate.cli.compaction import compact
+from aggregate.cli.opened_project import KEEP, open_asked_project
 from aggregate.cli.output import say, warn_all, write_result, write_rows
 from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import print_report
@@ -23,14 +25,22 @@ from aggregate.compose.asking import for_reader
 
 
 @click.command()
-@click.argument("message")
+@click.argument("message", required=False)
 @turn_options
+@click.option(
+    "--compact",
+    "is_compacted",
+    is_flag=True,
+    help="First let the model put a summary in the place of the discussion's oldest turns, which are kept as another "
+    "discussion; without MESSAGE do no more.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @output_options
 def send(
-    message: str,
+    message: str | None,
     arguments: TurnArguments,
     *,
+    is_compacted: bool,
     dry_run: bool,
     as_json: bool,
     quiet: bool,
@@ -41,7 +51,9 @@ def send(
 
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
-    text = _read_message(message)
+    if message is None and not is_compacted:
+        raise click.UsageError("say something: aggregate send MESSAGE")
+    text = "" if message is None else _read_message(message)
     project, bare = open_asked_project(
         arguments.config,
         is_asked=arguments.selection.budget is not None,
@@ -50,6 +62,18 @@ def send(
     )
     if bare and not quiet:
         say(KEEP)
+    if is_compacted:
+        alone = message is None
+        compact(
+            project,
+            arguments.selection,
+            quiet=quiet,
+            dry_run=dry_run,
+            shows_summary=alone,
+            as_json=as_json,
+        )
+        if alone or dry_run:
+            return
     turn = prepare(
         project,
         text,

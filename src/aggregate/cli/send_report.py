@@ -45,12 +45,13 @@ def print_report(turn: PreparedTurn, completed: CompletedTurn) -> None:
         say(turn.report.sentence)
     if reply.stop.value != "end":
         warn(f"the answer is not complete ({reply.stop.value})")
-    say(_usage_sentence(turn, reply.usage))
+    say(usage_sentence(turn, reply.usage))
     files = (completed.path, completed.history)
     say(", ".join(str(file) for file in files if file is not None))
 
 
-def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
+def usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
+    """Return what was sent, read from the cache and paid."""
     if not usage.input and not usage.output:
         return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
     share = f"{usage.cache_share:.0%}"

@@ -10,7 +10,8 @@ import click
 from rich.cells import cell_len
 
 from aggregate.cli import lazy
-from aggregate.cli.asking import open_asked_project, read_task, task_option
+from aggregate.cli.asking import read_task, task_option
+from aggregate.cli.opened_project import open_asked_project
 from aggregate.cli.options import (
     cache_options,
     config_option,

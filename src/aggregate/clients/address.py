@@ -6,6 +6,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from aggregate.errors import ClientSetupError
 
+UNREADABLE = "that cannot be read"
+"""Stands for what is no address, behind the words "the address"."""
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -58,7 +60,7 @@ def display_address(url: str) -> str:
     """
     parts = _split(url)
     if parts is None or not parts.hostname:
-        return "that cannot be read"
+        return UNREADABLE
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{_host(parts)}{port}{parts.path}"
 

@@ -11,7 +11,7 @@ from functools import cache
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from aggregate.clients.address import display_address
+from aggregate.clients.address import UNREADABLE, display_address
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
@@ -26,11 +26,13 @@ class ConnectionLimits:
             a second, also from the other side of the world.
         read: For the next bytes of the answer: models that think send none for minutes where it is not streamed.
         size: The most bytes of an answer: 128,000 tokens take 40 MB where each comes in an event of its own.
+        event: The most bytes of a line of an answer that comes in events: an SDK takes minutes for 100 MB of them.
     """
 
     connect: float = 10.0
     read: float = 600.0
     size: int = 100_000_000
+    event: int = 10_000_000
 
 
 DEFAULT_LIMITS: Final = ConnectionLimits()
@@ -65,7 +67,8 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
 
     async def limit_size(response: "Response") -> None:
         stream = cast("AsyncByteStream", response.stream)
-        response.stream = _limited(stream, limits.size)
+        is_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        response.stream = _limited(stream, limits.size, limits.event if is_events else limits.size)
 
     hooks = {"request": [set_limits], "response": [_refuse_wrong_server, limit_size]}
     return {"verify": certificates(), "follow_redirects": False, "event_hooks": hooks}
@@ -85,8 +88,8 @@ def causes(error: BaseException | None, *, outer: BaseException | None) -> Itera
         error = error.__cause__ or error.__context__
 
 
-def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
-    """Return the bytes of an answer, which end with an error where they are more than ``size``.
+def _limited(stream: "AsyncByteStream", size: int, line: int) -> "AsyncByteStream":
+    """Return the bytes of an answer, which end with an error where they, or those of a line, are too many.
 
     Raises:
         WrongAddressError: On reading on.
@@ -95,13 +98,16 @@ def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
 
     class Limited(AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            received = 0
+            received = in_line = 0
             async for piece in stream:
                 received += len(piece)
-                if received > size:
-                    raise WrongAddressError(
-                        f"sent more than {size:,} bytes, which no answer has: check the address"
-                    )
+                behind_break = len(piece) - piece.rfind(b"\n") - 1
+                in_line = behind_break if behind_break < len(piece) else in_line + len(piece)
+                for bytes_in_it, limit in ((received, size), (in_line, line)):
+                    if bytes_in_it > limit:
+                        raise WrongAddressError(
+                            f"sent more than {limit:,} bytes, which no answer has: check the address"
+                        )
                 yield piece
 
         async def aclose(self) -> None:
@@ -119,6 +125,7 @@ async def _refuse_wrong_server(response: "Response") -> None:
     location = response.headers.get("location", "")
     if response.is_redirect or (location and 300 <= response.status_code < 400):
         target = display_address(str(response.url.join(location))) if location else "nowhere"
+        target = f"an address {UNREADABLE}" if target == UNREADABLE else target
         raise WrongAddressError(
             f"answered {response.status_code}, a redirect to {target}, which is not followed: "
             "if that is the right address, name it with --base-url"

@@ -7,7 +7,8 @@ from typing import Any, Final, Protocol
 from aggregate.clients.capabilities import Effort, ResponseFormat
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
-from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan
+from aggregate.prompt_cache.block_layout import BlockLayout
+from aggregate.prompt_cache.request_plan import RequestPlan
 
 OnText = Callable[[str], None]
 """Called with each piece of the answer as it comes."""

@@ -11,32 +11,31 @@ Segments are counted as in the prompt's fingerprint, where the system prompt is 
 names the place behind them: a block that ends at 3 ends behind the system prompt and two segments of the prompt.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import accumulate, pairwise, takewhile
+from itertools import accumulate, pairwise
 
 from aggregate.models.image import Image
-from aggregate.models.prompt import SEPARATOR, Section, Segment
+from aggregate.models.prompt import SEPARATOR, Segment
+from aggregate.prompt_cache.block_layout import BlockLayout
+from aggregate.prompt_cache.breakpoint_layout import (
+    EarlierRequest,
+    image_ends,
+    layout_with_breakpoints,
+)
 from aggregate.prompt_cache.breakpoints import (
-    EACH_TURN,
-    choose_breakpoints,
     default_change_weights,
 )
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment
 from aggregate.prompt_cache.lifetimes import (
     CacheLifetime,
     Pauses,
-    WrittenStretch,
-    count_long,
 )
 from aggregate.prompt_cache.policy import SHORT_LIFETIME, CacheLookup, CachePolicy
 from aggregate.sections.discussion import excerpt_turn
-from aggregate.text.lines import common_prefix
 
 NO_PAUSES = Pauses()
-EXPECTED_GROWTH = 1_000
-"""Tokens that a further turn is expected to add to a discussion that begins: an answer of 500 words and a question."""
 
 
 class BlockRole(StrEnum):
@@ -72,31 +71,6 @@ class RequestBlock:
     lifetime: int = SHORT_LIFETIME
     words: str = ""
     image: Image | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BlockLayout:
-    """Where a request's blocks end.
-
-    Attributes:
-        digests: The hashes of the segments.
-        ends: Where blocks end, in order; behind every segment where the cache finds any prefix.
-        breakpoints: Where breakpoints stand, in order; a subset of ``ends``.
-        lifetimes: How many seconds the entry at each breakpoint lives; empty where all live as long as usual.
-    """
-
-    digests: tuple[str, ...]
-    ends: tuple[int, ...]
-    breakpoints: tuple[int, ...]
-    lifetimes: tuple[int, ...] = ()
-
-    def lifetime(self, place: int, usual: int) -> int:
-        """Return how many seconds the entry at a breakpoint lives, the usual ones where none are recorded."""
-        return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
-
-    def alive(self, age: float, usual: int) -> tuple[int, ...]:
-        """Return the breakpoints whose entries still live after ``age`` seconds."""
-        return tuple(place for place in self.breakpoints if age <= self.lifetime(place, usual))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +148,12 @@ def plan_request(
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
     if policy.lookup is CacheLookup.BREAKPOINTS:
         weights = weights or default_change_weights(prompt.prompt)
-        layout = _layout_with_breakpoints(
+        layout = layout_with_breakpoints(
             prompt,
             fingerprint.digests,
             tokens,
             policy,
-            _Before(earlier, age, lifetime, pauses, writes),
+            EarlierRequest(earlier, age, lifetime, pauses, writes),
             weights,
         )
     else:
@@ -189,104 +163,6 @@ def plan_request(
         text = SEPARATOR + message if prompt.segments else message
         blocks.append(RequestBlock(BlockRole.MESSAGE, text, message_tokens))
     return RequestPlan(tuple(blocks), layout, tokens, message_tokens, policy)
-
-
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """What went before a request.
-
-    Attributes:
-        layout: Of the last request, ``None`` if there was none.
-        age: Seconds since then.
-        lifetime: How long new entries are to live.
-        pauses: Those between the last turns.
-        writes: Whether a request follows that may read what this one writes.
-    """
-
-    layout: BlockLayout | None
-    age: float
-    lifetime: CacheLifetime
-    pauses: Pauses
-    writes: bool
-
-
-def _layout_with_breakpoints(
-    prompt: HashedPrompt,
-    digests: tuple[str, ...],
-    tokens: Sequence[int],
-    policy: CachePolicy,
-    before: _Before,
-    weights: Sequence[float],
-) -> BlockLayout:
-    """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same."""
-    old_ends: list[int] = []
-    old: dict[int, int] = {}
-    if before.layout:
-        shared = common_prefix(digests, before.layout.digests)
-        old_ends = [end for end in before.layout.ends if end <= shared]
-        old = {
-            place: before.layout.lifetime(place, policy.seconds)
-            for place in before.layout.alive(before.age, policy.seconds)
-            if place <= shared and tokens[place - 1] >= policy.minimum
-        }
-    stable = takewhile(lambda part: part.section is not Section.HISTORY, prompt.segments)
-    body = 1 + sum(1 for _ in stable)
-    # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
-    ends = {1, body, *old_ends, *range(body, len(digests) + 1), *_image_ends(prompt)}
-    breakpoints: tuple[int, ...] = tuple(sorted(old)[-1:])
-    if before.writes:
-        # Behind what the next request replaces no entry could ever be read.
-        last = _place_of_replaced(weights) or len(tokens)
-        ends.add(last)
-        breakpoints = choose_breakpoints(
-            tokens[:last],
-            policy,
-            body=min(body, last),
-            ends=sorted(end for end in ends if end <= last),
-            old=sorted(place for place in old if place <= last),
-            weights=weights[: last - 1],
-            fallback=_last_long(old, policy),
-        )
-    lifetimes = _lifetimes(breakpoints, tokens, policy, old, before)
-    return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
-
-
-def _place_of_replaced(weights: Sequence[float]) -> int:
-    """Return how many segments stand before what the next request replaces for certain, ``0`` where nothing is."""
-    places = (place for place, weight in enumerate(weights, 1) if weight == EACH_TURN)
-    return next(places, 0)
-
-
-def _last_long(old: Mapping[int, int], policy: CachePolicy) -> int:
-    """Return the last breakpoint whose entry lives for the longer time, ``0`` for none."""
-    long = (place for place, seconds in old.items() if seconds > policy.seconds)
-    return max(long, default=0)
-
-
-def _lifetimes(
-    breakpoints: Sequence[int],
-    tokens: Sequence[int],
-    policy: CachePolicy,
-    old: Mapping[int, int],
-    before: _Before,
-) -> tuple[int, ...]:
-    """Return how long the entry at each breakpoint is to live: old ones as before, new ones as is expected to pay."""
-    if not policy.long_seconds:
-        return ()
-    hit, fallback = max(old, default=0), _last_long(old, policy)
-    new = [place for place in breakpoints if place > hit]
-    start = tokens[hit - 1] if hit else 0
-    stretch = WrittenStretch(
-        start,
-        [tokens[place - 1] for place in new],
-        not hit or fallback == hit,
-        tokens[fallback - 1] if fallback else 0,
-        tokens[-1] - start if hit else EXPECTED_GROWTH,
-    )
-    number = count_long(stretch, policy, before.lifetime, before.pauses)
-    long_places = {*new[:number], fallback}
-    last = max(long_places)
-    return tuple(policy.long_seconds if place <= last else policy.seconds for place in breakpoints)
 
 
 def _blocks(
@@ -322,13 +198,8 @@ def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
     places = range(1, len(prompt.segments) + 1)
     turns = [place for place in places if excerpt_turn(prompt.segments[place - 1].segment)]
     ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1}
-    ends.update(_image_ends(prompt))
+    ends.update(image_ends(prompt))
     return tuple(sorted(ends - {1}))
-
-
-def _image_ends(prompt: HashedPrompt) -> list[int]:
-    """Return where blocks end because images follow."""
-    return [place for place, part in enumerate(prompt.segments, start=2) if part.images]
 
 
 def _image_blocks(

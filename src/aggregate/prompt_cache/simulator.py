@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.policy import CacheLookup
-from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan
+from aggregate.prompt_cache.request_plan import RequestPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from aggregate.errors import ConfigError, OutputError
 from aggregate.models.jsonable import escape_surrogates
 from aggregate.sources.history_reader import (
     CONTINUES,
+    DEFAULT,
     HISTORY_BYTES,
     find_history_file,
     load_history,
@@ -93,6 +94,53 @@ def replace_last_turns(
     return True
 
 
+def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]) -> bool:
+    """Put one turn in the place of the first ones of a file if they are just these, in one step.
+
+    The file is written anew: its comments do not stay.
+
+    Args:
+        path: A TOML file that holds a history.
+        turns: Strings, and mappings with ``role`` and ``content``.
+        new: What comes in their place.
+
+    Returns:
+        Whether they were there, before all others.
+
+    Raises:
+        ConfigError: The file holds no history.
+        OutputError: It cannot be written.
+    """
+    try:
+        with exclusive_access(path):
+            discussion = read_discussion(path)
+            if discussion.turns[: len(turns)] != list(turns):
+                return False
+            remaining = [dict(new), *discussion.turns[len(turns) :]]
+            written = _text_of(remaining)
+            if discussion.continues is not None:
+                written = f"{CONTINUES} = {_string(discussion.continues or DEFAULT)}\n\n{written}"
+            if _parsed_turns(written) != remaining:
+                raise OutputError(f"cannot write the turns of {path} anew: TOML does not hold them")
+            replace_text(path, written)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    return True
+
+
+def _text_of(turns: Sequence[Any]) -> str:
+    """Return turns as TOML: as tables where all are mappings of texts, else as values of an array."""
+    if all(
+        isinstance(turn, dict) and all(isinstance(value, str) for value in turn.values())
+        for turn in turns
+    ):
+        return _with_turns("", turns)
+    document = tomlkit.document()
+    document[_KEY] = tomlkit.array().multiline(multiline=True)
+    document[_KEY].extend(turns)
+    return tomlkit.dumps(document)
+
+
 def copy_discussion(
     source: Path | None, target: Path, *, before: Sequence[Any] = (), continues: str
 ) -> None:
@@ -115,9 +163,7 @@ def copy_discussion(
         document.pop(CONTINUES, None)
         text = tomlkit.dumps(document).lstrip("\n")
     else:
-        document[_KEY] = tomlkit.array().multiline(multiline=True)
-        document[_KEY].extend(turns)
-        text = tomlkit.dumps(document)
+        text = _text_of(turns)
     written = f"{CONTINUES} = {_string(continues)}\n\n{text}"
     if _parsed_turns(written) != turns:
         raise OutputError(f"cannot copy the discussion to {target}: TOML does not hold it")

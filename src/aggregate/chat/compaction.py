@@ -1,0 +1,273 @@
+"""Making a long discussion short: its oldest turns become one summary, which the model itself is asked for.
+
+All turns stay as another discussion, so nothing is lost. The summary is asked for behind the prompt as it was sent, as
+long as a cache holds that: reading it costs a tenth. Else the turns alone are sent. What a cache holds of the files
+stays readable behind a summary, what it holds of the discussion does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import ceil
+from pathlib import Path
+from typing import Any, Final
+
+from aggregate.chat.discussions import project_discussion
+from aggregate.chat.model_selection import ModelSelection
+from aggregate.chat.prepared_turn import PreparedTurn
+from aggregate.chat.turn import CompletedTurn, send_turn
+from aggregate.chat.turn_preparation import prepare_turn
+from aggregate.chat.turn_request import AsideScope
+from aggregate.clients.pricing import cost
+from aggregate.clients.protocol import OnText
+from aggregate.compose.discussions import DiscussionTurns
+from aggregate.compose.project import scope_of
+from aggregate.config.load import Project
+from aggregate.disk.writing import confined
+from aggregate.errors import ConfigError, OutputError, PromptTooLongError
+from aggregate.models.usage import Usage
+from aggregate.sections.discussion import build_discussion_section
+from aggregate.sources.history_reader import (
+    DEFAULT,
+    NO_DISCUSSION,
+    discussion_name,
+    named_discussions,
+)
+from aggregate.sources.history_writer import copy_discussion, history_file, replace_first_turns
+from aggregate.tokens.count import count
+
+SUMMARY: Final = "Summary"
+"""Who says a summary, as the discussion calls them: to the model it is a part of what the user sends."""
+STAYING: Final = 4
+"""The last turns, which stay word for word: two questions with their answers are what the next one refers to."""
+_FEWEST_TOKENS: Final = 1_000
+"""Of the turns that become a summary: of fewer it would hardly be shorter."""
+_WORDS: Final = 600
+_SUMMARY_TOKENS: Final = 800
+"""What a summary of so many words has."""
+_NAME_LENGTH: Final = 40
+"""Characters of a discussion's name in that of the kept one, whose ending needs the rest of 50."""
+_INSTRUCTIONS: Final = """\
+Summarise the first {turns} turns of this discussion ("Discussion Excerpt 1" to "Discussion Excerpt {turns}") for \
+somebody who goes on with it and will no longer see them. Keep what was asked, what was decided and why, what was \
+tried and failed, what is still open, and the names of files, functions, values, errors and commands as they were \
+written. Leave out what was taken back later, and what the files themselves show. Answer with the summary alone, in at \
+most {words} words."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCompaction:
+    """A compaction that can be paid for.
+
+    Attributes:
+        turn: The request for the summary.
+        name: The discussion, ``""`` for the default one.
+        turns: The turns that become a summary.
+        tokens: Theirs, by o200k.
+        staying_tokens: Those of the turns that stay.
+        kept_as: The name of the discussion in which all turns are kept.
+        is_whole_prompt: Whether the files are sent along, since a cache holds them.
+    """
+
+    turn: PreparedTurn
+    name: str
+    turns: tuple[Any, ...]
+    tokens: int
+    staying_tokens: int
+    kept_as: str
+    is_whole_prompt: bool
+
+    @property
+    def price(self) -> Decimal | None:
+        """What the summary is expected to cost in US dollars, ``None`` where no price is known."""
+        return self._cost(replace(self.turn.expected, output=_SUMMARY_TOKENS))
+
+    @property
+    def saved(self) -> int:
+        """How many tokens each further turn is expected to have less."""
+        return self.tokens - _SUMMARY_TOKENS
+
+    @property
+    def pays_back_after(self) -> int | None:
+        """After how many further turns that follow quickly it has cost less, ``None`` where no price is known.
+
+        What stays of the discussion is written once more, and each turn reads less.
+        """
+        policy = self.turn.plan.policy
+        price, token = self.price, self._cost(Usage(fresh=1_000_000))
+        if price is None or not token or self.saved <= 0:
+            return None
+        token /= 1_000_000
+        again = Decimal(str(policy.write - policy.read)) * (self.staying_tokens + _SUMMARY_TOKENS)
+        return ceil((price + again * token) / (Decimal(str(policy.read)) * self.saved * token))
+
+    @property
+    def sentence(self) -> str:
+        """What it costs and saves, to be said beforehand."""
+        price = self.price
+        costs = "at a price that is not known" if price is None else f"for about ${price:.4f}"
+        what = "the prompt, which a cache holds" if self.is_whole_prompt else "these turns alone"
+        sentence = (
+            f"{len(self.turns):,} turns ({self.tokens:,} tokens) become a summary, {costs}, asked of "
+            f"{self.turn.client.provider} {self.turn.client.model} behind {what}; "
+            f"each further turn then has about {max(self.saved, 0):,} tokens less"
+        )
+        after = self.pays_back_after
+        return sentence if after is None else f"{sentence}, which pays after {after:,} of them"
+
+    def _cost(self, usage: Usage) -> Decimal | None:
+        client = self.turn.client
+        return cost(usage, client.model, provider=client.provider)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedCompaction:
+    """What became of a discussion.
+
+    Attributes:
+        completed: The answer with the summary, and its files.
+        history: The file of the discussion.
+        kept: The file with all turns as they were.
+        kept_as: The name of that discussion.
+    """
+
+    completed: CompletedTurn
+    history: Path
+    kept: Path
+    kept_as: str
+
+    @property
+    def sentence(self) -> str:
+        """What to do to go on from all turns."""
+        return f"all turns are kept: --discussion {self.kept_as} goes on from them"
+
+
+def prepare_compaction(
+    project: Project, selection: ModelSelection, *, require_key: bool = True
+) -> PreparedCompaction:
+    """Return the request for a summary of a discussion's oldest turns; nothing is written or sent.
+
+    Where all turns exceed the model's window, the oldest that fit become a summary.
+
+    Args:
+        project: Whose discussion.
+        selection: Who is asked, and in which discussion.
+        require_key: Off for a plan that will not be delivered.
+
+    Raises:
+        ConfigError: The discussion is too short, or has no file of its own.
+        ClientError: A key or a name is missing.
+    """
+    name = discussion_name(selection.discussion)
+    turns = project_discussion(project, name, is_new=True)
+    if name == NO_DISCUSSION or project.path is None or turns.path is None:
+        raise ConfigError(f'the discussion "{name or DEFAULT}" has no file of its own to compact')
+    oldest = turns.written[:-STAYING]
+    tokens = count(build_discussion_section(oldest))
+    if len(oldest) < 2 or tokens < _FEWEST_TOKENS:
+        raise ConfigError(
+            f'the discussion "{name or DEFAULT}" is short enough: its last {STAYING} turns always stay, and those '
+            f"before have {tokens:,} tokens"
+        )
+    turn = _behind_the_prompt(project, selection, turns, len(oldest), require_key=require_key)
+    is_whole_prompt = turn is not None and _input_price(turn) <= tokens
+    if turn is None or not is_whole_prompt:
+        turn, oldest = _of_turns_alone(project, selection, oldest, require_key=require_key)
+    return PreparedCompaction(
+        turn,
+        name,
+        oldest,
+        count(build_discussion_section(oldest)),
+        count(build_discussion_section(turns.written[len(oldest) :])),
+        _free_name(project.path, name),
+        is_whole_prompt,
+    )
+
+
+def compact_discussion(
+    prepared: PreparedCompaction, project: Project, *, on_text: OnText | None = None
+) -> CompletedCompaction:
+    """Ask for the summary, keep all turns as another discussion, and put the summary in the place of the oldest.
+
+    Args:
+        prepared: What ``prepare_compaction`` has returned.
+        project: Whose discussion.
+        on_text: Called with each piece of the summary.
+
+    Raises:
+        ClientError: The provider refused, failed, or answered nothing: the discussion stays as it was.
+        OutputError: A file cannot be written, lies outside of the project, or was changed meanwhile.
+    """
+    if project.path is None:
+        raise ConfigError("a project that is no file has no discussions")
+    scope = scope_of(project)
+    root = None if scope.allow_outside else Path(scope.root)
+    history = confined(history_file(project.path, prepared.name), root)
+    kept = confined(history_file(project.path, prepared.kept_as), root)
+    completed = send_turn(prepared.turn, project, on_text=on_text)
+    copy_discussion(history, kept, continues=prepared.name or DEFAULT)
+    summary = {"role": SUMMARY, "content": completed.reply.text}
+    if not replace_first_turns(history, prepared.turns, summary):
+        kept.unlink(missing_ok=True)
+        raise OutputError(
+            f"somebody else has written to {history}: it stays as it is, and the summary is in {completed.answer}"
+        )
+    return CompletedCompaction(completed, history, kept, prepared.kept_as)
+
+
+def _behind_the_prompt(
+    project: Project,
+    selection: ModelSelection,
+    turns: DiscussionTurns,
+    number: int,
+    *,
+    require_key: bool,
+) -> PreparedTurn | None:
+    """Return the question behind the prompt as it is, ``None`` where that does not show all of the discussion."""
+    question = _question(len(turns.configured) + number)
+    try:
+        turn = prepare_turn(
+            project, question, selection, require_key=require_key, aside=AsideScope()
+        )
+    except PromptTooLongError:
+        return None
+    return None if turn.budget is not None else turn  # a budget leaves out the oldest turns
+
+
+def _of_turns_alone(
+    project: Project, selection: ModelSelection, oldest: Sequence[Any], *, require_key: bool
+) -> tuple[PreparedTurn, tuple[Any, ...]]:
+    """Return the question behind the oldest turns that fit the model's window, and these turns."""
+    shown = tuple(oldest)
+    while True:
+        scope = AsideScope(shown)
+        try:
+            turn = prepare_turn(
+                project, _question(len(shown)), selection, require_key=require_key, aside=scope
+            )
+        except PromptTooLongError:
+            if len(shown) < 4:
+                raise
+            shown = shown[: len(shown) // 2]
+        else:
+            return turn, shown
+
+
+def _question(turns: int) -> str:
+    return _INSTRUCTIONS.format(turns=turns, words=_WORDS)
+
+
+def _input_price(turn: PreparedTurn) -> float:
+    """Return what the input of a request is expected to cost, in prices of an input token."""
+    policy, usage = turn.plan.policy, turn.expected
+    return policy.read * usage.cache_read + policy.write * usage.cache_write + usage.fresh
+
+
+def _free_name(config_path: Path, name: str) -> str:
+    """Return a name for the discussion that keeps all turns, which no other bears."""
+    stem = f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
+    taken = set(named_discussions(config_path))
+    number = 1
+    while (free := stem if number == 1 else f"{stem}-{number}") in taken:
+        number += 1
+    return free
