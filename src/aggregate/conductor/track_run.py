@@ -333,6 +333,8 @@ class TrackRun:
         self._files.write_graph(graph_svg(lines, self._schedule.waits_for))
         writing = ReportWriting(self._track, self._outcomes, self._files, self._contexts.warnings)
         result = writing.write(lines, earlier_cost=self._earlier_cost, cancelled=cancelled)
+        if not self._schedule.finished and not cancelled:
+            result = replace(result, stopped=self._spending.reason)
         for ticket_id in self._schedule.under_way:
             self._plan.set(self._schedule.tickets[ticket_id], Checkbox.OPEN)
         self._plan.write(last=True)
