@@ -106,9 +106,7 @@ def test_a_run_that_spent_its_limit_says_so(
 ) -> None:
     """Not only the report: whoever looks at the terminal learns why tickets were not begun."""
     costs = "[answers]\na = { text = 'x', cost = 0.3 }\n"
-    folder = track_project(
-        tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": costs}
-    )
+    folder = track_project(tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": costs})
     assert aggregate(folder, "conduct", "run", "demo", "--plain", "--max-cost", "0.5")[0] == 1
     said = capsys.readouterr().err
     assert said.startswith("started  a\ndone     a\nstopped: of max_cost, $0.5, $0.3000 is spent")
