@@ -51,9 +51,9 @@ if (
     from aggregate.compose.project import request_for as request_for
     from aggregate.compose.prompt_stream import PromptStream as PromptStream
     from aggregate.conductor.lifecycle import run_worker_lifecycle as run_worker_lifecycle
+    from aggregate.conductor.make_worker import make_worker as make_worker
     from aggregate.conductor.run_options import RunOptions as RunOptions
     from aggregate.conductor.service import conduct as conduct
-    from aggregate.conductor.worker import make_worker as make_worker
     from aggregate.config.load import Project as Project
     from aggregate.config.load import load_config as load_config
     from aggregate.errors import AggregateError as AggregateError
@@ -160,9 +160,9 @@ _HOMES = {
     ),
     "aggregate.compose.prompt_stream": ("PromptStream",),
     "aggregate.conductor.lifecycle": ("run_worker_lifecycle",),
+    "aggregate.conductor.make_worker": ("make_worker",),
     "aggregate.conductor.run_options": ("RunOptions",),
     "aggregate.conductor.service": ("conduct",),
-    "aggregate.conductor.worker": ("make_worker",),
     "aggregate.config.load": (
         "Project",
         "load_config",

@@ -101,6 +101,17 @@ def test_a_limit_of_costs_that_are_not_known(
     assert not (folder / "md_gen").exists()
 
 
+def test_a_run_that_spent_its_limit_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not only the report: whoever looks at the terminal learns why tickets were not begun."""
+    costs = "[answers]\na = { text = 'x', cost = 0.3 }\n"
+    folder = track_project(tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": costs})
+    assert aggregate(folder, "conduct", "run", "demo", "--plain", "--max-cost", "0.5")[0] == 1
+    said = capsys.readouterr().err
+    assert said.startswith("started  a\ndone     a\nstopped: of max_cost, $0.5, $0.3000 is spent")
+
+
 def test_no_tracks_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A project without tracks is told where they would stand; the list itself is empty."""
     (tmp_path / "manual_slop.toml").touch()

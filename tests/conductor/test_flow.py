@@ -301,6 +301,9 @@ def test_a_run_that_may_not_cost_more(tmp_path: Path) -> None:
     run = conducted(track_project(tmp_path, many(8)), Costs(), max_cost=0.35)
     assert list(states(run).values()) == ["done"] * 3 + ["not run"] * 5
     assert "t3: not run: of max_cost, $0.35, $0.3000 is spent" in run.report
+    assert run.result.stopped.startswith("of max_cost, $0.35, $0.3000 is spent")
+    enough = conducted(track_project(tmp_path / "enough", many(2)), Costs(), max_cost=0.2)
+    assert (enough.result.succeeded, enough.result.stopped) == (True, "")
     assert "3 of 8 tickets done, 15 tokens, $0.3000." in run.report
 
 

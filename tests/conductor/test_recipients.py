@@ -8,11 +8,12 @@ from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.attempt import attempt_assignment
+from aggregate.conductor.make_worker import make_worker
 from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.recipients import check_model_name, open_recipients, recipient_of
 from aggregate.conductor.terms import TicketLimits, WorkerTerms, user_limits
 from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.worker import ModelWorker, make_worker
+from aggregate.conductor.worker import ModelWorker
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.config.load import Project
 from aggregate.config.user import global_config_path

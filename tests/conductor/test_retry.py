@@ -156,6 +156,8 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
     until(waits)
     with pytest.raises(TrackError, match='"each" does not wait; these do: ship'):
         decide(project, TRACK, "each", approved=True, database=url)
+    with pytest.raises(TrackError, match="has no ticket 'shp': did you mean \"ship\""):
+        decide(project, TRACK, "shp", approved=True, database=url)
     assert decide(project, TRACK, "ship", approved=True, note="go", database=url)
     with pytest.raises(TrackError, match='"ship" was approved before'):
         decide(project, TRACK, "ship", approved=False, database=url)
@@ -175,7 +177,7 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
 def test_kills_while_it_waits_and_while_a_list_is_spread(tmp_path: Path) -> None:
     """A decision that comes while nobody conducts the run counts, and each child is there exactly once."""
     folder = tmp_path / "p"
-    project = track(folder, APPROVAL.replace("[1, 2, 3]", "Array.from({length: 30}, (_, i) => i)"))
+    project = track(folder, APPROVAL.replace("[1, 2, 3]", "Array.from({length: 12}, (_, i) => i)"))
     process = start("conduct", folder, "", 0.02)
     until(lambda: waiting(project))
     process.kill()
@@ -184,7 +186,7 @@ def test_kills_while_it_waits_and_while_a_list_is_spread(tmp_path: Path) -> None
     assert progress is not None
     assert (progress.state, progress.approvals) == ("interrupted", ("ship",))
     decide(project, TRACK, "ship", approved=True)
-    for enough in (5, 15, 0):
+    for enough in (5, 0):
         process = start("conduct", folder, "", 0.02)
         if enough:
             until(lambda enough=enough: answers(folder) >= enough)  # type: ignore[misc]
@@ -193,8 +195,8 @@ def test_kills_while_it_waits_and_while_a_list_is_spread(tmp_path: Path) -> None
     assert process.exitcode == 0, (folder / "stderr.log").read_text()
     left = read_leftovers(folder, 1)
     assert set(left.replies.values()) == {1}
-    assert len(left.replies) == 33
-    assert left.asked_again <= 2 * 8
+    assert len(left.replies) == 15
+    assert left.asked_again <= 8
     assert (folder / LOG).read_text().count("asked a\n") == 1
 
 

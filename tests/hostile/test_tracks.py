@@ -11,7 +11,9 @@ from aggregate.conductor.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.attempt import attempt_assignment
 from aggregate.conductor.tickets_file import load_tickets
-from aggregate.errors import ConfigError
+from aggregate.conductor.track import open_track
+from aggregate.conductor.track_spec import SPEC_BYTES, TrackSpec
+from aggregate.errors import ConfigError, TrackError, WorkerError
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
 from tests.fakes.conducting import TRACK, Says, conducted, track_project
@@ -26,6 +28,14 @@ def doubling(levels: int) -> dict[str, Any]:
 
 
 def test_a_schema_that_takes_years() -> None:
+    """Its check ends when its time is over, with a failure that is not repeated."""
+    with pytest.raises(WorkerError, match=r"takes more than 0\.3 s to check") as caught:
+        checked_answer("1", doubling(40), seconds=0.3)
+    assert not caught.value.again
+
+
+@pytest.mark.slow
+def test_a_ticket_whose_schema_takes_years() -> None:
     """It fails its ticket once, what was paid is counted, and no other thread of the process stands still."""
     begin = time.monotonic()
     asked = Assignment("r/a", "a", Prompt(()), "x", answer=doubling(40), timeout=60)
@@ -93,3 +103,13 @@ for_each = "results.list"
     states = {line.ticket.id: line.state for line in run.result.lines}
     assert [states[f"look[{i}]"] for i in range(3)] == ["failed", "done", "failed"]
     assert "TOP = 1" not in "".join(asked.text for asked in run.worker.given)
+
+
+def test_a_specification_that_no_worker_can_be_shown(tmp_path: Path) -> None:
+    """Every worker is shown all of it, so that a huge one is refused before it is read."""
+    tickets = '[[tickets]]\nid = "a"\nprompt = "x"\n'
+    folder = track_project(tmp_path, tickets)
+    with (folder / f"conductor/tracks/{TRACK}/spec.md").open("wb") as spec:
+        spec.truncate(SPEC_BYTES + 1)
+    with pytest.raises(TrackError, match=r"spec.md: has 4,000,001 bytes, and each worker is shown"):
+        TrackSpec.of(open_track(folder, TRACK))

@@ -66,12 +66,13 @@ def with_schema(ticket: Ticket, folder: Path) -> Ticket:
     return ticket.model_copy(update={"answer": schema})
 
 
-def checked_answer(text: str, schema: Mapping[str, Any]) -> str:
+def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHECK_SECONDS) -> str:
     """Return the JSON of an answer without what stands around it.
 
     Args:
         text: What the worker answered: JSON, alone or in a fenced block.
         schema: What it must meet.
+        seconds: How long the check of a schema that refers to itself may take.
 
     Raises:
         AnswerSchemaError: It is no JSON, or does not meet the schema; the text says why, for the worker.
@@ -79,7 +80,8 @@ def checked_answer(text: str, schema: Mapping[str, Any]) -> str:
     """
     value = _json_of(text)
     try:
-        faults = _faults_in_child(value, schema) if _refers(schema) else faults_of(value, schema)
+        refers = _refers(schema)
+        faults = _faults_in_child(value, schema, seconds) if refers else faults_of(value, schema)
     except ImportError as error:
         raise WorkerError(_missing(error), again=False) from None
     if faults:
@@ -108,7 +110,7 @@ def _refers(part: Any) -> bool:  # noqa: ANN401 - any part of a schema
     return any(key.endswith("Ref") or key == "$ref" or _refers(part[key]) for key in part)
 
 
-def _faults_in_child(value: Value, schema: Mapping[str, Any]) -> list[str]:
+def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) -> list[str]:
     """Return the faults of a value as a process of its own finds them, which is killed when its time is over.
 
     Forty definitions each of which names the next one twice take years, and no thread of this process would run
@@ -127,13 +129,11 @@ def _faults_in_child(value: Value, schema: Mapping[str, Any]) -> list[str]:
             command,
             input=json.dumps([value, schema]).encode(),
             capture_output=True,
-            timeout=CHECK_SECONDS,
+            timeout=seconds,
             check=True,
         )
     except subprocess.TimeoutExpired:
-        reason = (
-            f"its schema takes more than {CHECK_SECONDS:g} s to check: simplify what it refers to"
-        )
+        reason = f"its schema takes more than {seconds:g} s to check: simplify what it refers to"
         raise WorkerError(reason, again=False) from None
     except (OSError, subprocess.CalledProcessError) as error:
         raise WorkerError(f"the answer could not be checked: {error}", again=False) from None

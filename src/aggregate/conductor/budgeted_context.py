@@ -1,26 +1,22 @@
 """The contexts of tickets that have a budget: each is composed for its own task (rule B-11)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
 from aggregate.compose.audit_file import record_audit
-from aggregate.compose.file_rendering import select_files
-from aggregate.compose.focus import FocusIndex
 from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.conductor.assignment import Assignment
+from aggregate.conductor.focus_names import FocusNames
 from aggregate.conductor.ticket_budget import GrantedBudget, raised
 from aggregate.conductor.ticket_message import plain_task
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track_spec import NO_SPEC, TrackSpec
 from aggregate.errors import BudgetError
 from aggregate.index.shared import user_index
-from aggregate.models.budget import Budget
 from aggregate.models.choice import FileChoice
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
@@ -55,7 +51,7 @@ class BudgetedContexts:
         self._spec = spec
         # By what is read: the entries, as texts, since the items are no keys.
         self._read: dict[str, ReadFiles] = {}
-        self._requests: dict[str, _FocusNames] = {}
+        self._requests: dict[str, FocusNames] = {}
         # The last one only: its account is written before the next one is composed.
         self._last: tuple[str, Request, Composition] | None = None
 
@@ -168,9 +164,9 @@ class BudgetedContexts:
         shown = Prompt((*assignment.prompt.segments, task))
         record_audit(path, request, composition, shown)
 
-    def _names(self, request: Request) -> "_FocusNames":
+    def _names(self, request: Request) -> FocusNames:
         key = f"{request.strategy} {request.tier}"
-        return self._requests.setdefault(key, _FocusNames(request, self._spec))
+        return self._requests.setdefault(key, FocusNames(request, self._spec))
 
     def _request(self, request: Request, ticket: Ticket) -> Request:
         """Return a request with the focus files as they are found, and the task."""
@@ -187,71 +183,3 @@ class BudgetedContexts:
             focus_files=paths if request.tier is not None else (),
             task=replace(request.task or Task(), text=text, focus=places),
         )
-
-
-class _FocusNames:
-    """Finds the files that a ticket's focus names, among those of the project and beside them.
-
-    Attributes:
-        entries: The candidates.
-    """
-
-    def __init__(self, request: Request, spec: TrackSpec) -> None:
-        # Without any files a budget is about all that git would take (rule T-6).
-        entries = request.entries or (Entry(FileItem(ALL_FILES)),)
-        self.entries = (*entries, *spec.entry(str(request.base_dir)))
-        self._asked = replace(request, entries=self.entries)
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """The paths of the project's files."""
-        return frozenset(path for path, _ in self._files)
-
-    def of(self, focus: str) -> Sequence[str]:
-        """Return the paths of the files that ``focus`` names, itself where the project has none of them."""
-        return [self._files[place][0] for place in self._index.places(focus)] or [focus]
-
-    @cached_property
-    def _files(self) -> tuple[tuple[str, str], ...]:
-        selection = select_files(self._asked)
-        return tuple((file.path, file.item.path) for file in selection.files if not file.is_remark)
-
-    @cached_property
-    def _index(self) -> FocusIndex:
-        return FocusIndex(self._files)
-
-
-def fits_surely(
-    budget: Budget, ticket: Ticket, base_dir: Path, *, message: str, persona: str, others: int
-) -> bool:
-    """Tell whether a budget exceeds all that must be shown by far, so that nothing needs to be composed to know it.
-
-    A token has at least one byte. What is not known, as the size of a file that is named by a part of its path, makes
-    it not sure.
-
-    Args:
-        budget: Of all that the worker is shown.
-        ticket: Whose focus files.
-        base_dir: Where their paths begin.
-        message: The task, as it is put behind the context.
-        persona: The instructions.
-        others: Bytes of the other sections.
-    """
-    size = (
-        others
-        + _AROUND_ALL
-        + sum(len(text.encode(errors="replace")) for text in (message, persona))
-    )
-    for focus in ticket.focus_files:
-        try:
-            size += (base_dir / focus).stat().st_size
-        except (OSError, ValueError):
-            return False
-        size += _AROUND_FILE + 2 * len(focus.encode(errors="replace"))
-    return size < budget.tokens
-
-
-_AROUND_FILE = 200
-"""More than a file's heading and its fences have beside its path, which may be escaped."""
-_AROUND_ALL = 1_000
-"""More than the headings of all sections, the note on turns that are left out, and separators have."""

@@ -11,6 +11,7 @@ from aggregate.conductor.durable.location import database_exists, locate_databas
 from aggregate.conductor.durable.run_lease import is_conducted
 from aggregate.conductor.durable.run_table import CANCELLED, RUNNING, RunRow, RunTable
 from aggregate.conductor.endings import Ending, EndingState
+from aggregate.conductor.fan_out import parent_of
 from aggregate.conductor.metadata_file import TrackStatus
 from aggregate.conductor.past_run import PastRun, TrackProgress
 from aggregate.conductor.project_name import project_name
@@ -19,6 +20,7 @@ from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import open_track
 from aggregate.config.load import Project
 from aggregate.errors import StateError, TrackError
+from aggregate.text.suggestions import did_you_mean
 
 INTERRUPTED = "interrupted"
 """What a run is called that is not over and that nobody conducts."""
@@ -97,6 +99,11 @@ def decide(
         run = RunTable(engine, project_name(project), track.track_id).latest()
         if run is None or run.state != RUNNING:
             raise TrackError(f"{track.track_id}: no run is under way, so that nothing waits")
+        names = [ticket.id for ticket in run.tickets.tickets]
+        if parent_of(ticket_id) not in names:
+            raise TrackError(
+                f"{run.run_id} has no ticket {ticket_id!r}: {did_you_mean(ticket_id, names)}"
+            )
         endings = EndingTable(engine, run.run_id)
         state = EndingState.APPROVED if approved else EndingState.REJECTED
         keys = endings.keys()

@@ -8,7 +8,7 @@ from itertools import islice
 from aggregate.conductor.assignment import TicketOutcome
 from aggregate.conductor.endings import Ending, Endings, EndingState
 from aggregate.conductor.expressions import names_in
-from aggregate.conductor.fan_out import folded, result_values
+from aggregate.conductor.fan_out import folded, parent_of, result_values
 from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.task_queue import TaskQueue
 from aggregate.conductor.ticket_keys import TicketKeys
@@ -17,7 +17,9 @@ from aggregate.models.group import FailurePolicy, RunStatus
 from aggregate.models.result import AggregatedResult
 from aggregate.models.values import Value
 
-NO_JSON = "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
+NO_JSON = (
+    "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
+)
 CHUNK = 200
 """Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
 once."""
@@ -117,7 +119,8 @@ class RunOutcomes:
 
     def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
         """Return an outcome, failed where others could not refer to its answer: a database may hold any text."""
-        has_schema = self._tickets[outcome.ticket].answer is not None
+        # A look at a run asks for children before it knows them; they have their parent's schema.
+        has_schema = self._tickets[parent_of(outcome.ticket)].answer is not None
         if outcome.failure is None and has_schema and not _is_json(outcome.text):
             errors = (*outcome.errors, NO_JSON)
             return replace(outcome, status=RunStatus.ERROR, text="", errors=errors)

@@ -1,6 +1,6 @@
 """Conducting a track: its latest run begun, resumed, looked at, cancelled or forgotten, over a database."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Event
 from time import monotonic
@@ -17,7 +17,7 @@ from aggregate.conductor.project_name import project_name
 from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.run_options import RunOptions
 from aggregate.conductor.run_start import begin_or_resume
-from aggregate.conductor.track import open_track
+from aggregate.conductor.track import Track, open_track
 from aggregate.conductor.track_events import TicketEvent, TrackResult
 from aggregate.conductor.track_run import TrackRun
 from aggregate.conductor.worker import Worker
@@ -65,8 +65,6 @@ def conduct(
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
         queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
         run = begin_or_resume(engine, runs, track, contexts, options=options, tell=tell)
-        tickets, endings = run.tickets, EndingTable(engine, run.run_id)
-        keys = endings.keys()
         stack.enter_context(conducting(engine, run.run_id, lease=options.lease))
         if options.concurrency is not None:
             queue.set_concurrency(options.concurrency)
@@ -74,27 +72,22 @@ def conduct(
         if worker is not None:
             process = WorkerProcess(engine, worker, lease=options.lease, changed=changed)
             stack.enter_context(process)
-        track_run = TrackRun(
+        tickets, endings = run.tickets, EndingTable(engine, run.run_id)
+        keys = endings.keys()
+        result = TrackRun(
             keys,
             track,
             tickets,
             contexts=contexts,
             queue=queue,
             endings=endings,
-            files=RunFiles.of(
-                contexts.output_dir,
-                track.track_id,
-                run.number,
-                tickets.tickets,
-                retried=keys.rounds.keys(),
-            ),
+            files=_run_files(track, run, contexts, retried=keys.rounds.keys()),
             polling=options.polling,
             max_cost=_lower(options.max_cost, tickets.max_cost),
             observe=observe,
             cancelled=_is_cancelled(runs, run),
             changed=changed,
-        )
-        result = track_run.run()
+        ).run()
         runs.set_state(run, CANCELLED if result.cancelled else FINISHED)
         return result
 
@@ -126,6 +119,14 @@ def run_worker(
         WorkerProcess(engine, worker, lease=lease) as process,
     ):
         yield process
+
+
+def _run_files(
+    track: Track, run: RunRow, contexts: WorkerContexts, *, retried: Collection[str]
+) -> RunFiles:
+    return RunFiles.of(
+        contexts.output_dir, track.track_id, run.number, run.tickets.tickets, retried=retried
+    )
 
 
 def _is_cancelled(runs: RunTable, run: RunRow) -> Callable[[], bool]:

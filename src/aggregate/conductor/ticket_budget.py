@@ -1,6 +1,7 @@
 """How many tokens a ticket's worker is shown: what the ticket says, its persona, the configuration, or its model."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from aggregate.budget.amounts import auto_budget
@@ -84,3 +85,39 @@ def window_of(recipient: Recipient) -> int | None:
 def raised(granted: GrantedBudget, tokens: int) -> GrantedBudget:
     """Return a budget that nobody named, raised to what must be shown."""
     return granted._replace(budget=replace(granted.budget, tokens=tokens))
+
+
+_AROUND_FILE = 200
+"""More than a file's heading and its fences have beside its path, which may be escaped."""
+_AROUND_ALL = 1_000
+"""More than the headings of all sections, the note on turns that are left out, and separators have."""
+
+
+def fits_surely(
+    budget: Budget, ticket: Ticket, base_dir: Path, *, message: str, persona: str, others: int
+) -> bool:
+    """Tell whether a budget exceeds all that must be shown by far, so that nothing needs to be composed to know it.
+
+    A token has at least one byte. What is not known, as the size of a file that is named by a part of its path, makes
+    it not sure.
+
+    Args:
+        budget: Of all that the worker is shown.
+        ticket: Whose focus files.
+        base_dir: Where their paths begin.
+        message: The task, as it is put behind the context.
+        persona: The instructions.
+        others: Bytes of the other sections.
+    """
+    size = (
+        others
+        + _AROUND_ALL
+        + sum(len(text.encode(errors="replace")) for text in (message, persona))
+    )
+    for focus in ticket.focus_files:
+        try:
+            size += (base_dir / focus).stat().st_size
+        except (OSError, ValueError):
+            return False
+        size += _AROUND_FILE + 2 * len(focus.encode(errors="replace"))
+    return size < budget.tokens

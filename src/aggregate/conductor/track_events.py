@@ -62,12 +62,14 @@ class TrackResult:
         lines: One for each ticket, in order.
         cancelled: It was stopped before its end.
         unmerged: Variables that could not be merged; the report says why.
+        stopped: Why tickets that nothing kept back were not begun: what the run may cost is spent; ``""`` for none.
     """
 
     report: Path
     lines: tuple[ReportLine, ...]
     cancelled: bool = False
     unmerged: tuple[str, ...] = ()
+    stopped: str = ""
 
     @property
     def succeeded(self) -> bool:

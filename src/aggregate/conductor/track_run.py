@@ -14,10 +14,11 @@ from aggregate.conductor.expressions import evaluate, is_met
 from aggregate.conductor.fan_out import FanOutError, children_of, items_of, parent_of
 from aggregate.conductor.graph_svg import graph_svg
 from aggregate.conductor.metadata_file import TrackStatus
+from aggregate.conductor.pending_approvals import PendingApprovals
 from aggregate.conductor.plan_checkboxes import PlanCheckboxes
-from aggregate.conductor.report import ReportLine
 from aggregate.conductor.report_writing import ReportWriting
 from aggregate.conductor.run_files import RunFiles
+from aggregate.conductor.run_lines import RunLines
 from aggregate.conductor.run_outcomes import CHUNK, RunOutcomes
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.spending import Spending
@@ -34,8 +35,6 @@ LOOK_SECONDS = 0.05
 """Between two looks at the queue while tickets are laid down: a look costs about as much as laying one down."""
 RECORDING_SECONDS = 0.002
 """How soon the queue is looked at again when something has just ended: it takes about so long to be recorded."""
-DECISION_SECONDS = 0.2
-"""Between two looks whether a person has decided: each reads all endings of the run."""
 APPROVE = "aggregate conduct approve"
 """What to type, behind which track and ticket stand."""
 
@@ -90,12 +89,11 @@ class TrackRun:
         self._outcomes = RunOutcomes(tickets, queue=queue, keys=keys, endings=endings)
         self._files = files
         self._polling = polling
-        self._observe = observe
         self._cancelled = cancelled
         self._changed = changed or Event()
         self._pause = polling.poll
         self._seconds = seconds
-        self._looked_at = self._looked_for_decisions_at = seconds()
+        self._looked_at = seconds()
         self._clock = clock
         self._schedule = Schedule(
             tickets.tickets,
@@ -105,14 +103,14 @@ class TrackRun:
             alone=contexts.alone(tickets.tickets),
             prefix=contexts.prefix,
         )
-        self._lines: dict[str, ReportLine] = {}
+        self._lines = RunLines(observe)
         self._plan = PlanCheckboxes(track)
         self._spending = Spending(max_cost)
         self._earlier_cost = 0.0
         # What is in the queue: approvals and lists are under way too, but not there.
         self._asked: dict[str, None] = {}
         self._asked_before: set[str] = set()
-        self._waiting: set[str] = set()
+        self._approvals = PendingApprovals(self._outcomes, seconds)
         self._open_children: dict[str, set[str]] = {}
 
     def run(self) -> TrackResult:
@@ -194,7 +192,7 @@ class TrackRun:
                 self._fail(ticket, str(error))
                 return
         self._asked[ticket.id] = None
-        self._announce(ticket, TicketState.STARTED)
+        self._lines.tell(ticket, TicketState.STARTED)
 
     def _enqueue(self, ticket: Ticket) -> None:
         if parent_of(ticket.id) != ticket.id:
@@ -208,10 +206,9 @@ class TrackRun:
         self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
 
     def _ask_person(self, ticket: Ticket) -> None:
-        """Let a ticket wait for a decision, however long and whatever becomes of this process."""
-        self._outcomes.record(ticket.id, Ending(EndingState.WAITING))
-        self._waiting.add(ticket.id)
-        self._announce(ticket, TicketState.WAITING, f"{APPROVE} {self._track.track_id} {ticket.id}")
+        self._approvals.add(ticket.id)
+        command = f"{APPROVE} {self._track.track_id} {ticket.id}"
+        self._lines.tell(ticket, TicketState.WAITING, command)
 
     def _spread(self, ticket: Ticket) -> None:
         """Make a ticket for each item of a list; a list that was spread before a restart stays what it was."""
@@ -230,7 +227,7 @@ class TrackRun:
         self._outcomes.add_children(ticket.id, children)
         self._schedule.add_children(ticket.id, children)
         self._open_children[ticket.id] = set(ids)
-        self._announce(ticket, TicketState.STARTED, f"{len(ids):,} children")
+        self._lines.tell(ticket, TicketState.STARTED, f"{len(ids):,} children")
         self._collect_earlier(ids)
         self._end_parent(ticket.id)
 
@@ -252,11 +249,9 @@ class TrackRun:
     def _leave_out(self, ticket: Ticket, *, announce: bool = True) -> None:
         ending = self._outcomes.ending(ticket.id)
         reason = ending.text if ending else ""
-        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
         self._schedule.leave_out(ticket.id)
         self._plan.set(ticket, Checkbox.OPEN)
-        if announce:
-            self._announce(ticket, TicketState.LEFT_OUT, reason)
+        self._lines.leave_out(ticket, reason, announce=announce)
 
     def _wait(self) -> None:
         """Wait until something has ended or begun here, or it is time to look what other processes did."""
@@ -274,19 +269,11 @@ class TrackRun:
             self._notice_begun(warming_up)
         if self._schedule.warming_up != warming_up:
             return True  # those that waited are enqueued before anything else is looked at
-        outcomes = [*self._outcomes.of(self._asked), *self._decisions()]
+        outcomes = [*self._outcomes.of(self._asked), *self._approvals.decided()]
         for outcome in outcomes:
             self._files.write_reply(outcome)
             self._end(outcome, announce=True)
         return bool(outcomes)
-
-    def _decisions(self) -> list[TicketOutcome]:
-        """Return what persons have decided since it was looked for."""
-        if not self._waiting or self._seconds() - self._looked_for_decisions_at < DECISION_SECONDS:
-            return []
-        self._looked_for_decisions_at = self._seconds()
-        self._outcomes.look()
-        return list(self._outcomes.of(sorted(self._waiting)))
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
         """Tell the schedule whose answer has begun to come; return which of the tickets were enqueued."""
@@ -302,23 +289,18 @@ class TrackRun:
         ticket = self._schedule.tickets[outcome.ticket]
         failed = outcome.failure is not None
         self._asked.pop(ticket.id, None)
-        self._waiting.discard(ticket.id)
+        self._approvals.discard(ticket.id)
         if ticket.asks:
             self._spending.add(outcome)
-        line = self._lines[ticket.id] = ReportLine.of(ticket, outcome)
         self._plan.set(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
         skipped_before = len(self._schedule.skipped)
         ending = self._outcomes.ending(ticket.id)
         rejected = ending is not None and ending.state is EndingState.REJECTED
         asked = ending is None
         self._schedule.end(ticket.id, failed=failed, rejected=rejected, asked=asked)
-        if announce:
-            state = TicketState.FAILED if failed else TicketState.DONE
-            self._announce(ticket, state, outcome.failure or "", line)
+        self._lines.end(ticket, outcome, announce=announce)
         for skipped_id, reason in list(self._schedule.skipped.items())[skipped_before:]:
-            skipped = self._schedule.tickets[skipped_id]
-            self._lines[skipped_id] = ReportLine(skipped, errors=(reason,))
-            self._announce(skipped, TicketState.SKIPPED, reason)
+            self._lines.skip(self._schedule.tickets[skipped_id], reason)
         parent_id = parent_of(ticket.id)
         if parent_id != ticket.id:
             self._open_children[parent_id].discard(ticket.id)
@@ -329,27 +311,24 @@ class TrackRun:
         """Take back what is under way, and write the report, its picture, the last checkboxes and the status."""
         self._queue.cancel([self._keys.of(ticket_id) for ticket_id in self._asked])
         reason = f"not run: {self._spending.reason or 'cancelled'}"
-        lines = tuple(self._all_lines(reason))
+        lines = tuple(
+            self._lines.all(
+                [ticket.id for ticket in self._tickets.tickets],
+                children=self._outcomes.children,
+                tickets=self._schedule.tickets,
+                reason=reason,
+            )
+        )
         self._files.write_graph(graph_svg(lines, self._schedule.waits_for))
         writing = ReportWriting(self._track, self._outcomes, self._files, self._contexts.warnings)
         result = writing.write(lines, earlier_cost=self._earlier_cost, cancelled=cancelled)
+        if not self._schedule.finished and not cancelled:
+            result = replace(result, stopped=self._spending.reason)
         for ticket_id in self._schedule.under_way:
             self._plan.set(self._schedule.tickets[ticket_id], Checkbox.OPEN)
         self._plan.write(last=True)
         self._track.set_status(result.track_status, self._clock())
         return result
-
-    def _all_lines(self, reason: str) -> Iterator[ReportLine]:
-        """Yield a line for each ticket, in order, and behind it those of its children."""
-        for ticket in self._tickets.tickets:
-            for ticket_id in (ticket.id, *self._outcomes.children.get(ticket.id, ())):
-                line = self._lines.get(ticket_id)
-                yield line or ReportLine(self._schedule.tickets[ticket_id], errors=(reason,))
-
-    def _announce(
-        self, ticket: Ticket, state: TicketState, detail: str = "", line: ReportLine | None = None
-    ) -> None:
-        self._observe(TicketEvent(ticket, state, detail, line))
 
 
 def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:

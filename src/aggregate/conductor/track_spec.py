@@ -7,10 +7,13 @@ from aggregate.compose.request import Request
 from aggregate.compose.selection import display_path
 from aggregate.conductor.track import Track
 from aggregate.disk.reading import is_file
+from aggregate.errors import TrackError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 
 SPEC = "spec.md"
+SPEC_BYTES = 4_000_000
+"""About a million tokens, as much as the largest windows hold."""
 
 
 class TrackSpec(NamedTuple):
@@ -26,12 +29,20 @@ class TrackSpec(NamedTuple):
 
     @classmethod
     def of(cls, track: Track | None) -> Self:
-        """Return the specification of a track, an empty one for none."""
+        """Return the specification of a track, an empty one for none.
+
+        Raises:
+            TrackError: It is larger than what any worker can be shown.
+        """
         if track is None:
             return cls()
         path = track.folder / SPEC
-        has_text = is_file(path) and path.stat().st_size > 0
-        return cls(track.description, str(path) if has_text else "")
+        size = path.stat().st_size if is_file(path) else 0
+        if size > SPEC_BYTES:
+            raise TrackError(
+                f"{path}: has {size:,} bytes, and each worker is shown all of it: shorten it to {SPEC_BYTES:,} or less"
+            )
+        return cls(track.description, str(path) if size else "")
 
     def entry(self, base_dir: str) -> tuple[Entry, ...]:
         """Return the specification as a file that is shown in full, none where there is none."""

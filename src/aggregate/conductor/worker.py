@@ -1,29 +1,22 @@
-"""Who works on an assignment: the protocol, and the one place where workers are made."""
+"""Who works on an assignment: the protocol, and the worker that asks models."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
 from pathlib import Path
 from typing import Protocol
 
 from aggregate.clients.own_models import cache_policy
 from aggregate.clients.protocol import ChatClient, RequestOptions
-from aggregate.clients.providers import PROVIDERS, open_client
-from aggregate.clients.redacting_client import with_redaction
-from aggregate.clients.script_file import load_replies
 from aggregate.clients.token_ratios import TokenRatio, shipped_ratio
 from aggregate.conductor.answer_schema import enforced_schema
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.metered_client import MeteredClient
 from aggregate.conductor.recipient import Recipient
-from aggregate.conductor.recipients import check_model_name
 from aggregate.conductor.reply_check import check_reply
 from aggregate.conductor.request_cost import request_cost
-from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.conductor.terms import TicketLimits, WorkerTerms
 from aggregate.conductor.tool_ticket import MOST_ANSWER, ToolTicket
-from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
-from aggregate.prompt_cache.policy import SCRIPTED
+from aggregate.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.tokens.count import count
 from aggregate.tools import ToolRegistry, standard_tools
 
@@ -177,79 +170,3 @@ def _asked_model(client: ChatClient, model: str) -> tuple[str, str]:
     inner = getattr(client, "client", client)  # of one that replaces secrets
     provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
     return str(provider), model or str(usual)
-
-
-def make_worker(
-    spec: str,
-    *,
-    script: Path | None = None,
-    root: Path = Path(),
-    redact: bool = True,
-    allow: Collection[str] = (),
-    tell: Callable[[str], None] | None = None,
-    base_url: str = "",
-    terms: WorkerTerms | None = None,
-    clients: Mapping[Recipient, ChatClient] | None = None,
-) -> Worker:
-    """Return the worker that ``spec`` names.
-
-    Args:
-        spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider of
-            ``aggregate.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
-        script: Where ``scripted`` finds answers if the file exists.
-        root: The folder that project tools may read.
-        redact: Whether secrets are replaced in what a provider is sent.
-        allow: Hashes of values that are no secrets.
-        tell: Called with one sentence for each secret that was replaced.
-        base_url: Where the provider is reached.
-        terms: The tools and limits that the user allows; by default those that read ``root``, and the usual limits.
-        clients: Those that reach the models of personas.
-
-    Raises:
-        TrackError: There is no such worker.
-        ConfigError: The script cannot be used, or the model's name is a slip of a known one.
-        ClientSetupError: A key or an address is missing.
-    """
-    provider, model = parse_worker(spec)
-    if provider != SCRIPTED:
-        safely = partial(with_redaction, allow=allow, tell=tell) if redact else _as_it_is
-        client: ChatClient = safely(open_client(provider, model=model, base_url=base_url))
-        usual = WorkerTerms(
-            provider, model, base_url, standard_tools(state_dir=root / "state", roots=(root,))
-        )
-        return ModelWorker(
-            client,
-            root=root,
-            terms=terms or usual,
-            clients=clients or {},
-            open_provider=cache(lambda name, model: safely(open_client(name, model=model))),
-        )
-    _, _, argument = spec.partition(":")
-    if argument:
-        return ScriptedWorker(load_replies(Path(argument)))
-    if script is not None and script.is_file():
-        return ScriptedWorker(load_replies(script))
-    return ScriptedWorker({})
-
-
-def parse_worker(spec: str) -> tuple[str, str]:
-    """Return the provider that ``spec`` names and its model, ``""`` for the usual one.
-
-    Raises:
-        TrackError: There is no such worker.
-        ConfigError: The model's name is a slip of a known one.
-    """
-    kind, _, argument = spec.partition(":")
-    if kind == SCRIPTED:
-        return SCRIPTED, ""
-    if kind not in PROVIDERS:
-        known = ", ".join(PROVIDERS)
-        raise TrackError(
-            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
-        )
-    check_model_name(kind, argument, named_by=f"the worker {spec!r}")
-    return kind, argument
-
-
-def _as_it_is(client: ChatClient) -> ChatClient:
-    return client

@@ -9,13 +9,13 @@ from aggregate.compose.assemble import with_references
 from aggregate.compose.project import find_persona
 from aggregate.compose.request import Request
 from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.budgeted_context import BudgetedContexts, Compose, fits_surely
+from aggregate.conductor.budgeted_context import BudgetedContexts, Compose
 from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.recipients import recipient_of
 from aggregate.conductor.shared_files import SharedFiles
 from aggregate.conductor.sharing import SharingPlan, plan_sharing, prompt_exceeds
 from aggregate.conductor.terms import USUAL, TicketLimits, WorkerTerms, check_tools
-from aggregate.conductor.ticket_budget import GrantedBudget, grant_budget
+from aggregate.conductor.ticket_budget import GrantedBudget, fits_surely, grant_budget
 from aggregate.conductor.ticket_message import plain_task, task_message
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import Track

@@ -11,12 +11,14 @@ from aggregate.cli.live_table import watch
 from aggregate.cli.output import say, warn, write_path
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.compose.project import redaction_for
+from aggregate.conductor.make_worker import make_worker
 from aggregate.conductor.recipients import open_recipients
 from aggregate.conductor.run_options import RunOptions
 from aggregate.conductor.service import conduct
-from aggregate.conductor.track import open_track
-from aggregate.conductor.track_events import PollingOptions
-from aggregate.conductor.worker import make_worker
+from aggregate.conductor.terms import WorkerTerms
+from aggregate.conductor.track import Track, open_track
+from aggregate.conductor.track_events import PollingOptions, TrackResult
+from aggregate.conductor.worker import Worker
 from aggregate.config.load import Project
 from aggregate.models.group import FailurePolicy
 
@@ -49,6 +51,8 @@ def start_track(
         StateError: The database cannot be used.
     """
     terms = open_terms(spec, project.folder, **allowed)
+    track = open_track(project.folder, name)
+    worker = None if no_work else _open_worker(project, track, spec, terms)
     options = RunOptions(
         database,
         concurrency=places,
@@ -61,38 +65,53 @@ def start_track(
         polling=PollingOptions(warm_up=lead),
         terms=terms,
     )
-    track = open_track(project.folder, name)
-    redaction = redaction_for(project, sending=True)
-    tickets = track.tickets().tickets
-    worker = None
-    if not no_work:
-        safely = partial(with_redaction, allow=redaction.allow if redaction else (), tell=warn)
-        personas = [ticket.persona for ticket in tickets]
-        clients = open_recipients(
-            project, personas, terms, wrap=safely if redaction else lambda client: client
-        )
-        worker = make_worker(
-            spec,
-            script=track.folder / "answers.toml",
-            root=project.folder,
-            redact=redaction is not None,
-            allow=redaction.allow if redaction else (),
-            tell=warn,
-            base_url=terms.base_url,
-            terms=terms,
-            clients=clients,
-        )
-        if clients:
-            say(f"personas ask {', '.join(map(str, clients))}")
     try:
-        with watch(tickets, plain=plain) as observe:
+        with watch(track.tickets().tickets, plain=plain) as observe:
             result = conduct(
                 project, track.track_id, worker, options=options, observe=observe, tell=say
             )
     except KeyboardInterrupt:
         say(f"interrupted: aggregate conduct resume {track.track_id} goes on")
         raise
+    _print_result(result, track)
+
+
+def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) -> Worker:
+    """Return who works in this process, with a client for each model that a persona names; these are said."""
+    redaction = redaction_for(project, sending=True)
+    allow = redaction.allow if redaction else ()
+    safely = partial(with_redaction, allow=allow, tell=warn)
+    personas = [ticket.persona for ticket in track.tickets().tickets]
+    clients = open_recipients(
+        project, personas, terms, wrap=safely if redaction else lambda client: client
+    )
+    worker = make_worker(
+        spec,
+        script=track.folder / "answers.toml",
+        root=project.folder,
+        redact=redaction is not None,
+        allow=allow,
+        tell=warn,
+        base_url=terms.base_url,
+        terms=terms,
+        clients=clients,
+    )
+    if clients:
+        say(f"personas ask {', '.join(map(str, clients))}")
+    return worker
+
+
+def _print_result(result: TrackResult, track: Track) -> None:
+    """Print the report's path, and say why a run has not come to its end.
+
+    Raises:
+        Exit: With 1, if a ticket failed or a variable could not be merged.
+    """
     write_path(result.report)
+    if result.cancelled:
+        say(f"cancelled: aggregate conduct resume {track.track_id} goes on")
+    if result.stopped:
+        say(f"stopped: {result.stopped}")
     if result.unmerged:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
     if not result.succeeded:

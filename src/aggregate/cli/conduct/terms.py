@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from aggregate.conductor.make_worker import parse_worker
 from aggregate.conductor.terms import WorkerTerms, user_limits
-from aggregate.conductor.worker import parse_worker
 from aggregate.tools import standard_tools
 
 

@@ -12,8 +12,8 @@ from aggregate.cli.conduct.terms import open_terms
 from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
 from aggregate.cli.output import say, warn
 from aggregate.compose.project import redaction_for
+from aggregate.conductor.make_worker import make_worker
 from aggregate.conductor.service import run_worker
-from aggregate.conductor.worker import make_worker
 
 _LOOK_SECONDS = 0.5
 """How long a wait lasts before Python looks whether it was interrupted: a wait without end hides Ctrl-C on Windows."""
