@@ -242,7 +242,7 @@ def open_project_here(config: Path) -> Project:
     """
     bare = unconfigured(config)
     has_prompts = (bare.folder / bare.config.output.output_dir).is_dir()
-    if config.exists() or _is_named("config"):
+    if config.exists() or is_named("config"):
         return open_project(config)
     if not has_prompts:
         raise ConfigError(
@@ -267,7 +267,7 @@ def open_asked_project(
     Raises:
         ConfigError: The configuration is missing or cannot be used.
     """
-    bare = is_asked and not config.exists() and not _is_named("config")
+    bare = is_asked and not config.exists() and not is_named("config")
     if bare:
         _check_is_a_project(config.parent)
     project = open_project(
@@ -294,7 +294,7 @@ def _check_is_a_project(folder: Path) -> None:
         )
 
 
-def _is_named(parameter: str) -> bool:
+def is_named(parameter: str) -> bool:
     """Tell whether the user has named a parameter of the command."""
     source = click.get_current_context().get_parameter_source(parameter)
     return source not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
