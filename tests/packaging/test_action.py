@@ -81,13 +81,20 @@ def test_a_pull_request_becomes_a_prompt_and_a_comment(pull_request: tuple[Path,
 
 
 def test_without_a_pull_request_a_task_is_asked_for(pull_request: tuple[Path, str]) -> None:
-    """An empty task ends with a sentence, and a base that is not in the clone is a warning."""
+    """An empty task ends with a sentence."""
     folder, _ = pull_request
     empty = {"TITLE": "", "BODY": "", "BASE": "", "BUDGET": "1k", "CONFIG": ""}
     done = _compose(folder, **empty, TASK="")
     assert done.returncode == 2
     assert b"name a task" in done.stderr
-    done = _compose(folder, **empty | {"BASE": "1" * 40}, TASK="area")
+
+
+@pytest.mark.slow
+def test_a_base_that_is_not_in_the_clone_is_a_warning(pull_request: tuple[Path, str]) -> None:
+    """A shallow clone has no base: the prompt is composed without it, and the warning says what to do."""
+    folder, _ = pull_request
+    empty = {"TITLE": "", "BODY": "", "BUDGET": "1k", "CONFIG": ""}
+    done = _compose(folder, **empty, BASE="1" * 40, TASK="area")
     assert done.returncode == 0
     assert b"fetch-depth: 0" in done.stderr
 
