@@ -17,7 +17,9 @@ from aggregate.models.group import FailurePolicy, RunStatus
 from aggregate.models.result import AggregatedResult
 from aggregate.models.values import Value
 
-NO_JSON = "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
+NO_JSON = (
+    "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
+)
 CHUNK = 200
 """Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
 once."""
