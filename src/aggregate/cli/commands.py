@@ -67,6 +67,9 @@ COMMANDS: Mapping[str, Row] = {
         "mcp", "Serve prompts, files and what they define to agents, by the Model Context Protocol."
     ),
     "init": Row("init", "Write a commented manual_slop.toml for the project in this folder."),
+    "check": Row(
+        "check", "Check that all that CONFIG names is there; print what is not, one line each."
+    ),
     "preset": Row(
         "preset", "List, show, save, apply and delete named compositions of files and screenshots."
     ),

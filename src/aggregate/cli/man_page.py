@@ -4,12 +4,12 @@ The page lies in the repository, so that building the package needs nothing of i
 """
 
 import inspect
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 import click
 
+from aggregate.cli.output import write_result
 from aggregate.cli.program import program
 
 _EXIT_CODES: Final = (
@@ -121,4 +121,4 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(man_page())
+    write_result(man_page())

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aggregate.cli import lazy
-from aggregate.cli.opened_project import open_asked_project
+from aggregate.cli.opened_project import is_named, open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say
 from aggregate.errors import ConfigError
@@ -42,13 +42,16 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     """Serve prompts, files and what they define to agents, by the Model Context Protocol.
 
     Files outside of the project and files that look like secrets are never read, secrets in others are replaced, and
-    nothing is written. Over HTTP each request needs the token of AGGREGATE_MCP_TOKEN, or the one that is printed.
+    nothing is written. The project is that of the current folder, or without --config the one that the host names by
+    the protocol. Over HTTP each request needs the token of AGGREGATE_MCP_TOKEN, or the one that is printed.
     """
     _require_sdk()
-    open_asked_project(config, is_asked=True, allow_outside=False, allow_secrets=False)
     cap = min(max_tokens, _host_cap())
+    follows_host = port is None and not is_named("config")
+    if config.exists() or not follows_host:
+        _check(config)
     if port is None:
-        lazy.serve_on_stdio(config, cap=cap)
+        lazy.serve_on_stdio(config, cap=cap, check=_check if follows_host else None)
         return
     token = os.environ.get(_TOKEN_VARIABLE, "")
     shown = "…" if token else (token := lazy.new_token())
@@ -56,6 +59,15 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     if host not in _LOOPBACK:
         say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
     lazy.serve_on_http(config, cap=cap, token=token, host=host, port=port)
+
+
+def _check(config: Path) -> None:
+    """Make sure that a project can be served.
+
+    Raises:
+        ConfigError: Its configuration cannot be used, or it is a folder that holds all that somebody has.
+    """
+    open_asked_project(config, is_asked=True, allow_outside=False, allow_secrets=False)
 
 
 def _require_sdk() -> None:

@@ -64,7 +64,8 @@ def write_numbered(
         OutputError: The folder or file cannot be written or lies outside, or the namespace is no file name.
     """
     confined(output_dir, project)
-    if not namespace or re.search(r"[/\\\0]", namespace):
+    # On Windows a colon names a drive or a stream of a file: what is a plain name here would lead elsewhere there.
+    if not namespace or re.search(r"[/\\\0:]", namespace):
         raise OutputError(
             f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word"
         )

@@ -5,7 +5,6 @@ has its next request in the pipe already goes on at once.
 """
 
 import contextlib
-import fcntl
 import os
 import select
 import subprocess
@@ -18,7 +17,6 @@ from aggregate.concurrency.pipes import CHUNK_BYTES, HEADER_BYTES, frame
 
 _PIPE_BYTES: Final = 1 << 20
 """As large as Linux lets every user make a pipe, so that a request and an answer fit in without the other side."""
-_SET_PIPE_SIZE: Final = getattr(fcntl, "F_SETPIPE_SZ", None)
 
 
 class StreamingProcess:
@@ -39,9 +37,7 @@ class StreamingProcess:
         """Whether the process was found dead; what it answered before is still to be had."""
         for pipe in (self._requests, self._answers):
             os.set_blocking(pipe, False)
-            if _SET_PIPE_SIZE is not None:
-                with contextlib.suppress(OSError):  # the user has many pipes: small ones serve too
-                    fcntl.fcntl(pipe, _SET_PIPE_SIZE, _PIPE_BYTES)
+            _widen(pipe)
 
     def send(self, request: bytes) -> None:
         """Put a request behind those that are on their way."""
@@ -104,3 +100,12 @@ def wait_for_any(processes: Iterable[StreamingProcess], deadline: float) -> None
         for pipe, event in process.watched():
             poller.register(pipe, event)
     poller.poll(max(0.0, deadline - time.monotonic()) * 1000)
+
+
+def _widen(pipe: int) -> None:
+    """Make a pipe large where the system can do that; else small ones serve too."""
+    # Neither the module nor the name is there on every system; an OSError means that the user has many pipes.
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)

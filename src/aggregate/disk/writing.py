@@ -6,7 +6,8 @@ Whatever replaces a file, or gives a new one its content under a name that other
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +20,8 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read."""
 _WRITE_BYTES = 1 << 20
 """What is collected of many pieces before it is written: with the usual 8 KB each piece is a call of the system."""
+_TRIES, _TRY_SECONDS = 20, 0.05
+"""How often, and with which pauses, a file that others read is replaced on Windows: a second in all."""
 TEMPORARY_SUFFIX = ".tmp"
 """What the names of files end with that are not whole yet."""
 _STEM_CHARACTERS = 50
@@ -80,6 +83,36 @@ def write_to_free(paths: Iterable[Path], pieces: Iterable[bytes], temporary: Pat
         return next(path for path in paths if _take_name(temporary, path))
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def move_over(
+    source: Path,
+    target: Path,
+    *,
+    replace: Callable[[Path, Path], object] = os.replace,
+    tries: int = _TRIES if os.name == "nt" else 1,
+) -> None:
+    """Put a file in the place of another in one step.
+
+    Windows refuses that while somebody reads the other one, as an editor or a virus scanner does for a moment.
+
+    Args:
+        source: What is moved.
+        target: What it replaces, if it is there.
+        replace: How, as ``os.replace`` does.
+        tries: How often it is tried where it is refused.
+
+    Raises:
+        OSError: It is refused, at last.
+    """
+    for left in reversed(range(tries)):
+        try:
+            replace(source, target)
+            return
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(_TRY_SECONDS)
 
 
 def private_folder(folder: Path) -> None:
@@ -168,7 +201,7 @@ def _take_name(temporary: Path, path: Path) -> bool:
             os.close(create_private(path))
         except FileExistsError:
             return False
-        temporary.replace(path)
+        move_over(temporary, path)
     return True
 
 
@@ -192,7 +225,7 @@ def _replace(target: Path, data: bytes, *, mode: int | None, durable: bool) -> N
                 os.fsync(file.fileno())
         if mode is not None:
             temporary.chmod(mode)
-        temporary.replace(target)
+        move_over(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 

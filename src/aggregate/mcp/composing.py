@@ -57,21 +57,7 @@ def compose(
 def composed(workspace: Workspace, task: Task, budget: int, progress: Progress) -> KeptPrompt:
     """Return the prompt for a task, kept under a handle."""
     request = workspace.request(task=task, budget=budget)
-    total = 0
-
-    def start(number: int) -> None:
-        nonlocal total
-        total = number
-        progress(0, total)
-
-    done = 0
-
-    def advance(number: int) -> None:
-        nonlocal done
-        done += number
-        progress(done, total)
-
-    files = workspace.files.read(request, index=workspace.index, on_start=start, on_done=advance)
+    files = workspace.read_files(request, progress)
     composition = compose_within_budget(request, index=workspace.index, files=files)
     workspace.index.flush()
     return workspace.keep(request, composition)

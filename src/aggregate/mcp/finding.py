@@ -8,7 +8,7 @@ from typing import Final
 from aggregate.compose.file_corpus import FileCorpus
 from aggregate.mcp.arguments import FindArguments
 from aggregate.mcp.pages import capped
-from aggregate.mcp.workspace import Workspace
+from aggregate.mcp.workspace import Progress, Workspace
 from aggregate.ranking.file_analysis import DefinedName, FileAnalysis
 from aggregate.ranking.terms import term_list
 from aggregate.text.terminal import printable
@@ -22,12 +22,12 @@ _MOST_LINES: Final = 200
 """Lines that are found in texts: more are no answer to anything."""
 
 
-def find(workspace: Workspace, asked: FindArguments) -> str:
+def find(workspace: Workspace, asked: FindArguments, progress: Progress) -> str:
     """Return the definitions of a name and where it is used, else the lines that hold a text.
 
     A text is found whatever its case.
     """
-    corpus = workspace.files.read(workspace.request(), index=workspace.index).corpus
+    corpus = workspace.read_files(workspace.request(), progress).corpus
     workspace.index.flush()
     search = _Search(corpus, asked.query.strip(), asked.path.replace("\\", "/").strip("/"))
     text = "".join(f"{line}\n" for line in search.lines())

@@ -8,7 +8,7 @@ from aggregate.errors import ToolError
 from aggregate.mcp.arguments import OutlineArguments, ReadArguments
 from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import read
-from aggregate.mcp.workspace import Connection, Workspace
+from aggregate.mcp.workspace import Connection, Progress, Workspace
 from aggregate.ranking.corpus import Corpus, FileFacts
 from aggregate.text.terminal import printable
 
@@ -18,7 +18,9 @@ _MOST_NAMED: Final = 300
 """Files whose definitions are looked up: those of more never fit into an answer."""
 
 
-def outline(workspace: Workspace, connection: Connection, asked: OutlineArguments) -> str:
+def outline(
+    workspace: Workspace, connection: Connection, asked: OutlineArguments, progress: Progress
+) -> str:
     """Return the files below a folder with their sizes, and their outermost definitions where these fit.
 
     Raises:
@@ -26,7 +28,7 @@ def outline(workspace: Workspace, connection: Connection, asked: OutlineArgument
     """
     folder = asked.path.replace("\\", "/").strip("/").removeprefix("./")
     folder = "" if folder == "." else folder
-    corpus = workspace.files.read(workspace.request(), index=workspace.index).corpus
+    corpus = workspace.read_files(workspace.request(), progress).corpus
     workspace.index.flush()
     if any(facts.path == folder for facts in corpus.files):
         return read(workspace, connection, ReadArguments(path=folder, view="outline"))

@@ -1,11 +1,14 @@
 """The protocol's side of the server: requests come in, answers go out; what they say is made elsewhere."""
 
+import math
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -24,6 +27,7 @@ from aggregate.mcp.resources import (
     preset_prompt,
     read_resource,
 )
+from aggregate.mcp.roots import config_of_host
 from aggregate.mcp.tools import TOOLS, call_tool
 from aggregate.mcp.workspace import Connection, Workspace
 
@@ -32,6 +36,8 @@ _INSTRUCTIONS: Final = (
     "Begin a task with compose: it returns what of this project matters for it. Then find, outline and read for what "
     "is missing. Paths are relative to the project's root."
 )
+_PROGRESS_SECONDS: Final = 0.1
+"""Between two messages about the same work: a host shows a bar, and each message costs as much as a file."""
 _MOST_CONNECTIONS: Final = 64
 """Over HTTP, of which what they were shown is remembered; the one that was silent longest is told everything again."""
 
@@ -51,11 +57,17 @@ class AgentServer:
 
     Args:
         workspace: The project.
+        check: Where a host may name another project by the protocol: called with its configuration's path, raises
+            where it is none to serve. By default the project stays that of ``workspace``.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(
+        self, workspace: Workspace, *, check: Callable[[Path], object] | None = None
+    ) -> None:
         self.workspace = workspace
+        self._check = check
         self._lock = threading.Lock()
+        self._following = anyio.Lock()
         self._connections: OrderedDict[str, Connection] = OrderedDict()
         self.protocol: Server[Connection] = Server(
             _NAME,
@@ -99,6 +111,7 @@ class AgentServer:
         if params.name not in TOOLS:
             return _failure(f"there is no tool {params.name[:100]!r}: there are {', '.join(TOOLS)}")
         try:
+            await self._follow_host(context)
             text = await self._in_thread(
                 context,
                 partial(self._answer, params.name, params.arguments or {}, self._of(context)),
@@ -106,6 +119,33 @@ class AgentServer:
         except AggregateError as error:
             return _failure(" ".join(str(error).split()))
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+    async def _follow_host(self, context: Any) -> None:  # noqa: ANN401 - the SDK's
+        """Serve the project that the host names, asked once, before the first answer.
+
+        Over HTTP it stays the one that the server was started for: whoever knows the token may be elsewhere.
+
+        Raises:
+            AggregateError: It is no project to serve.
+        """
+        if self._check is None or context.request is not None:
+            return
+        async with self._following:
+            check, self._check = self._check, None
+            if check is None:
+                return
+            config = await config_of_host(context.session, self.workspace.config.parent)
+            if config is None:
+                config = self.workspace.config
+            else:
+                self.workspace = self.workspace.at(config)
+            try:
+                check(config)
+            except AggregateError:
+                self._check = (
+                    check  # the next call is told the same, or the mistake is mended by then
+                )
+                raise
 
     def _answer(
         self,
@@ -146,9 +186,16 @@ class AgentServer:
         """Do work beside the protocol; what was cancelled stops at its next step."""
         gone = threading.Event()
 
+        told = -math.inf
+
         def progress(done: int, total: int) -> None:
+            nonlocal told
             if gone.is_set():
                 raise _GoneError
+            now = time.monotonic()
+            if 0 < done < total and now < told + _PROGRESS_SECONDS:
+                return
+            told = now
             anyio.from_thread.run(context.session.report_progress, done, total)
 
         try:
@@ -159,7 +206,9 @@ class AgentServer:
             gone.set()
             raise
 
-    async def _list_resources(self, _context: Any, _params: Any) -> types.ListResourcesResult:  # noqa: ANN401
+    async def _list_resources(self, context: Any, _params: Any) -> types.ListResourcesResult:  # noqa: ANN401
+        with suppress(AggregateError):  # a call tells of it
+            await self._follow_host(context)
         prompts = await anyio.to_thread.run_sync(list_prompts, self.workspace)
         return types.ListResourcesResult(
             resources=[
@@ -193,13 +242,13 @@ class AgentServer:
         context: Any,  # noqa: ANN401
         params: types.ReadResourceRequestParams,
     ) -> types.ReadResourceResult:
-        text = await self._or_error(
-            context, partial(read_resource, self.workspace, str(params.uri))
-        )
+        text = await self._or_error(context, lambda: read_resource(self.workspace, str(params.uri)))
         contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
         return types.ReadResourceResult(contents=[contents])
 
-    async def _list_prompts(self, _context: Any, _params: Any) -> types.ListPromptsResult:  # noqa: ANN401
+    async def _list_prompts(self, context: Any, _params: Any) -> types.ListPromptsResult:  # noqa: ANN401
+        with suppress(AggregateError):
+            await self._follow_host(context)
         presets = await anyio.to_thread.run_sync(list_presets, self.workspace)
         budget = types.PromptArgument(name="budget", description="Most tokens", required=False)
         task = types.PromptArgument(name="task", description="What it is for", required=False)
@@ -216,7 +265,7 @@ class AgentServer:
         params: types.GetPromptRequestParams,
     ) -> types.GetPromptResult:
         text = await self._or_error(
-            context, partial(preset_prompt, self.workspace, params.name, params.arguments or {})
+            context, lambda: preset_prompt(self.workspace, params.name, params.arguments or {})
         )
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
@@ -233,6 +282,7 @@ class AgentServer:
                 return work()
 
         try:
+            await self._follow_host(context)
             return await self._in_thread(context, locked)
         except AggregateError as error:
             raise MCPError(

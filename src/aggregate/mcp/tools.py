@@ -55,12 +55,12 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
     "outline": ToolSpec(
         "Files below a folder with sizes and definitions, or the definitions of a file with their lines.",
         OutlineArguments,
-        lambda workspace, connection, asked, _: outline(workspace, connection, asked),
+        outline,
     ),
     "find": ToolSpec(
         "Where a name is defined and used, with lines; or where a text stands.",
         FindArguments,
-        lambda workspace, _connection, asked, _: find(workspace, asked),
+        lambda workspace, _connection, asked, progress: find(workspace, asked, progress),
     ),
     "explain": ToolSpec(
         "Why files are in or out of a composed prompt.",

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from aggregate.compose.assemble import Composition
 from aggregate.compose.open_files import OpenFiles
 from aggregate.compose.project import open_project, redaction_for, request_for
+from aggregate.compose.ranked_files import ReadFiles
 from aggregate.compose.request import Request
 from aggregate.config.load import Project, unconfigured
 from aggregate.errors import ToolError
@@ -72,6 +73,30 @@ class Workspace:
         self.count = SavedCounts(self.index)
         self.files = OpenFiles()
         self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
+
+    def at(self, config: Path) -> "Workspace":
+        """Return another project, with the same index and answers of the same length."""
+        return Workspace(config, cap=self.cap, index=self.index)
+
+    def read_files(self, request: Request, progress: "Progress") -> ReadFiles:
+        """Read the files of a request, as far as they are not known; ``progress`` is told how many are.
+
+        Raises:
+            ConfigError: An ignore file cannot be used.
+        """
+        done = total = 0
+
+        def start(number: int) -> None:
+            nonlocal total
+            total = number
+            progress(0, total)
+
+        def advance(number: int) -> None:
+            nonlocal done
+            done += number
+            progress(done, total)
+
+        return self.files.read(request, index=self.index, on_start=start, on_done=advance)
 
     def project(self) -> Project:
         """Return the project as it is now.

@@ -1,0 +1,122 @@
+"""The action for pull requests and the hook of pre-commit, run as scripts."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from tests.cli.command_line import start
+from tests.project import project
+from tests.sources.repository import ENVIRONMENT, git
+
+ROOT = Path(__file__).parents[2]
+WHO = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+
+pytestmark = pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
+
+
+def _steps() -> list[dict[str, Any]]:
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    steps: list[dict[str, Any]] = action["runs"]["steps"]
+    return steps
+
+
+@pytest.fixture
+def pull_request(tmp_path: Path) -> tuple[Path, str]:
+    """A checkout with one commit on its base, and the base."""
+    folder = project(tmp_path / "checkout", {"a.py": "def area(): ...\n", "b.py": "b = 1\n"})
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", ".")
+    git(folder, *WHO, "commit", "-q", "-m", "base")
+    base = git(folder, "rev-parse", "HEAD").decode().strip()
+    (folder / "b.py").write_text('KEY = "sk-ant-api03-' + "Ab1" * 31 + 'AA"\n')
+    git(folder, *WHO, "commit", "-q", "-a", "-m", "change")
+    return folder, base
+
+
+def _compose(folder: Path, **variables: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the step that composes, as a runner does."""
+    temporary = folder.parent / "temporary"
+    temporary.mkdir(exist_ok=True)
+    program = folder.parent / "aggregate"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aggregate "$@"\n')
+    program.chmod(0o755)
+    environment = {
+        **ENVIRONMENT,
+        "AGGREGATE": str(program),
+        "RUNNER_TEMP": str(temporary),
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_OUTPUT": str(temporary / "output"),
+        "GITHUB_STEP_SUMMARY": str(temporary / "summary"),
+        "AGGREGATE_CACHE_DIR": str(temporary / "cache"),
+        **variables,
+    }
+    script = _steps()[1]["run"]
+    return subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, timeout=60
+    )
+
+
+def test_a_pull_request_becomes_a_prompt_and_a_comment(pull_request: tuple[Path, str]) -> None:
+    """Title and text are the task, whatever they hold; secrets are replaced, and the checkout stays as it was."""
+    folder, base = pull_request
+    title = 'Change `b` $(touch stolen) "; exit 1'
+    done = _compose(folder, TITLE=title, BODY="", TASK="", BASE=base, BUDGET="1k", CONFIG="")
+    assert done.returncode == 0, done.stderr
+    temporary = folder.parent / "temporary"
+    outputs = dict(line.split("=", 1) for line in (temporary / "output").read_text().splitlines())
+    prompt = Path(outputs["prompt"]).read_text()
+    assert "### File b.py" in prompt
+    assert "sk-ant-api03" not in prompt
+    comment = Path(outputs["comment"]).read_text()
+    assert "b.py" in comment
+    assert comment == (temporary / "summary").read_text()
+    assert git(folder, "status", "--porcelain", "--ignored") == b""
+    assert not (folder / "stolen").exists()
+
+
+def test_without_a_pull_request_a_task_is_asked_for(pull_request: tuple[Path, str]) -> None:
+    """An empty task ends with a sentence."""
+    folder, _ = pull_request
+    empty = {"TITLE": "", "BODY": "", "BASE": "", "BUDGET": "1k", "CONFIG": ""}
+    done = _compose(folder, **empty, TASK="")
+    assert done.returncode == 2
+    assert b"name a task" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_base_that_is_not_in_the_clone_is_a_warning(pull_request: tuple[Path, str]) -> None:
+    """A shallow clone has no base: the prompt is composed without it, and the warning says what to do."""
+    folder, _ = pull_request
+    empty = {"TITLE": "", "BODY": "", "BUDGET": "1k", "CONFIG": ""}
+    done = _compose(folder, **empty, BASE="1" * 40, TASK="area")
+    assert done.returncode == 0
+    assert b"fetch-depth: 0" in done.stderr
+
+
+def test_no_script_of_the_action_holds_an_expression() -> None:
+    """What an expression stands for would become part of the script; variables do not, and no other action is used."""
+    for step in _steps():
+        assert "${{" not in step["run"]
+        assert "uses" not in step
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    assert "secrets." not in text
+    for workflow in re.findall(r"uses: (\S+)", (ROOT / "docs/automation.md").read_text("utf-8")):
+        assert re.search(r"@([0-9a-f]{40}|COMMIT)$", workflow), f"{workflow} is not pinned"
+
+
+def test_the_hook_checks_the_configuration(tmp_path: Path) -> None:
+    """The hook's command is one of ours, and fails where a file is gone that the configuration names."""
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    program, *arguments = hook["entry"].split()
+    assert program == "aggregate"
+    folder = project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n'})
+    assert start(folder, *arguments).code == 1
+    (folder / "a.py").write_text("")
+    assert start(folder, *arguments).code == 0
+    assert not (folder / "md_gen").exists()

@@ -1,0 +1,231 @@
+"""What other systems would find, as far as it can be told on this one."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PureWindowsPath
+
+import pytest
+
+import aggregate
+from aggregate.compose.numbered_output import write_numbered
+from aggregate.disk.writing import move_over
+from aggregate.errors import OutputError
+from aggregate.paths.secret_files import is_secret
+from tests.cli.command_line import program_environment
+from tests.project import project
+
+PACKAGE = Path(aggregate.__file__).parent
+PROGRAMS = {"sandbox/javascript_worker.py", "sandbox/bubblewrap_runner.py"}
+"""Started as programs of their own, on systems that have what they need."""
+POSIX_MODULES = (
+    "fcntl",
+    "grp",
+    "posix",
+    "pty",
+    "pwd",
+    "readline",
+    "resource",
+    "syslog",
+    "termios",
+    "tty",
+)
+POSIX_NAMES = {
+    "os": {
+        "O_CLOEXEC", "O_DIRECTORY", "O_NOCTTY", "O_NOFOLLOW", "O_NONBLOCK", "chown", "fchmod", "fchown", "fork", "geteuid",
+        "getloadavg", "getpgid", "getuid", "killpg", "mkfifo", "nice", "pread", "sched_getaffinity",
+        "setsid", "sysconf", "uname",
+    },
+    "signal": {
+        "SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGQUIT", "SIGSTOP", "SIGTSTP", "SIGUSR1", "SIGWINCH",
+        "alarm", "pthread_sigmask", "setitimer",
+    },
+    "select": {"poll", "epoll", "POLLIN", "POLLOUT"},
+    "socket": {"AF_UNIX", "socketpair_unix"},
+}  # fmt: skip
+"""What Windows lacks; of select it has only the function of that name."""
+
+IMPORT_ALL = """
+import builtins, importlib, pkgutil, sys
+missing, programs = set(sys.argv[1].split()), set(sys.argv[2].split())
+real = builtins.__import__
+def without(name, globals=None, locals=None, fromlist=(), level=0):
+    importer = str((globals or {}).get("__name__", ""))
+    if importer.split(".")[0] == "aggregate" and not level and name.split(".")[0] in missing:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    return real(name, globals, locals, fromlist, level)
+builtins.__import__ = without
+import aggregate
+for module in pkgutil.walk_packages(aggregate.__path__, "aggregate."):
+    if module.name.replace(".", "/").removeprefix("aggregate/") + ".py" not in programs:
+        importlib.import_module(module.name)
+print("all")
+"""
+
+
+def test_no_module_needs_posix_to_be_imported() -> None:
+    """Where modules of POSIX cannot be imported, all of ours can."""
+    arguments = [" ".join(POSIX_MODULES), " ".join(PROGRAMS)]
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_ALL, *arguments], capture_output=True, timeout=120
+    )
+    assert done.stdout == b"all\n", done.stderr.decode()[-1000:]
+
+
+def _at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what runs when a module is imported; bodies of functions do not."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            arguments = [*child.args.defaults, *filter(None, child.args.kw_defaults)]
+            for default in arguments:
+                yield from ast.walk(default)
+        else:
+            yield child
+            yield from _at_import(child)
+
+
+def test_no_module_asks_the_system_for_names_of_posix_at_import() -> None:
+    """Names that Windows lacks are asked for within functions, behind a check."""
+    names = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE).as_posix()
+        if place in PROGRAMS:
+            continue
+        for node in _at_import(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+                continue
+            if node.attr in POSIX_NAMES.get(node.value.id, ()):
+                names.append(f"{place}:{node.lineno} {node.value.id}.{node.attr}")
+    assert names == []
+
+
+def test_nothing_is_read_or_written_in_the_encoding_or_line_breaks_of_a_system() -> None:
+    """Text files are opened with an encoding, and written with line breaks as they are: Windows has others."""
+    faults = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and _is_of_the_system(node):
+                faults.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    assert faults == []
+
+
+def _is_of_the_system(call: ast.Call) -> bool:
+    """Tell whether a call opens a text file in the system's own way."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    given = {keyword.arg for keyword in call.keywords}
+    if name == "write_text":
+        return not {"encoding", "newline"} <= given
+    if name not in ("open", "fdopen") or _owner(call) in ("os", "tarfile", "zipfile", "webbrowser"):
+        return name == "fdopen" and not _is_binary(call) and "encoding" not in given
+    if not call.args and name == "open" and not given & {"mode", "encoding"}:
+        return False  # a method of ours without a mode
+    return any(
+        isinstance(argument, ast.Constant) and str(argument.value) in MODES
+        for argument in call.args
+    ) and not ({"encoding", "newline"} <= given)
+
+
+MODES = {"w", "x", "a", "wt", "xt", "at", "w+", "a+"}
+
+
+def _owner(call: ast.Call) -> str:
+    value = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return value.id if isinstance(value, ast.Name) and call.func.attr == "open" else ""  # type: ignore[attr-defined]
+
+
+def _is_binary(call: ast.Call) -> bool:
+    return any(
+        isinstance(argument, ast.Constant) and "b" in str(argument.value) for argument in call.args
+    )
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["cp1252", pytest.param("cp437", marks=SLOW), pytest.param("ascii", marks=SLOW)],
+)
+def test_a_console_that_knows_few_characters_is_enough(tmp_path: Path, encoding: str) -> None:
+    """With the code pages of Windows consoles every text is printed somehow, and a prompt keeps its bytes."""
+    folder = project(
+        tmp_path,
+        {
+            "größe 日本.py": "größe = '日本 🚀'\n",
+            "manual_slop.toml": '[files]\npaths = ["*.py", "fehlt ☃.py"]\n',
+        },
+    )
+    environment = program_environment(folder) | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    for arguments in (["check"], ["run"], ["run", "--stdout"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "aggregate", *arguments],
+            cwd=folder, env=environment, capture_output=True, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == (1 if arguments == ["check"] else 0), done.stderr
+        assert b"Traceback" not in done.stderr
+        assert b"unexpected" not in done.stderr
+    assert "größe = '日本 🚀'\n" in done.stdout.decode("utf-8")
+    assert b"\r" not in (folder / "md_gen" / f"{folder.name}_001.md").read_bytes()
+
+
+@pytest.mark.parametrize("namespace", ["c:x", "name:stream", "a/b", "a\\b", ""])
+def test_a_namespace_is_a_file_name_on_every_system(tmp_path: Path, namespace: str) -> None:
+    """On Windows a colon would name a drive or a stream of a file, and lead out of the folder of prompts."""
+    with pytest.raises(OutputError, match="is no file name"):
+        write_numbered(tmp_path, namespace, "text")
+    outside = PureWindowsPath("C:/project/md_gen") / "d:x_001.md"
+    assert outside == PureWindowsPath("d:x_001.md")
+
+
+def test_a_file_that_others_read_is_replaced_once_they_let_it(tmp_path: Path) -> None:
+    """Where a system refuses that for a moment it is tried again, and at last the refusal is told."""
+    source, target = tmp_path / "new", tmp_path / "old"
+    source.write_text("new")
+    target.write_text("old")
+    refusals = [PermissionError("read by another program")] * 2
+
+    def replace(source: Path, target: Path) -> None:
+        if refusals:
+            raise refusals.pop()
+        source.replace(target)
+
+    move_over(source, target, replace=replace, tries=3)
+    assert target.read_text() == "new"
+    refusals = [PermissionError("read by another program")] * 2
+    with pytest.raises(PermissionError):
+        move_over(target, source, replace=replace, tries=2)
+
+
+@pytest.mark.parametrize("name", [".ENV", "ID_RSA", ".Aws/Credentials", "Secrets.KDBX"])
+def test_secrets_are_known_in_any_case(name: str) -> None:
+    """Where a file system knows no case, another case is the same file."""
+    assert is_secret(name)
+
+
+def test_line_breaks_of_windows_stay_in_files_and_matter_to_nobody(tmp_path: Path) -> None:
+    """A file with CRLF has the views, symbols and slices of the same file with LF."""
+    source = "def area(r: float) -> float:\n    return 3 * r * r\n\n\ndef other() -> None: ...\n"
+    config = '[files]\npaths = [{ path = "a.py", view_mode = "skeleton" }]\n'
+    prompts = []
+    for line_break in ("\n", "\r\n"):
+        folder = tmp_path / f"{len(line_break)}"
+        folder.mkdir()
+        (folder / "a.py").write_bytes(source.replace("\n", line_break).encode())
+        (folder / "manual_slop.toml").write_bytes(config.replace("\n", line_break).encode())
+        prompts.append(aggregate.run(folder / "manual_slop.toml")[0])
+    assert prompts[0] == prompts[1].replace("\r\n", "\n")
+    assert "return 3" not in prompts[1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such names")
+def test_names_as_macos_spells_them_are_their_own(tmp_path: Path) -> None:
+    """A name in decomposed characters is read by that name, and shown by it."""
+    decomposed = "gro\u0308sse.py"
+    folder = project(
+        tmp_path, {decomposed: "a = 1\n", "manual_slop.toml": '[files]\npaths = ["*.py"]\n'}
+    )
+    markdown, _, items = aggregate.run(folder / "manual_slop.toml")
+    assert [item["path"] for item in items] == [decomposed]
+    assert "a = 1" in markdown
