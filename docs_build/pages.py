@@ -18,7 +18,6 @@ DOCS = "docs"
 
 ELSEWHERE: Mapping[str, str] = {
     "CHANGELOG.md": "changelog.md",
-    "README.md": "readme.md",
     "SECURITY.md": "explanation/security.md",
     "conductor/workflow.md": "explanation/workflow.md",
     "simulation/README.md": "explanation/simulations.md",

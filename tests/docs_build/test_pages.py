@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from docs_build.build import GENERATED, STAGED
 from docs_build.errors import SiteError
-from docs_build.pages import stage, turn_links
+from docs_build.pages import site_places, stage, turn_links
 
 ROOT = Path(__file__).parents[2]
 PLACES = {"docs/a.md": "a.md", "docs/b/c.md": "b/c.md", "SECURITY.md": "explanation/security.md"}
@@ -53,6 +53,12 @@ def test_every_link_between_pages_leads_somewhere(tmp_path: Path) -> None:
     ]
     assert listed == sorted([*pages, *GENERATED])
     assert Path(configuration["project"]["docs_dir"]) == STAGED
+
+
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    """The read-me is no page of the site, which begins with one of its own; its links are held all the same."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert turn_links(text, "README.md", site_places(ROOT) | {"README.md": "README.md"})
 
 
 def _entries(entries: list[dict[str, Any]]) -> Iterator[str]:
