@@ -84,7 +84,9 @@ def _bring_worker_home(site: Path) -> None:
         text = page.read_text(encoding="utf-8")
         if WORKER_ELSEWHERE in text:
             depth = len(page.relative_to(site).parts) - 1
-            page.write_text(text.replace(WORKER_ELSEWHERE, "../" * depth + WORKER), encoding="utf-8")
+            page.write_text(
+                text.replace(WORKER_ELSEWHERE, "../" * depth + WORKER), encoding="utf-8"
+            )
             changed += 1
     if not changed:
         raise SiteError(f"no page loads {WORKER_ELSEWHERE} any more: see how its search works now")

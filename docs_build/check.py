@@ -40,6 +40,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take note of a link, a resource or an anchor."""
         given = {name: value or "" for name, value in attrs}
+        if "mermaid" in given.get("class", "").split():
+            self.loads.append("https://unpkg.com/mermaid")
         self.anchors.update(given[name] for name in ("id", "name") if given.get(name))
         if tag == "a" and given.get("href"):
             self.links.append(given["href"])

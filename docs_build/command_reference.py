@@ -46,7 +46,7 @@ def _section(command: click.Command, context: click.Context) -> str:
     records = [
         (record, param)
         for param in command.get_params(context)
-        if (record := param.get_help_record(context)) is not None and param.name != "help"
+        if (record := param.get_help_record(context)) is not None and "--help" not in param.opts
     ]
     listed = "\n".join(
         f"{code(names)}\n:   {escaped(text) or '&nbsp;'}\n" for (names, text), _ in records
@@ -57,11 +57,13 @@ def _section(command: click.Command, context: click.Context) -> str:
 
 
 def _paragraphs(command: click.Command) -> str:
-    """Return the help's text; a paragraph whose lines are kept is shown as it stands."""
+    """Return the help's text; a paragraph whose lines are kept, and an indented one, are shown as they stand."""
     told = []
     for paragraph in inspect.cleandoc(command.help or "").split("\f")[0].split("\n\n"):
         if paragraph.startswith("\b\n"):
             told.append("```text\n" + paragraph.removeprefix("\b\n") + "\n```\n")
+        elif paragraph.startswith("  "):
+            told.append(f"```text\n{inspect.cleandoc(paragraph)}\n```\n")
         elif paragraph.strip():
             told.append(escaped(" ".join(paragraph.split())) + "\n")
     return "\n".join(told)

@@ -15,12 +15,3 @@ def code(text: str) -> str:
     ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     space = " " if "`" in text else ""
     return f"{ticks}{space}{text}{space}{ticks}"
-
-
-def in_cell(text: str) -> str:
-    """Return markdown for a cell of a table."""
-    return (
-        text.replace("\n", " ").replace("|", "&#124;")
-        if "`" not in text
-        else text.replace("|", "\\|")
-    )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from docs_build.diagrams import flowchart_as_list
 from docs_build.errors import SiteError
 
 DOCS = "docs"
@@ -18,7 +19,6 @@ DOCS = "docs"
 
 ELSEWHERE: Mapping[str, str] = {
     "CHANGELOG.md": "changelog.md",
-    "README.md": "readme.md",
     "SECURITY.md": "explanation/security.md",
     "conductor/workflow.md": "explanation/workflow.md",
     "simulation/README.md": "explanation/simulations.md",
@@ -75,13 +75,23 @@ def site_places(root: Path) -> dict[str, str]:
 def turn_links(text: str, source: str, places: Mapping[str, str]) -> str:
     """Return a page with each link to a file of the project leading to that file's place in the site.
 
+    Charts become lists.
+
     Raises:
         SiteError: A link leads to no file of the site.
     """
-    turned = [
-        line.text if line.is_code else _turn_line(line.text, source, places)
-        for line in lines_of(text)
-    ]
+    turned: list[str] = []
+    chart: list[str] = []
+    for line in lines_of(text):
+        if chart or (line.is_code and line.text == "```mermaid"):
+            chart.append(line.text)
+            if len(chart) > 1 and line.text == "```":
+                turned += flowchart_as_list(chart[1:-1])
+                chart = []
+        elif line.is_code:
+            turned.append(line.text)
+        else:
+            turned.append(_turn_line(line.text, source, places))
     return "\n".join(turned) + "\n"
 
 

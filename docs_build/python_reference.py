@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import aggregate
 
-HEAD = """# Python
+HEAD = """# Python names
 
 Every public name of `aggregate`, from its signature and docstring. How they go together: [Python](../python.md).
 """

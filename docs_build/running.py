@@ -180,7 +180,11 @@ def _run_python(
     session: Session, page: str, block: Block, following: Block | None
 ) -> Iterator[Difference]:
     code = "\n".join(block.lines) + "\n"
-    printed = tuple(session.run_python(code, page).splitlines())
+    try:
+        printed = tuple(session.run_python(code, page).splitlines())
+    except Exception as error:  # noqa: BLE001 - whatever an example raises is told with its place
+        yield Difference(page, block.first, code, (), (), f"{type(error).__name__}: {error}")
+        return
     is_shown = following is not None and following.kind == "text"
     shown = following.lines if following is not None and is_shown else ()
     first = following.first if following is not None else 0

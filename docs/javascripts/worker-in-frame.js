@@ -10,7 +10,8 @@ if (location.protocol === "file:") {
       this.frame.hidden = true;
       (document.body ?? document.documentElement).append(this.frame);
       this.inside = this.frame.contentWindow;
-      this.inside.postMessage = (data) => this.tell(this, "onmessage", new MessageEvent("message", { data }));
+      this.inside.postMessage = (data) =>
+        this.tell(this, "onmessage", new MessageEvent("message", { data: structuredClone(data) }));
       const script = this.inside.document.createElement("script");
       script.src = new URL(address, location.href);
       script.onload = () => this.begin();
@@ -33,11 +34,12 @@ if (location.protocol === "file:") {
       });
     }
 
+    // A worker gets a copy, so that neither side changes what the other holds.
     postMessage(data) {
       if (this.waiting) {
-        this.waiting.push(data);
+        this.waiting.push(structuredClone(data));
       } else {
-        this.tell(this.inside, "", new this.inside.MessageEvent("message", { data }));
+        this.tell(this.inside, "", new this.inside.MessageEvent("message", { data: structuredClone(data) }));
       }
     }
 

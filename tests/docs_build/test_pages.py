@@ -1,0 +1,88 @@
+"""Staging: what the site has, and where links lead in it."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docs_build.build import GENERATED, STAGED
+from docs_build.errors import SiteError
+from docs_build.pages import site_places, stage, turn_links
+
+ROOT = Path(__file__).parents[2]
+PLACES = {"docs/a.md": "a.md", "docs/b/c.md": "b/c.md", "SECURITY.md": "explanation/security.md"}
+
+
+@pytest.mark.parametrize(
+    ("source", "link", "turned"),
+    [
+        ("docs/a.md", "b/c.md#x", "b/c.md#x"),
+        ("docs/b/c.md", "../a.md", "../a.md"),
+        ("docs/b/c.md", "../../SECURITY.md", "../explanation/security.md"),
+        ("SECURITY.md", "docs/a.md#t", "../a.md#t"),
+        ("docs/a.md", "#here", "#here"),
+        ("docs/a.md", "https://example.org/a.md", "https://example.org/a.md"),
+    ],
+)
+def test_links_are_turned(source: str, link: str, turned: str) -> None:
+    """A link leads to its target's place in the site, those to other hosts and within the page stay."""
+    assert turn_links(f"See [it]({link}).\n", source, PLACES) == f"See [it]({turned}).\n"
+
+
+def test_code_has_no_links() -> None:
+    """What looks like a link in code stays as it is."""
+    page = "`[a](b.md)` and\n\n```text\n[a](b.md)\n```\n"
+    assert turn_links(page, "docs/a.md", PLACES) == page
+
+
+def test_a_chart_is_a_list() -> None:
+    """What leads where is told by the names in the boxes, whatever their shape; a page without a program draws none."""
+    chart = (
+        "```mermaid\nflowchart LR\n    a([x.toml]) --> b[compose<br>what is asked]\n"
+        "    b --> c & d\n    e[(index)] <--> b\n```\nAfter\n"
+    )
+    assert turn_links(chart, "docs/a.md", PLACES) == (
+        "- **x.toml** → **compose** (what is asked)\n- **compose** (what is asked) → c & d\n"
+        "- **index** ↔ **compose** (what is asked)\nAfter\n"
+    )
+
+
+def test_a_link_to_nothing_is_refused() -> None:
+    """The sentence names the page and the link."""
+    with pytest.raises(SiteError, match=r"docs/a\.md: the link to gone\.md leads to no file"):
+        turn_links("[a](gone.md)", "docs/a.md", PLACES)
+
+
+def test_every_link_between_pages_leads_somewhere(tmp_path: Path) -> None:
+    """The real pages can be staged, and each has its place in the navigation, whose every entry is a page."""
+    staged = stage(ROOT, tmp_path)
+    configuration = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
+    listed = sorted(_entries(configuration["project"]["nav"]))
+    pages = [
+        place for place in staged if place.endswith(".md") and not place.startswith("examples/")
+    ]
+    assert listed == sorted([*pages, *GENERATED])
+    assert Path(configuration["project"]["docs_dir"]) == STAGED
+
+
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    """The read-me is no page of the site, which begins with one of its own; its links are held all the same."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert turn_links(text, "README.md", site_places(ROOT) | {"README.md": "README.md"})
+
+
+def _entries(entries: list[dict[str, Any]]) -> Iterator[str]:
+    for entry in entries:
+        for below in entry.values():
+            yield from [below] if isinstance(below, str) else _entries(below)
+
+
+def test_no_page_names_an_address_that_is_loaded() -> None:
+    """No page embeds an image or a script from another host."""
+    for path in (ROOT / "docs").rglob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        assert re.findall(r"!\[[^\]]*\]\(https?:|<(?:img|script|iframe)[^>]*https?:", text) == [], (
+            path
+        )

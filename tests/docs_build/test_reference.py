@@ -1,0 +1,61 @@
+"""Reference that is made from the code: nothing public is missing."""
+
+import click
+from docs_build.command_reference import command_reference
+from docs_build.configuration_reference import configuration_reference
+from docs_build.markdown import code, escaped
+from docs_build.python_reference import python_reference, unplaced_names
+
+import aggregate
+from aggregate.cli.program import program
+from aggregate.config.schema import json_schema
+
+
+def test_every_command_and_option_is_told() -> None:
+    """Each command has a heading in the order of the lists, each of its options stands below it; hidden ones do not."""
+    page = command_reference()
+    context = click.Context(program, info_name="aggregate")
+    for name in program.list_commands(context):
+        command = program.get_command(context, name)
+        assert command is not None
+        assert (f"\n## aggregate {name}\n" in page) is not command.hidden
+    options = page.partition("\n## aggregate run\n")[2].partition("\n## ")[0]
+    for option in ("--task", "--budget", "--since", "--redact / --no-redact", "-q, --quiet"):
+        assert f"\n`{option}" in options
+    assert '```text\naggregate "fix the timeout in the retry loop" --budget 32k\n```' in page
+    assert "\n## aggregate conduct status\n" in page
+
+
+def test_every_key_is_told() -> None:
+    """Each key of each table of the schema stands in a row."""
+    page = configuration_reference()
+    schema = json_schema()
+    for name, table in schema["$defs"].items():
+        section = page.partition(f"{{#{name.lower()}}}\n")[2].partition("\n## ")[0]
+        for key, node in table["properties"].items():
+            assert f"| {code(key)} | " in section, (name, key)
+            assert escaped(node.get("description", "")) in section
+    assert "## `[budget]` {#budgettable}" in page
+    assert "## `[personas.NAME]` {#personatable}" in page
+    assert '| `order` | `"configured"`, `"edges"` | `"configured"` | ' in page
+
+
+def test_every_public_name_is_told_once() -> None:
+    """Each name of ``aggregate.__all__`` has a place under one heading."""
+    page = python_reference()
+    assert unplaced_names() == []
+    assert sorted(line[4:] for line in page.splitlines() if line.startswith("::: ")) == sorted(
+        f"aggregate.{name}" for name in aggregate.__all__
+    )
+
+
+def test_the_same_code_gives_the_same_pages() -> None:
+    """Nothing in them depends on when they are made."""
+    assert command_reference() == command_reference()
+    assert configuration_reference() == configuration_reference()
+
+
+def test_text_keeps_its_characters() -> None:
+    """Nothing in a help text is taken for markdown or HTML, and code may hold backticks."""
+    assert escaped("a*b_c <d> [e]|`f`") == r"a\*b\_c &lt;d&gt; \[e\]\|\`f\`"
+    assert (code("a"), code("a`b")) == ("`a`", "`` a`b ``")
