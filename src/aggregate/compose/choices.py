@@ -1,14 +1,17 @@
 """What was decided about each file of a prompt with a task or a budget, as the audit tells it."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from aggregate.budget.lines import marked_runs
 from aggregate.compose.candidate import LEVELS, Candidate
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.choice import FileChoice, Level
+from aggregate.models.row_maker import row_maker
 from aggregate.models.view import ViewMode
+
+_CHOICE: Final = row_maker(FileChoice)
 
 
 class FitStates(NamedTuple):
@@ -62,18 +65,14 @@ def choices_of(
 
 
 def _hidden(rank: int | None, candidate: Candidate, candidates: Candidates) -> FileChoice:
-    """Return the choice about a candidate of which nothing is shown."""
-    number, file, mode, ranked = candidate
-    return FileChoice(
-        file.path,
-        file.entry.item.path,
-        Level.NAME,
-        LEVELS[mode],
-        score=None if rank is None else ranked.score,
-        rank=rank,
-        reasons=ranked.reasons,
-        content_hash=candidates.content_hash(number),
-        size=candidates.estimates[number],
+    """Return the choice about a candidate of which nothing is shown; a large project has a hundred thousand."""
+    number, file, mode, (_, score, _, reasons) = candidate
+    path, entry = file.path, file.entry.item.path
+    content_hash, size = candidates.content_hash(number), candidates.estimates[number]
+    told = None if rank is None else score
+    level, most = Level.NAME, LEVELS[mode]
+    return _CHOICE(
+        (path, entry, level, most, False, 0, told, rank, reasons, (), None, content_hash, size, ())
     )
 
 

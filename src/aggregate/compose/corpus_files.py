@@ -92,6 +92,10 @@ class CorpusFiles:
         rows = zip(group.files, group.places, group.identities, members, *columns, strict=True)
         for number, (file, place, identity, member, *traits) in enumerate(rows):
             read = unusual.get(number, USUAL)
+            if member is None and read is USUAL and file.path not in self._marks:  # as most are
+                added.append(len(self._places))
+                self._append(file, place, identity, FileFacts._make((file.path, *traits, False)))
+                continue
             said = WrittenBy(read.reason, read.size)
             shown = self._shown(file, place, member, read)
             if shown is None:
@@ -101,11 +105,15 @@ class CorpusFiles:
             if member and member.content_hash != identity[:HASH_BYTES]:
                 self._columns.hashes[len(self._places)] = member.content_hash
             is_generated = self._reader.is_generated(file, said)
-            self._columns.shown.append(shown)
-            self._columns.identities.append(identity)
-            self._columns.facts.append(FileFacts._make((file.path, *traits, is_generated)))
-            self._places.append(place)
+            facts = FileFacts._make((file.path, *traits, is_generated))
+            self._append(shown, place, identity, facts)
         return added
+
+    def _append(self, shown: ResolvedFile, place: int, identity: bytes, facts: FileFacts) -> None:
+        self._columns.shown.append(shown)
+        self._columns.identities.append(identity)
+        self._columns.facts.append(facts)
+        self._places.append(place)
 
     def _shown(
         self, file: ResolvedFile, place: int, member: Member | None, read: ReadFacts

@@ -13,6 +13,7 @@ from aggregate.index.settings import INDEX_FILE, INDEX_FOLDER
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.generated import GeneratedPolicy, GeneratedView
+from aggregate.models.row_maker import row_maker
 from aggregate.models.scope import ALLOW_SECRETS
 from aggregate.models.view import ViewMode
 from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
@@ -182,11 +183,11 @@ class _SelectionBuilder:
         self.skipped |= {prefix + name: reason for name, reason in resolved.skipped}
         names = [name for name in resolved.names if not self.is_left_out(prefix + name)]
         folder = os.path.join(resolved.folder, "")
-        files = self.files
-        for name in names:
+        files, new_file = self.files, row_maker(ResolvedFile)
+        for name in names:  # a loop for a hundred thousand files
             path = prefix + name
             if path not in files or files[path].by_glob:
-                files[path] = ResolvedFile(path, folder + name, entry, by_glob=True)
+                files[path] = new_file((path, folder + name, entry, True, "", False, False, ()))
         secrets = [
             prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)
         ]
