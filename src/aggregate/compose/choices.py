@@ -45,22 +45,22 @@ def choices_of(
         states: What the fit shows.
         is_scored: Whether there is a task, so that scores mean something.
     """
-    ranked = {
-        candidate.file.path: (rank if is_scored else None, candidate)
-        for rank, candidate in enumerate(candidates.in_rank_order, start=1)
-    }
+    in_order = candidates.in_rank_order
+    ranks = {file.path: rank for rank, (_, file, *_) in enumerate(in_order, start=1)}
     choices: list[FileChoice] = []
     for file in files:
         if file.is_remark:
             continue
-        placed = ranked.get(file.path)
-        if placed is None:
+        place = ranks.get(file.path)
+        if place is None:
             choices.append(_outsider(file, states.tokens.get(file.path, 0)))
-        elif placed[1].number in states.later:
-            rank, candidate = placed
+            continue
+        candidate = in_order[place - 1]
+        rank = place if is_scored else None
+        if candidate.number in states.later:
             choices.append(_choice(candidate, candidates, states, rank=rank))
         else:  # as most are: nothing of them is shown
-            choices.append(_hidden(*placed, candidates))
+            choices.append(_hidden(rank, candidate, candidates))
     return tuple(choices)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aggregate.errors import ConfigError
 from aggregate.index.settings import INDEX_FILE, INDEX_FOLDER
@@ -100,6 +100,8 @@ class ResolvedFile(NamedTuple):
         return self._replace(entry=replace(self.entry, item=item))
 
 
+_NO_PROBLEM: Final = tuple(ResolvedFile._field_defaults.values())[1:]
+"""The fields behind ``by_glob`` of a file that can be read."""
 Note = tuple[str, str]
 """A place, and what is doubtful there."""
 
@@ -187,7 +189,7 @@ class _SelectionBuilder:
         for name in names:  # a loop for a hundred thousand files
             path = prefix + name
             if path not in files or files[path].by_glob:
-                files[path] = new_file((path, folder + name, entry, True, "", False, False, ()))
+                files[path] = new_file((path, folder + name, entry, True, *_NO_PROBLEM))
         secrets = [
             prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)
         ]
