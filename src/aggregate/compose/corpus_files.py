@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import Any, Final, NamedTuple
 
-from aggregate.compose.analysis_index import HASH_BYTES, USUAL, ReadFacts
+from aggregate.compose.analysis_index import HASH_BYTES
 from aggregate.compose.file_groups import FileGroup, Member
 from aggregate.compose.file_reading import FileReader
 from aggregate.compose.generated_files import WrittenBy
+from aggregate.compose.known_files import USUAL, ReadFacts
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.ranking.corpus import FileFacts

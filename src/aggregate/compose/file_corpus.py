@@ -7,15 +7,11 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Final
 
-from aggregate.compose.analysis_index import (
-    HASH_BYTES,
-    AnalysisIndex,
-    KnownFile,
-    KnownGroup,
-)
+from aggregate.compose.analysis_index import HASH_BYTES, AnalysisIndex
 from aggregate.compose.corpus_files import ABSENT, CorpusColumns
 from aggregate.compose.file_groups import FileGroup
 from aggregate.compose.file_reading import FileNotes, FileReader
+from aggregate.compose.known_files import KnownFile, KnownGroup
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.ranking.analysis import Analysis
