@@ -133,11 +133,11 @@ def run(
         budget=budget,
     )
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
-    index = open_index(use=not no_cache, verify=verify)
-    if explain:
-        _explain(request, index, as_json=as_json, quiet=quiet)
-    else:
-        _compose(request, index, to_stdout=to_stdout, as_json=as_json, quiet=quiet)
+    with open_index(use=not no_cache, verify=verify) as index:
+        if explain:
+            _explain(request, index, as_json=as_json, quiet=quiet)
+        else:
+            _compose(request, index, to_stdout=to_stdout, as_json=as_json, quiet=quiet)
     if index.warning and not quiet:
         warn(index.warning)
 
@@ -162,7 +162,6 @@ def _compose(
     if path and tokens and recorder:
         recorder.write(path, stream, tokens)
     _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
-    index.flush()
 
 
 def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> None:
@@ -175,10 +174,9 @@ def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> N
         raise click.UsageError(
             "--explain says what a task or a budget decides: add --task or --budget"
         )
-    with progress("Rendering files", hidden=quiet) as bar:
+    with orderly_termination(), progress("Rendering files", hidden=quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     audit = lazy.audit_of(request, composition, lazy.count_prompt(composition.prompt, index=index))
-    index.flush()
     if not quiet:
         warn_all(for_reader(composition.warnings), more="--json")
     if as_json:
