@@ -12,13 +12,18 @@ from aggregate.chat.cache_settings import CacheSettings, cache_settings
 from aggregate.chat.keep_alive import KeepAlive, renew_until
 from aggregate.chat.request_log import read_request
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.clients.capabilities import Effort
+from aggregate.clients.client import Client
+from aggregate.clients.gemini_caches import Action, CacheDecision
 from aggregate.clients.pricing import cost
+from aggregate.clients.retry import Retry
 from aggregate.clients.scripted_client import ScriptedTransport
 from aggregate.compose.numbered_output import request_log_path
 from aggregate.config.user import global_config_path
 from aggregate.errors import ProviderError
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.lifetimes import CacheLifetime
+from tests.fakes.transports import TakesTextAlone
 from tests.project import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(600))
@@ -196,3 +201,22 @@ def test_a_renewal_that_fails_says_so(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match="down"):
         KeepAlive(turn, done.path, minutes=60).renew(3000.0)
     assert done.history.read_bytes() == before
+
+
+def test_a_renewal_asks_as_the_turn_did(tmp_path: Path) -> None:
+    """With the same effort: another one ends what a cache finds of the messages (C-4)."""
+    turn, done = say(project_with(tmp_path), "First?")
+    transport = TakesTextAlone(status=503)
+    asked = Client("anthropic", transport, "claude-opus-5", retry=Retry(attempts=1))
+    turn = replace(turn, client=asked, effort=Effort.LOW)
+    with pytest.raises(ProviderError):
+        KeepAlive(turn, done.path, minutes=60).renew(270.0)
+    [sent] = transport.requests
+    assert (sent.effort, sent.max_output) == (Effort.LOW, 1)
+
+
+def test_what_lives_in_an_explicit_cache_is_not_renewed(tmp_path: Path) -> None:
+    """It is paid for until it ends, and a request without it would pay for all of it once more (C-4)."""
+    turn, done = say(project_with(tmp_path), "First?")
+    decided = CacheDecision(Action.USE, "gemini-3.5-flash", "", 0)
+    assert KeepAlive(replace(turn, explicit_cache=decided), done.path, minutes=60).period is None

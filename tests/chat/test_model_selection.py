@@ -174,6 +174,14 @@ def test_a_project_names_no_address(tmp_path: Path, text: str) -> None:
         asked(tmp_path, text)
 
 
+def test_an_address_that_cannot_be_read_is_said_to_be_one(tmp_path: Path) -> None:
+    """The sentence stays a sentence (S-2)."""
+    with pytest.raises(
+        ConfigError, match="names the address that cannot be read, which you have not"
+    ):
+        asked(tmp_path, '[send]\nmodel = "m"\nbase_url = "http://a b/v1"\n')
+
+
 def test_an_address_on_this_machine_gets_no_key(tmp_path: Path) -> None:
     """A project may name a local server, which gets no key, and it is said (S-2)."""
     text = '[send]\nmodel = "m"\nbase_url = "http://localhost:1/v1"\n'

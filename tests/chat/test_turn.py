@@ -22,6 +22,7 @@ from aggregate.compose.project import open_project
 from aggregate.errors import (
     ClientSetupError,
     ConfigError,
+    OutputError,
     PromptTooLongError,
     ProviderError,
     ScopeError,
@@ -232,7 +233,38 @@ def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
     ):
         send_turn(ready(folder, "First?", answer=" \n"), config)
     assert not (folder / "manual_slop_history.toml").exists()
-    assert len(list((folder / "md_gen").glob("demo_*.md"))) == 2
+    prompts = sorted((folder / "md_gen").glob("demo_*.md"))
+    assert len(prompts) == 2
+    # Both can be compared; of the first one, which nobody has answered, no cache is expected to hold anything.
+    assert [logged.sent is not None for logged in map(read_request, prompts) if logged] == [
+        False,
+        True,
+    ]
+
+
+def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: Path) -> None:
+    """Only once there is an answer; a failure, and another process that has gone on, leave all as it was (S-7)."""
+    say(folder, "First?")
+    path = folder / "manual_slop_history.toml"
+    loaded = load_config(folder / "manual_slop.toml")
+    old = load_history(path)
+    replaces = [turn for turn in old if isinstance(turn, dict)]
+    again = prepare_turn(loaded, "First?", SCRIPTED, replaces=replaces)
+    before = path.read_bytes()
+    failing = scripted_client([ProviderError("overloaded")], model=again.client.model)
+    with pytest.raises(ProviderError):
+        send_turn(replace(again, client=failing), loaded)
+    assert path.read_bytes() == before
+    send_turn(replace(again, client=scripted_client(["No."])), loaded)
+    assert [turn["content"] for turn in load_history(path) if isinstance(turn, dict)] == [
+        "First?",
+        "No.",
+    ]
+    with pytest.raises(OutputError, match="it stays as it is") as error:
+        send_turn(again, loaded)
+    assert "the answer is in" in error.value.__notes__[0]
+    with pytest.raises(ConfigError, match="nothing is asked again"):
+        prepare_turn(loaded, "First?", SCRIPTED, replaces=replaces)
 
 
 def test_a_persona_chooses_model_instructions_and_strategy(folder: Path) -> None:

@@ -17,10 +17,10 @@ import pytest
 
 from aggregate.chat.model_selection import ModelSelection
 from aggregate.cli.chat_commands import completions
-from aggregate.cli.chat_session import ChatSession, ChatSettings, Totals
+from aggregate.cli.chat_session import ChatSession, ChatSettings, Totals, with_selection
 from aggregate.cli.program import run_program
 from aggregate.compose.project import open_project
-from aggregate.errors import ConfigError
+from aggregate.errors import BudgetError, ConfigError
 from aggregate.models.usage import Usage
 from aggregate.sources.history_reader import load_history
 from tests.cli.command_line import program_environment
@@ -185,6 +185,53 @@ def test_retry_takes_back_its_own_question_alone(
         session.retry()
     assert questions() == ["Mine?", "Theirs?"]
     capsys.readouterr()
+
+
+def test_retry_keeps_the_answer_until_another_one_is_there(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What cannot be asked once more leaves question and answer as they were, and can be tried again (S-7)."""
+    session = ChatSession(
+        lambda _: open_project("manual_slop.toml"),
+        ChatSettings(ModelSelection("scripted")),
+        quiet=True,
+    )
+    session.ask("One?")
+    session.ask("Two?")
+    history = Path("manual_slop_history.toml").read_bytes()
+    session.select(with_selection(session.settings, budget=10))
+    with pytest.raises(BudgetError):
+        session.retry()
+    assert Path("manual_slop_history.toml").read_bytes() == history
+    session.select(with_selection(session.settings, budget=None))
+    session.retry()
+    assert questions() == ["One?", "Two?"]
+    assert session.last is not None
+    assert session.last.prompt.markdown.count("Two?") == 1
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("lines", "asked"),
+    [
+        ("/discussion b\nB?\n/discussion default\n/retry\n", ["One?"]),
+        ("/discussion b\n/discussion default\n/retry\n", ["One?"]),
+        ("/retry\n", ["One?"]),
+        ("/discussion none\nAlone?\n/retry\n", ["One?"]),
+    ],
+)
+def test_retry_goes_by_the_discussion(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    lines: str,
+    asked: list[str],
+) -> None:
+    """The last question of the discussion is asked once more, whoever asked it; outside of all the last one (S-7)."""
+    chat(capsys, monkeypatch, "One?\n")
+    code, out, _ = chat(capsys, monkeypatch, lines)
+    assert (code, len(out)) == (0, 1 + ("?" in lines))
+    assert questions() == asked
 
 
 def test_discussions(

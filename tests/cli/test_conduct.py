@@ -87,6 +87,20 @@ def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("dry", [["--dry-run"], []])
+def test_a_limit_of_costs_that_are_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], dry: list[str]
+) -> None:
+    """It is refused before anything is begun or asked, by a look ahead too."""
+    folder = track_project(tmp_path, TICKETS)
+    server = ["--worker", "compatible:mine", "--base-url", "http://127.0.0.1:9/v1"]
+    arguments = ["run", "demo", *server, "--max-cost", "1", *dry]
+    assert aggregate(folder, "conduct", *arguments)[0] == 2
+    shown = capsys.readouterr()
+    assert (shown.out, "max_cost cannot be kept: the price of" in shown.err) == ("", True)
+    assert not (folder / "md_gen").exists()
+
+
 def test_no_tracks_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A project without tracks is told where they would stand; the list itself is empty."""
     (tmp_path / "manual_slop.toml").touch()
@@ -205,6 +219,21 @@ def test_the_spelling_of_the_last_release(
         output.err
         == NOTICE.format(f"conduct {track}{flag}", f"conduct {new[0]} {track}") + expected.err
     )
+
+
+def test_a_track_whose_name_is_near_a_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A track is meant before a slip of a command's name; where there is none, the slip is."""
+    folder = track_project(tmp_path, TICKETS)
+    assert aggregate(folder, "conduct", "canel")[0] == 2
+    said = capsys.readouterr().err
+    assert "No such command 'canel'. Did you mean 'cancel'?" in said
+    assert "is now" not in said
+    register = folder / "conductor/tracks.md"
+    register.write_text(register.read_text().replace(TRACK, "canel_1"))
+    (folder / f"conductor/tracks/{TRACK}").rename(folder / "conductor/tracks/canel_1")
+    assert aggregate(folder, "conduct", "canel", "--dry-run")[0] == 0
 
 
 def test_mistakes_in_the_spelling_of_the_last_release(

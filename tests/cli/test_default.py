@@ -78,6 +78,7 @@ def test_help_and_version_are_still_the_programs_own(demo: Path) -> None:
     [
         (["rnu"], "No such command 'rnu'. Did you mean 'run'?"),
         (["stat"], "No such command 'stat'."),
+        (["conduct", "rum"], "No such command 'rum'. (Did you mean one of: 'resume', 'run'?)"),
         (["preset", "shwo"], "No such command 'shwo'. Did you mean 'show'?"),
         (["--confg", "x"], "No such option '--confg'."),
     ],

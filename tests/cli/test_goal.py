@@ -284,6 +284,23 @@ def test_a_goal_goes_on_with_more_tokens(tmp_path: Path, own_states: Path) -> No
     assert [path.name for path in own_states.rglob("*.sqlite")] == ["000002.sqlite"]
 
 
+def test_a_configuration_that_is_named(tmp_path: Path, own_states: Path) -> None:
+    """Its limits hold, and its project has the record, wherever the command is given; one that is missing is said."""
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "manual_slop.toml").write_text("[goal]\nmax_tokens = 900\n", encoding="utf-8")
+    named = ("--allow", "network", "-c", str(there / "manual_slop.toml"))
+    done = run(tmp_path, "Greet", *named, script=TWO)
+    assert (done.exit_code, "at the limit of 900 tokens" in done.stderr) == (3, True)
+    lost = run(tmp_path, "--allow", "network", "--resume", "1", script=TWO)
+    assert "there is no goal 1" in str(lost.exception)
+    done = run(tmp_path, *named, "--resume", "1", "--max-tokens", "9000", script=TWO)
+    assert done.exit_code == 0
+    none = run(tmp_path, "Greet", "-c", str(there / "none.toml"))
+    assert "none.toml" in str(none.exception)
+    assert list(own_states.rglob("*.sqlite")) == []
+
+
 def test_a_call_that_was_running_needs_a_word(
     tmp_path: Path, own_states: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -98,6 +98,12 @@ def test_json(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = json.loads(out)
     assert (err, answer["stop"], answer["usage"]["cache_write"]) == ("", "end", plan["tokens"])
     assert answer["cost"] > 0
+    _, out, _ = aggregate(
+        capsys, *send, "--dry-run", "--provider", "anthropic", "--temperature", "0.5"
+    )
+    assert json.loads(out)["warnings"] == [
+        "anthropic claude-sonnet-5 takes no temperature: 0.5 is left out"
+    ]
 
 
 def test_files_with_diffs_are_named(config: str, capsys: pytest.CaptureFixture[str]) -> None:

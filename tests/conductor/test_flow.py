@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.conductor.endings import Ending, EndingState
 from aggregate.conductor.lifecycle import complete_assignment
 from aggregate.conductor.tickets_file import load_tickets
-from aggregate.errors import ConfigError
+from aggregate.errors import ConfigError, WorkerError
+from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
 from tests.fakes.conducting import (
     TRACK,
@@ -271,6 +272,16 @@ def test_an_answer_that_its_schema_refuses(
         assert worker.given[1].message.startswith("How large?\n\nYour last answer was not taken: ")
 
 
+def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
+    """What somebody wrote into the database is no value that a list could be made of: the ticket has failed."""
+    worker = Says()
+    queue = MemoryQueue(worker)
+    queue.ended["demo/1/list"] = TicketOutcome("list", RunStatus.SUCCESS, "[" * 100_000)
+    run = conducted(track_project(tmp_path, LIST), worker, queue=queue)
+    assert states(run) == {"list": "failed", "look": "failed", "sum": "done"}
+    assert "list: its answer in the database is no JSON" in run.report
+
+
 class Costs(Says):
     """A worker each of whose answers costs ten cents."""
 
@@ -302,12 +313,60 @@ def test_a_limit_without_prices(tmp_path: Path) -> None:
     )
 
 
+def test_a_condition_that_fails_warms_no_cache(tmp_path: Path) -> None:
+    """Nobody was asked for it, so that of the others that begin alike one still goes ahead alone."""
+    tickets = many(1, "when = \"JSON.parse('no')\"\n") + many(3).replace('"t', '"u')
+    queue = MemoryQueue(Says())
+    run = conducted(track_project(tmp_path, tickets), queue=queue)
+    assert states(run) == {"t0": "failed", "u0": "done", "u1": "done", "u2": "done"}
+    assert run.events[:4] == ["failed t0", "started u0", "done u0", "started u1"]
+
+
+class Silent(Says):
+    """A worker that knows neither what it has used nor what that costs."""
+
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        """Answer."""
+        self.given.append(assignment)
+        return WorkerReply(self.answer(assignment))
+
+
+def test_a_limit_without_tokens(tmp_path: Path) -> None:
+    """An answer of which nothing is known may have cost anything; a person's decision costs nothing."""
+    gate = '[[tickets]]\nid = "gate"\nkind = "approval"\nprompt = "May it?"\n'
+    folder = track_project(tmp_path, gate + many(2))
+    endings = MemoryEndings({"demo/1/gate": Ending(EndingState.APPROVED)})
+    run = conducted(folder, Silent(), max_cost=1, endings=endings)
+    assert states(run) == {"gate": "done", "t0": "done", "t1": "not run"}
+    assert 'the price of what "t0" asked is not known' in run.report
+
+
+def test_a_ticket_of_which_no_price_is_known() -> None:
+    """It is not attempted again within a limit that could not be kept; an attempt that nobody answered changes nothing."""
+    worker = Says(lambda _: "")
+    assignment = Assignment("r/a", "a", Prompt(()), "x", retries=5, max_cost=0.1)
+    outcome = complete_assignment(worker, assignment, wait=lambda _: None)
+    assert len(worker.given) == 1
+    assert outcome.failure == (
+        "the answer is empty; not asked again: what it has cost is not known, so that max_cost cannot be kept"
+    )
+    away = Says(fails)
+    complete_assignment(away, assignment, wait=lambda _: None)
+    assert len(away.given) == 6
+
+
+def fails(_: Assignment) -> str:
+    """Reach nobody."""
+    raise WorkerError("it is down")
+
+
 def test_a_ticket_that_may_not_cost_more() -> None:
     """It is not attempted again once its limit is spent; what failed attempts cost counts."""
     worker = Costs(lambda _: "")
     assignment = Assignment("r/a", "a", Prompt(()), "x", retries=5, max_cost=0.1)
     outcome = complete_assignment(worker, assignment, wait=lambda _: None)
     assert (len(worker.given), outcome.cost, outcome.tokens) == (1, 0.1, 5)
+    assert outcome.failure == "the answer is empty; not asked again: its max_cost, $0.1, is spent"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from aggregate.cli.program import run_program
 from aggregate.conductor.scaffold import new_track, tickets_of_spec
+from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.tickets_file import load_tickets
 from aggregate.conductor.track import open_track
 from aggregate.errors import OutputError, TrackError
@@ -37,11 +38,14 @@ def folder_with(tmp_path: Path) -> Path:
 
 
 def test_a_track_from_a_question(tmp_path: Path) -> None:
-    """Its files are those that the Conductor has, and its tickets run as they are; others' entries stay."""
+    """Its files are those that the Conductor has, and its tickets run as they are and name all keys; others' entries stay."""
     folder = folder_with(tmp_path)
     tickets = new_track(folder, "Why so slow?", time=TIME, question='Why "now"?')
     assert tickets.parent.name == "why_so_slow_20260131"
     assert [ticket.id for ticket in load_tickets(tickets).tickets] == ["research", "answer"]
+    comment = [line for line in tickets.read_text().splitlines() if line.startswith("#")]
+    named = " ".join(comment).replace("# ", "").partition(": ")[2].rstrip(".").split(", ")
+    assert named == list(Ticket.model_fields)
     new_track(folder, "Another", time=TIME)
     register = (folder / "conductor/tracks.md").read_text()
     assert register.count("- [ ] **Track: ") == 2

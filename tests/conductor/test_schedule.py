@@ -47,6 +47,14 @@ def test_one_is_sent_ahead_of_those_that_share_its_prefix() -> None:
     assert waves(Schedule(tickets("a b c X Y"), warm_up=False)) == ["abcXY"]
 
 
+def test_one_that_nobody_was_asked_for_is_no_lead() -> None:
+    """Where the first one fails before anybody is asked, another goes ahead alone in its place."""
+    schedule = Schedule(tickets("a b c"))
+    assert [ticket.id for ticket in schedule.start(9)] == ["a"]
+    schedule.end("a", failed=True, asked=False)
+    assert waves(schedule) == ["b", "c"]
+
+
 def test_different_focus_files_may_share_a_prefix() -> None:
     """Where what nobody focuses on goes first, one is sent ahead of all."""
     assert waves(Schedule(tickets("a b X Y"), any_focus=True)) == ["a", "bXY"]

@@ -27,6 +27,7 @@ from aggregate.errors import ProviderError
 from aggregate.models.group import RunStatus
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
+from aggregate.tokens.count import count
 from tests.conductor.test_tool_tickets import ASKED, FINAL, PLAN, Script
 from tests.fakes.conducting import track_project
 
@@ -129,14 +130,20 @@ def test_a_plain_ticket_that_was_refused_was_paid_for(tmp_path: Path) -> None:
     assert made.cost == pytest.approx(float(price or 0))
 
 
-def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path) -> None:
-    """Without tokens nothing is known of the price: a run with max_cost must not go on as if it were nothing."""
+@pytest.mark.parametrize("tools", [ASKED.tools, ()])
+def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[str, ...]) -> None:
+    """Without tokens the price is that of our own counts: a run with max_cost must not go on as if it were nothing."""
     client = Client("anthropic", ScriptedTransport(iter(())), MODEL)
     assert request_cost(client, Usage()) is None
     script = Script({**FINAL, **PLAN})
-    made = attempted(tmp_path, lambda request: Reply(str(script(request)), Usage()))
-    assert (made.status, made.cost) == (RunStatus.SUCCESS, None)
-    assert made.tokens > 0  # by our own count: so that the run says that its price is not known
+    asked = replace(ASKED, tools=tools)
+    made = attempted(tmp_path, lambda request: Reply(str(script(request)), Usage()), asked=asked)
+    ours = sum(map(count, (asked.text, asked.persona)))
+    assert made.status is RunStatus.SUCCESS
+    assert made.tokens >= ours
+    least = cost(Usage(fresh=ours), MODEL, provider="anthropic")
+    assert made.cost is not None
+    assert made.cost >= float(least or 0) > 0
 
 
 def write_price(**prices: float) -> None:

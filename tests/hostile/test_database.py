@@ -92,7 +92,7 @@ def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> Non
     plant(engine, "r/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
     with pytest.raises(
         StateError,
-        match=r"the outcome of a in the database is not JSON of ours and is not read.*--forget",
+        match=r"the outcome of a in the database is not JSON of ours and is not read.*conduct forget",
     ):
         queue.outcomes(["r/a"])
     assert not witness.exists()
@@ -257,7 +257,7 @@ def test_a_run_of_an_older_version_can_be_ended(engine: sa.Engine, tmp_path: Pat
         serialization="py_pickle",
     )
     url = engine.url.render_as_string(hide_password=False)
-    with pytest.raises(StateError, match="end the run with --cancel and delete it with --forget"):
+    with pytest.raises(StateError, match="end the run with `aggregate conduct cancel`, delete it"):
         status(project, TRACK, database=url)
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
 
@@ -315,6 +315,10 @@ def test_a_lease_that_is_no_process(tmp_path: Path, pid: object) -> None:
         {"errors": "e"},
         {"warning": [3]},
         {"ticket": "../b"},
+        {"tokens": -1},
+        {"cost": -5.0},
+        {"cost": float("nan")},
+        {"seconds": float("inf")},
     ],
 )
 def test_an_outcome_of_other_types(changed: dict[str, object]) -> None:

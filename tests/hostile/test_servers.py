@@ -95,6 +95,20 @@ def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
 
 
 @every_sdk
+def test_a_server_that_is_not_running(provider: str) -> None:
+    """The address and what to do are said, not how many attempts a library has made."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    transport = ADAPTERS[provider](provider, ApiKey(KEY), f"http://127.0.0.1:{port}")
+    with pytest.raises(ProviderError) as caught:
+        Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
+    assert str(caught.value) == (
+        f"{provider} cannot be reached at http://127.0.0.1:{port}: nothing listens there: start the server, or check "
+        "the address"
+    )
+
+
+@every_sdk
 def test_a_server_that_says_nothing(provider: str) -> None:
     """It has accepted the connection: the limit for the answer holds, whatever limits the SDK sets."""
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -1,7 +1,7 @@
 """The order of files for sending, and which older versions stay where a cache holds them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +14,7 @@ from aggregate.prompt_cache.file_order import (
     file_digests,
     order_for_sending,
 )
+from aggregate.prompt_cache.fingerprint import PromptFingerprint
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
 from aggregate.prompt_cache.retention import LARGEST, CachedPrompt
@@ -308,3 +309,16 @@ def test_a_file_that_showed_hardly_anything_stands_behind_as_a_whole() -> None:
         if part.section is Section.CHANGED and part.path
     )
     assert whole == file_block("a.py", more["a.py"])
+
+
+@pytest.mark.parametrize("is_carried_on", [True, False])
+def test_a_record_does_not_say_how_long_an_older_version_is(is_carried_on: bool) -> None:
+    """What stays of the last prompt is counted anew: its record may have come with the project (C-6)."""
+    first = turn(CONTENT)
+    segments = first.ordered.prompt.fingerprint.segments
+    forged = PromptFingerprint(tuple(replace(segment, tokens=0) for segment in segments))
+    texts = ("", *(segment.text for segment in first.prompt.segments))
+    plain = prompt_of(CONTENT | {"c.py": body("c.py", 240, 1)}, said=2 if is_carried_on else 1)
+    earlier = CachedPrompt(forged, texts.__getitem__, None if is_carried_on else ())
+    ordered = order(plain, PREFIX if is_carried_on else NO_CACHE, earlier=earlier)
+    assert ordered.prompt.tokens == count_prompt(ordered.prompt.prompt).document

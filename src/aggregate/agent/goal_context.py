@@ -9,6 +9,7 @@ from aggregate.agent.answer_selection import failure_message, is_failure
 from aggregate.agent.budget import BudgetTracker, EngineLimits, Limit
 from aggregate.agent.formatting import clip
 from aggregate.agent.goal_record import (
+    TOOL_KEY,
     GoalRecord,
     NoRecord,
     PlaceCounter,
@@ -83,7 +84,7 @@ class GoalContext:
         child = node.child(TraceKind.MODEL, kind.value, "")
         with child.timed():
             try:
-                completion = recorded_completion(recorded) if recorded else None
+                completion = None if recorded is None else recorded_completion(recorded)
                 text = self._answer(completion or self._ask_live(question, key), child)
             except (ClientSetupError, StateError):
                 raise  # no further question mends the host's mistake, or a record that does not fit
@@ -170,7 +171,7 @@ class GoalContext:
             LimitReached: No time or tokens are left.
         """
         arguments_json = json_text(arguments)
-        key, call_text = self.places.key(node.place, "tool"), f"{tool.name}({arguments_json})"
+        key, call_text = self.places.key(node.place, TOOL_KEY), f"{tool.name}({arguments_json})"
         recorded = self.record.recall(key, digest_of(call_text))
         if recorded is None:
             self.budget.check()

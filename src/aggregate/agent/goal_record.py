@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isfinite
 from threading import Lock
 from typing import Any, Final, Protocol
 
@@ -19,6 +20,8 @@ from aggregate.models.jsonable import jsonable
 
 MEMORY_KEY: Final = "memory"
 """Where the saved values stand that the goal began with."""
+TOOL_KEY: Final = "tool"
+"""Where the results of tools stand; all else are the model's answers, by their questions."""
 
 NO_MEMORY: Final[Mapping[str, Any]] = {"memory": {}}
 """The entry there where nothing was saved."""
@@ -122,6 +125,38 @@ def completion_entry(completion: Completion) -> dict[str, Any]:
         "problem": completion.problem,
         "charged": completion.charged,
     }
+
+
+def check_entry(key: str, entry: object) -> Mapping[str, Any]:
+    """Return an entry that was read under ``key``, which a damaged or forged record may have in any form.
+
+    Raises:
+        ValueError: It is not what is recorded there.
+    """
+    what = key.split(" ")[-2]
+    if isinstance(entry, dict):
+        if what == MEMORY_KEY and isinstance(entry.get("memory"), dict):
+            return entry
+        if what == TOOL_KEY and "result" in entry:
+            return entry
+        if what not in (MEMORY_KEY, TOOL_KEY) and _is_completion(entry):
+            return entry
+    raise ValueError(f"its entry at {key} is damaged")
+
+
+def _is_completion(entry: Mapping[str, Any]) -> bool:
+    """Tell whether an entry is a model's answer, or why there is none."""
+    if "error" in entry:
+        return isinstance(entry["error"], str)
+    if "text" not in entry or not isinstance(entry.get("problem"), str):
+        return False
+    charged = entry.get("charged")
+    return _is_amount(entry.get("tokens")) and (charged is None or _is_amount(charged))
+
+
+def _is_amount(value: object) -> bool:
+    # Less than nothing would give a goal more than its limit.
+    return isinstance(value, int | float) and isfinite(value) and value >= 0
 
 
 def recorded_completion(entry: Mapping[str, Any]) -> Completion:

@@ -2,15 +2,16 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from aggregate.agent.goal_record import NO_MEMORY, Unfinished
+from aggregate.agent.goal_record import NO_MEMORY, Unfinished, check_entry
 from aggregate.disk.databases import guard_connection, private_database
 from aggregate.errors import OutputError, StateError
 
@@ -35,6 +36,7 @@ class RecordedGoal:
         repeat: Whether a call that was running when the process ended may be made once more.
         started: When the goal was begun.
         spent: Seconds that it had taken at the last entry.
+        steps: How many steps its plan may have: the question for them says so.
         broken: Why it cannot be used any more, ``""`` where it can.
     """
 
@@ -43,23 +45,24 @@ class RecordedGoal:
     repeat: bool = False
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     spent: float = 0.0
+    steps: int = 0
     broken: str = ""
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
         known = self._facts()
+        if known.get("version") != _VERSION:
+            raise ValueError("another version of aggregate has recorded it")
         self.started = datetime.fromisoformat(known.get("started", self.started.isoformat()))
         self.spent = float(known.get("spent", 0.0))
+        if self.started.tzinfo is None or not isfinite(self.spent) or self.spent < 0:
+            raise ValueError("its times are damaged")
+        self.steps = int(known.get("steps", 0))
 
     @property
     def goal(self) -> str:
         """The goal."""
         return self._facts().get("goal", "")
-
-    @property
-    def steps(self) -> int:
-        """How many steps its plan may have: the question for them says so."""
-        return int(self._facts().get("steps", 0))
 
     @property
     def ended(self) -> bool:
@@ -75,6 +78,7 @@ class RecordedGoal:
 
     def describe(self, goal: str, *, steps: int) -> None:
         """Keep what a new goal is."""
+        self.steps = steps
         self._note(version=_VERSION, goal=goal, steps=str(steps), started=self.started.isoformat())
 
     def end(self) -> None:
@@ -87,7 +91,7 @@ class RecordedGoal:
         """Return the calls that were running when the process ended."""
         query = "SELECT key, tool, arguments FROM entries WHERE entry IS NULL ORDER BY key"
         with self._writing() as connection:
-            return [Unfinished(*row) for row in connection.execute(query)]
+            return [Unfinished(*_texts(row)) for row in connection.execute(query)]
 
     def recall(self, key: str, digest: str) -> Mapping[str, Any] | None:
         """Return the entry under ``key``, ``None`` where there is none.
@@ -104,8 +108,7 @@ class RecordedGoal:
             if row[0] != digest:
                 self.broken = f"{self.path}: the record does not fit at {key}: {_ANOTHER}"
                 raise StateError(self.broken)
-            entry: Mapping[str, Any] | None = json.loads(row[1]) if row[1] is not None else None
-            return entry
+            return None if row[1] is None else check_entry(key, json.loads(row[1]))
 
     def begin(self, key: str, digest: str, *, tool: str, arguments: str) -> bool:
         """Keep that a call begins; return whether it had begun before and may not be repeated."""
@@ -139,7 +142,8 @@ class RecordedGoal:
 
     def _facts(self) -> dict[str, str]:
         with self._writing() as connection:
-            return dict(connection.execute("SELECT name, value FROM goal").fetchall())
+            rows = connection.execute("SELECT name, value FROM goal").fetchall()
+            return dict(_texts(row) for row in rows)
 
     def _note(self, **facts: str) -> None:
         with self._writing() as connection:
@@ -157,9 +161,27 @@ class RecordedGoal:
                 raise StateError(self.broken)
             try:
                 yield self.connection
-            except (sqlite3.Error, ValueError) as error:
-                self.broken = f"{self.path}: the record of the goal cannot be used: {error}"
+            except (sqlite3.Error, ValueError, RecursionError) as error:
+                self.broken = _unusable(self.path, error)
                 raise StateError(self.broken) from error
+
+
+def _texts(row: Sequence[object]) -> list[str]:
+    """Return the columns of a row.
+
+    Raises:
+        ValueError: One has another type: a file of SQLite's may hold any in any column.
+    """
+    texts = [column for column in row if isinstance(column, str)]
+    if len(texts) != len(row):
+        raise ValueError("a row of it is damaged")
+    return texts
+
+
+def _unusable(path: Path, error: Exception) -> str:
+    # What SQLite says, such as that the disk is full, is no reason to begin the goal anew.
+    advice = "" if isinstance(error, sqlite3.Error) else ": begin the goal anew"
+    return f"{path}: the record of the goal cannot be used: {error}{advice}"
 
 
 def delete_record(path: Path) -> None:
@@ -188,9 +210,11 @@ def open_record(path: Path, *, repeat: bool = False) -> RecordedGoal:
             connection.execute(table)
         connection.execute("INSERT OR IGNORE INTO goal VALUES ('version', ?)", (_VERSION,))
         return RecordedGoal(path, connection, repeat)
-    except (sqlite3.Error, OSError, OutputError, ValueError) as error:
+    except (sqlite3.Error, OSError, OutputError, ValueError, StateError) as error:
         if connection is not None:
             connection.close()
+        if isinstance(error, StateError):
+            raise
         if getattr(error, "sqlite_errorname", "") == "SQLITE_BUSY":
             raise StateError(f"{path}: another process works on this goal") from error
-        raise StateError(f"{path}: the record of the goal cannot be used: {error}") from error
+        raise StateError(_unusable(path, error)) from error

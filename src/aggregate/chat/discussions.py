@@ -66,8 +66,10 @@ def delete_discussion(project: Project, turns: DiscussionTurns) -> None:
         raise OutputError(f"cannot delete {turns.path}: {error.strerror or error}") from error
 
 
-def take_back(project: Project, name: str, *, question: str | None = None) -> str:
-    """Take the last question with its answer out of a discussion, and return the question.
+def last_exchange(
+    project: Project, name: str, *, question: str | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the last question of a discussion, and its answer.
 
     Args:
         project: Whose discussion.
@@ -76,7 +78,6 @@ def take_back(project: Project, name: str, *, question: str | None = None) -> st
 
     Raises:
         ConfigError: The discussion does not end with a question and its answer in its own file, or with another one.
-        OutputError: The file cannot be written, or lies outside of the project.
     """
     turns = project_discussion(project, name, is_new=True)
     last = [turn for turn in turns.written[-2:] if isinstance(turn, dict)]
@@ -86,7 +87,19 @@ def take_back(project: Project, name: str, *, question: str | None = None) -> st
         )
     if question not in (None, last[0].get("content")):
         raise ConfigError("somebody else has written to the discussion: nothing is taken back")
-    if not remove_last_turns(confined(turns.path, _root(project)), last):
+    return last[0], last[1]
+
+
+def take_back(project: Project, name: str) -> str:
+    """Take the last question with its answer out of a discussion, and return the question.
+
+    Raises:
+        ConfigError: The discussion does not end with a question and its answer in its own file.
+        OutputError: The file cannot be written, or lies outside of the project.
+    """
+    last = last_exchange(project, name)
+    path = project_discussion(project, name).path
+    if path is None or not remove_last_turns(confined(path, _root(project)), last):
         raise ConfigError("somebody else has written to the discussion: nothing is taken back")
     return str(last[0].get("content", ""))
 

@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from aggregate.chat.prepared_turn import PreparedTurn
+from aggregate.clients.gemini_caches import Action
 from aggregate.clients.pricing import cost
 from aggregate.clients.protocol import RequestOptions
 from aggregate.compose.numbered_output import request_log_path
@@ -48,6 +49,9 @@ class KeepAlive:
         """Seconds between two renewals, ``None`` where there is nothing to renew or nothing to save."""
         plan = self.turn.plan
         policy = plan.policy
+        decision = self.turn.explicit_cache
+        if decision is not None and decision.action is not Action.NONE:
+            return None  # that cache lives for as long as it was bought for
         if policy.lookup is CacheLookup.NONE or policy.read >= policy.write:
             return None
         lives = [block.lifetime for block in plan.blocks if block.has_breakpoint]
@@ -90,7 +94,12 @@ class KeepAlive:
         Raises:
             ClientError: The provider refused or failed: the entries may be lost, and nothing else is.
         """
-        options = RequestOptions(max_output=_SHORTEST_ANSWER)
+        # The rest as it was: other settings of thinking end what a cache finds of the messages.
+        options = RequestOptions(
+            max_output=_SHORTEST_ANSWER,
+            temperature=self.turn.temperature,
+            effort=self.turn.effort,
+        )
         usage = self.turn.client.exchange(self.turn.plan, options=options).usage
         with suppress(OSError):  # then the next turn expects less of the cache than it holds
             os.utime(request_log_path(self.prompt))

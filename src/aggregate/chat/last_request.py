@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aggregate.chat.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
+from aggregate.chat.request_log import LoggedRequest, SentRecord, read_segment, sent_requests
 from aggregate.clients.own_models import cache_policy
 from aggregate.compose.numbered_output import request_log_path
 from aggregate.compose.request import Request
+from aggregate.config.user import is_trusted
+from aggregate.disk.roots import project_root
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.sent_file import SentFile
 from aggregate.prompt_cache.file_order import FORGET, count_changes
@@ -110,7 +112,7 @@ class LastRequest:
 def find_last_request(
     request: Request, *, provider: str, model: str, system: str, lifetime: float
 ) -> LastRequest:
-    """Return the last send of the discussion to the same model with the same instructions.
+    """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
 
     Where a cache no longer holds that one, or there is none: the last one of any other discussion that a cache still
     holds, since the files of the project begin both. Else it is the last one of this discussion to any model, else of
@@ -125,10 +127,9 @@ def find_last_request(
     """
     recipient = (provider, model, digest(system))
     own = other = last = None
-    for logged in recent_requests(request.output_dir, request.namespace):
-        if logged.sent is None:
-            continue
-        sent = _last_request(logged, logged.sent, request, recipient)
+    trusted = is_trusted(project_root(request.base_dir))
+    for logged, record in sent_requests(request.output_dir, request.namespace, trusted=trusted):
+        sent = _last_request(logged, record, request, recipient)
         last = sent if last is None or (sent.is_own and not last.is_own) else last
         if not sent.may_be_cached:
             continue

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from aggregate.chat.request_log import SentRecord
 from aggregate.clients.capabilities import Effort
@@ -39,6 +40,7 @@ class PreparedTurn:
         temperature: How freely it chooses its words, ``None`` for its own choice.
         explicit_cache: What is done with an explicit cache of Gemini's, ``None`` for other providers.
         origins: Where provider, model, persona and the length of the answer were chosen.
+        replaces: The last turns of the discussion, in whose place its turns come once it is answered.
     """
 
     client: Client
@@ -58,6 +60,7 @@ class PreparedTurn:
     temperature: float | None = None
     explicit_cache: CacheDecision | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
+    replaces: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def provider_tokens(self) -> int:

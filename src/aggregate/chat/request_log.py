@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aggregate.chat.own_requests import own_hashes, record_hash, remember_record
 from aggregate.compose.numbered_output import numbered_files, request_log_path
 from aggregate.compose.request import Request
 from aggregate.disk.reading import CONTENT_BYTES, open_regular, read_text
@@ -94,7 +95,10 @@ def write_request(request: LoggedRequest) -> None:
         if sent.discussion:
             data["sent"]["discussion"] = sent.discussion
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    replace_own(request_log_path(request.path), text.replace('],["', '],\n["') + "\n")
+    text = text.replace('],["', '],\n["') + "\n"
+    if sent:
+        remember_record(request.path.parent, text)
+    replace_own(request_log_path(request.path), text)
 
 
 @get_monitor().scope("log_written_prompt")
@@ -117,7 +121,14 @@ def log_written_prompt(
 def read_request(prompt: Path) -> LoggedRequest | None:
     """Return what was recorded of a prompt, ``None`` where nothing usable is: the report is then left out."""
     try:
-        data = json.loads(read_text(request_log_path(prompt), limit=CONTENT_BYTES))
+        return _parse_request(prompt, read_text(request_log_path(prompt), limit=CONTENT_BYTES))
+    except (OSError, ValueError):
+        return None
+
+
+def _parse_request(prompt: Path, text: str) -> LoggedRequest | None:
+    try:
+        data = json.loads(text)
         if data["version"] != _VERSION:
             return None
         segments = tuple(
@@ -128,7 +139,7 @@ def read_request(prompt: Path) -> LoggedRequest | None:
             _read_sent(data["sent"], count=len(segments)) if data.get("sent") is not None else None
         )
         return LoggedRequest(prompt, PromptFingerprint(segments), sent)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
@@ -142,12 +153,40 @@ def recent_requests(
         namespace: First part of their names.
         before: Only those with a lower number than this prompt.
     """
+    for path in _recent_prompts(output_dir, namespace, before=before):
+        if logged := read_request(path):
+            yield logged
+
+
+def sent_requests(
+    output_dir: Path, namespace: str, *, trusted: bool
+) -> Iterator[tuple[LoggedRequest, SentRecord]]:
+    """Yield the last requests that were sent, with what is known of that, newest first.
+
+    Args:
+        output_dir: Where the prompts are.
+        namespace: First part of their names.
+        trusted: Whether records count that the user has not written here: those of a trusted project.
+    """
+    own = frozenset(own_hashes(output_dir))
+    for path in _recent_prompts(output_dir, namespace):
+        try:
+            text = read_text(request_log_path(path), limit=CONTENT_BYTES)
+        except (OSError, ValueError):
+            continue
+        if not trusted and record_hash(text) not in own:
+            continue
+        logged = _parse_request(path, text)
+        if logged and logged.sent:
+            yield logged, logged.sent
+
+
+def _recent_prompts(output_dir: Path, namespace: str, *, before: Path | None = None) -> list[Path]:
+    """Return the last prompts, newest first."""
     paths = [path for _, path in numbered_files(output_dir, namespace)]
     if before in paths:
         paths = paths[: paths.index(before)]
-    for path in reversed(paths[-_RECENT:]):
-        if logged := read_request(path):
-            yield logged
+    return paths[-_RECENT:][::-1]
 
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:

@@ -30,7 +30,7 @@ from aggregate.errors import OutputError, ProviderError
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.sources.history_reader import NO_DISCUSSION
-from aggregate.sources.history_writer import append_turns, history_file
+from aggregate.sources.history_writer import append_turns, history_file, replace_last_turns
 
 ASSISTANT = "AI"
 """Who answers, as the discussion calls them."""
@@ -122,6 +122,7 @@ def _completed(
     if prepared.composition and request.is_audited:
         record_audit(path, request, prepared.composition, prepared.prompt)
     log = LoggedRequest(path, prepared.fingerprint, prepared.sent)
+    write_request(replace(log, sent=None))  # until something of an answer is there
     with ReplyFile(path) as file:
         recorder = StreamRecorder(file, on_text)
         with file.named_in_errors("what came of the answer"):
@@ -211,14 +212,29 @@ def _keep(prepared: PreparedTurn, reply: Reply, history: Path | None, log: Logge
     try:
         _check_answer(reply, prepared.client.provider)
         if history is not None:
-            turns = [
-                {"role": USER, "content": prepared.message},
-                {"role": ASSISTANT, "content": reply.text},
-            ]
-            # Once more: the answer took its time, and a link may stand there now.
-            append_turns(confined(history, prepared.request.written_in), turns)
+            _add_turns(prepared, reply, history)
     finally:
         write_request(log)
+
+
+def _add_turns(prepared: PreparedTurn, reply: Reply, history: Path) -> None:
+    """Add question and answer to the discussion's file, in the place of those that are asked once more.
+
+    Raises:
+        OutputError: The file cannot be written, or another process has written to it meanwhile.
+    """
+    # Confined once more: the answer took its time, and a link may stand there now.
+    path = confined(history, prepared.request.written_in)
+    turns = [
+        {"role": USER, "content": prepared.message},
+        {"role": ASSISTANT, "content": reply.text},
+    ]
+    if not prepared.replaces:
+        append_turns(path, turns)
+    elif not replace_last_turns(path, prepared.replaces, turns):
+        raise OutputError(
+            f"somebody else has written to {path}: it stays as it is, with the earlier answer"
+        )
 
 
 def _check_answer(reply: Reply, provider: str) -> None:

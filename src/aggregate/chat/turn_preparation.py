@@ -1,7 +1,8 @@
 """From a message to a turn that is ready to be sent: who is asked, what is shown, and how it is laid out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from aggregate.chat.cache_settings import cache_settings
 from aggregate.chat.gemini_caching import decide_cache
@@ -53,6 +54,7 @@ def prepare_turn(
     on_done: Callable[[int], None] | None = None,
     require_key: bool = True,
     task: Task | None = None,
+    replaces: Sequence[Mapping[str, Any]] = (),
 ) -> PreparedTurn:
     """Compose and plan the turn that says ``message``; nothing is written or sent.
 
@@ -66,6 +68,7 @@ def prepare_turn(
         on_done: Called with the number of views that have become ready.
         require_key: Off for a plan that will not be delivered.
         task: What the user points at beside the message, which is its text; with a budget only.
+        replaces: The last turns of the discussion, in whose place this one comes once it is answered.
 
     Raises:
         ConfigError: The configuration or the history cannot be used, there is no such persona, or a task has no budget.
@@ -80,7 +83,9 @@ def prepare_turn(
     client = replace(
         selected.client, ratio=token_ratio(selected.client.provider, selected.client.model)
     )
-    request = turn_request(project, message, selection, replace(selected, client=client), task)
+    request = turn_request(
+        project, message, selection, replace(selected, client=client), task, replaces
+    )
     instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
     caching = cache_settings(
@@ -133,6 +138,7 @@ def prepare_turn(
         temperature=selected.temperature,
         explicit_cache=_explicit_cache(caching.lifetime, client, plan, turn),
         origins=selected.origins,
+        replaces=tuple(replaces),
     )
 
 

@@ -1,7 +1,8 @@
 """What a turn composes: the project as the persona wants it, with the message as the last excerpt."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from aggregate.chat.model_selection import ModelSelection, SelectedModel
 from aggregate.chat.send_settings import with_default_budget
@@ -29,13 +30,15 @@ def turn_request(
     selection: ModelSelection,
     selected: SelectedModel,
     task: Task | None,
+    replaces: Sequence[Mapping[str, Any]] = (),
 ) -> Request:
     """Return what to compose: the project as the persona wants it, with the message as the last excerpt.
 
     With a budget the message is the task too (rule T-1).
 
     Raises:
-        ConfigError: The configuration or the history cannot be used, or a task has no budget.
+        ConfigError: The configuration or the history cannot be used, a task has no budget, or the discussion does not
+            end with the turns that this one replaces.
     """
     project = with_default_budget(project)
     persona, config = selected.persona, project.config
@@ -57,7 +60,22 @@ def turn_request(
         raise ConfigError(_NO_BUDGET)
     request = replace(
         request,
-        history=(*request.history, {"role": USER, "content": message}),
+        history=(*_without(request.history, replaces), {"role": USER, "content": message}),
         redaction=redaction_for(project, sending=True, wanted=selection.redact),
     )
     return replace(request, task=task_of(request, message)) if request.budget else request
+
+
+def _without(
+    history: tuple[object, ...], replaced: Sequence[Mapping[str, Any]]
+) -> tuple[object, ...]:
+    """Return the turns of a discussion without its last ones.
+
+    Raises:
+        ConfigError: Its last ones are others.
+    """
+    if not replaced:
+        return history
+    if history[-len(replaced) :] != tuple(replaced):
+        raise ConfigError("somebody else has written to the discussion: nothing is asked again")
+    return history[: -len(replaced)]

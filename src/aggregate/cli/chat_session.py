@@ -1,12 +1,13 @@
 """What ``chat`` keeps from turn to turn: who is asked, what is pointed at, and what all of it has cost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 from aggregate.chat.cache_settings import cache_settings
-from aggregate.chat.discussions import project_discussion, take_back
+from aggregate.chat.discussions import last_exchange, project_discussion, take_back
 from aggregate.chat.keep_alive import KeepAlive
 from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn
@@ -18,7 +19,7 @@ from aggregate.compose.asking import for_reader
 from aggregate.config.load import Project
 from aggregate.errors import ConfigError
 from aggregate.models.usage import Usage
-from aggregate.sources.history_reader import DEFAULT
+from aggregate.sources.history_reader import DEFAULT, NO_DISCUSSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +139,16 @@ class ChatSession:
         """Return the turn that would say ``message``; nothing is written or sent."""
         return self._prepare(self.project, message, require_key=False)
 
-    def ask(self, message: str) -> None:
-        """Send a message, print the answer as it comes, and keep both; the errors are those of ``send``."""
-        self._message, self._is_answered = checked_message(message), False
+    def ask(self, message: str, *, replaces: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Send a message, print the answer as it comes, and keep both; the errors are those of ``send``.
+
+        Args:
+            message: What the user says.
+            replaces: The last turns of the discussion, in whose place these come once there is an answer.
+        """
+        self._message, self._is_answered = checked_message(message), bool(replaces)
         project = self.project
-        turn = self._prepare(project, message)
+        turn = self._prepare(project, message, replaces=replaces)
         self._say_news(for_reader(turn.warnings), notes_on(turn, date.today()))
         completed = deliver(turn, project, as_json=self.as_json, indent=None)
         self._is_answered = True
@@ -168,20 +174,29 @@ class ChatSession:
         return take_back(self.project, self.settings.selection.discussion)
 
     def retry(self) -> None:
-        """Ask the last question once more; an answer that it has is taken back first.
+        """Ask the last question once more; an answer that it has stays until another one is there.
 
         Raises:
-            ConfigError: Nothing was asked in this session.
+            ConfigError: Nothing was asked in this discussion, or another process has gone on with it.
         """
-        if not self._message:
-            raise ConfigError("nothing was asked yet in this session: say something")
-        if self._is_answered:
-            # Another process may have gone on meanwhile: its turn is not what is asked once more.
-            take_back(self.project, self.settings.selection.discussion, question=self._message)
-            self._is_answered = False
-        self.ask(self._message)
+        name = self.settings.selection.discussion
+        if self._message and (not self._is_answered or name == NO_DISCUSSION):
+            self.ask(self._message)
+            return
+        if not self._message and not self.questions():
+            raise ConfigError("nothing was asked yet in this discussion: say something")
+        # Another process may have gone on meanwhile: its turn is not what is asked once more.
+        asked = last_exchange(self.project, name, question=self._message or None)
+        self.ask(str(asked[0]["content"]), replaces=asked)
 
-    def _prepare(self, project: Project, message: str, *, require_key: bool = True) -> PreparedTurn:
+    def _prepare(
+        self,
+        project: Project,
+        message: str,
+        *,
+        require_key: bool = True,
+        replaces: Sequence[Mapping[str, Any]] = (),
+    ) -> PreparedTurn:
         settings = self.settings
         self.last = prepare(
             project,
@@ -190,6 +205,7 @@ class ChatSession:
             task=seeds_of(project, settings.focus, settings.symbols, settings.since),
             quiet=self.quiet,
             require_key=require_key,
+            replaces=replaces,
         )
         return self.last
 
@@ -211,7 +227,7 @@ class ChatSession:
         self._said.add("keep_alive")
         return (
             f"while you think, the cache is renewed up to {kept.renewals} times in {kept.minutes:g} minutes, "
-            f"for {dollars(kept.price)} in all ([send] keep_alive)",
+            f"{_in_all(kept.price)} ([send] keep_alive)",
         )
 
     def _report(self, turn: PreparedTurn, completed: CompletedTurn) -> None:
@@ -231,6 +247,11 @@ class ChatSession:
 def with_selection(settings: ChatSettings, **changes: object) -> ChatSettings:
     """Return settings with another selection."""
     return replace(settings, selection=replace(settings.selection, **changes))  # type: ignore[arg-type]
+
+
+def _in_all(amount: Decimal | None) -> str:
+    """Return for how much something is done, as a part of a sentence."""
+    return "at a price that is not known" if amount is None else f"for {dollars(amount)} in all"
 
 
 def _tokens(usage: Usage) -> str:

@@ -81,6 +81,10 @@ COMMANDS: Mapping[str, Row] = {
     "results": Row("results", "Fold the results of many producers, one file each, into one."),
     "languages": Row("languages", "List the languages with their suffixes."),
     "schema": Row("schema", "Print the JSON Schema of manual_slop.toml."),
+    "completion": Row(
+        "completion",
+        "Print the script by which SHELL completes commands and options, or install it.",
+    ),
 }
 
 CONDUCT: Mapping[str, Row] = {

@@ -11,7 +11,7 @@ from aggregate.cli import lazy
 from aggregate.cli.goal_limits import LIMIT_EXIT, goal_limits, limit_options
 from aggregate.cli.goal_resumption import begin_record, resume_record, resumption_options
 from aggregate.cli.instruction_file import read_instruction
-from aggregate.cli.options import json_option, redact_option
+from aggregate.cli.options import config_option, json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
 from aggregate.clients.own_models import cache_policy
 from aggregate.clients.providers import open_client
@@ -75,6 +75,7 @@ from aggregate.tools import ToolRegistry, standard_tools
     type=click.Path(path_type=Path),
     help="Keep saved state and large values in this folder.",
 )
+@config_option
 @limit_options
 @resumption_options
 @redact_option(sending=True)
@@ -93,6 +94,7 @@ def goal(
     allow: tuple[str, ...],
     root: tuple[str, ...],
     state_dir: Path,
+    config: Path,
     max_tokens: int | None,
     max_seconds: float | None,
     max_steps: int | None,
@@ -114,13 +116,15 @@ def goal(
     text = "" if resume is not None else _read_goal(goal, instruction)
     client = _open_model(provider, model=model, base_url=base_url, script=script, redact=redact)
     tools = _open_tools(folder, allow=allow, roots=root, state_dir=state_dir)
-    limits = goal_limits(max_tokens, max_seconds, max_steps)
+    limits = goal_limits(
+        config, max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps
+    )
     number, record = resume or 0, None
     if resume is not None:
-        record = resume_record(resume, interrupted)
+        record = resume_record(config, resume, interrupted)
         text, limits = record.goal, replace(limits, steps=record.steps)
     else:
-        number, record = begin_record(text, steps=limits.steps)
+        number, record = begin_record(config, text, steps=limits.steps)
     agent = NeuronAgent(client, tools, state_dir=state_dir, limits=limits)
     result = agent.execute_goal(text, record=record)
     if trace:

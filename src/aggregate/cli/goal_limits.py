@@ -44,16 +44,16 @@ def limit_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def goal_limits(
-    max_tokens: int | None, max_seconds: float | None, max_steps: int | None
+    config: Path, *, max_tokens: int | None, max_seconds: float | None, max_steps: int | None
 ) -> EngineLimits:
-    """Return the limits of a goal: each from its option, else as the configurations say.
+    """Return the limits of a goal: each from its option, else as the configurations say, the user's and ``config``.
 
     Raises:
         ConfigError: A configuration cannot be used.
     """
     usual = EngineLimits()
     options = GoalTable(max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
-    own, theirs = user_config().goal, _projects_table(nearest_config())
+    own, theirs = user_config().goal, _projects_table(config)
 
     def limit(name: str, default: Number) -> Number:
         option: Number | None = getattr(options, name)
@@ -76,5 +76,7 @@ def goal_limits(
 
 
 def _projects_table(path: Path) -> GoalTable:
-    """Return the table ``goal`` of a configuration, an empty one where there is no file."""
-    return load_config(path).config.goal if path.is_file() else GoalTable()
+    """Return the table ``goal`` of a configuration, an empty one where there is none and none was named."""
+    if not path.exists() and path == nearest_config():
+        return GoalTable()
+    return load_config(path).config.goal

@@ -1,6 +1,7 @@
 """Goals that were interrupted: how one is recorded, and how another process goes on with it."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 import click
@@ -8,7 +9,6 @@ import click
 from aggregate.agent.goal_records import new_record, recorded, records_folder, unfinished_goals
 from aggregate.agent.recorded_goal import RecordedGoal
 from aggregate.cli.output import say, warn
-from aggregate.config.discover import nearest_config
 from aggregate.errors import StateError
 
 REPEAT: Final = "repeat"
@@ -33,12 +33,12 @@ def resumption_options(command: Callable[..., None]) -> Callable[..., None]:
     return resume(interrupted(command))
 
 
-def begin_record(goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
-    """Return the number and the record of a new goal; where it cannot be recorded, a warning says so.
+def begin_record(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
+    """Return the number and the record of a project's new goal; where it cannot be recorded, a warning says so.
 
     A goal of the same text that was interrupted is named: it may be what the user wants to go on with.
     """
-    folder = records_folder(nearest_config().parent)
+    folder = records_folder(config.parent)
     for note in unfinished_goals(folder):
         if note.goal == goal:
             say(
@@ -53,14 +53,14 @@ def begin_record(goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
         return 0, None
 
 
-def resume_record(number: int, interrupted: str | None) -> RecordedGoal:
-    """Return the record of the goal to go on with.
+def resume_record(config: Path, number: int, interrupted: str | None) -> RecordedGoal:
+    """Return the record of the goal to go on with, one of the project with this configuration.
 
     Raises:
         StateError: There is none, or another process works on it.
         UsageError: A call was running that may do something twice, and the user has not said what becomes of it.
     """
-    folder = records_folder(nearest_config().parent)
+    folder = records_folder(config.parent)
     record = recorded(folder, number, repeat=interrupted == REPEAT)
     calls = record.unfinished()
     if calls and interrupted is None:

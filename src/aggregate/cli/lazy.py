@@ -18,9 +18,13 @@ if (
     from aggregate.chat.audit_recorder import AuditRecorder as AuditRecorder
     from aggregate.chat.gemini_caching import prune_caches as prune_caches
     from aggregate.cli.audit_table import print_audit as print_audit
+    from aggregate.cli.clipboard import copy_to_clipboard as copy_to_clipboard
     from aggregate.cli.conduct.start import start_track as start_track
+    from aggregate.cli.conduct.track_list import is_track as is_track
     from aggregate.cli.conduct.track_list import print_tracks as print_tracks
     from aggregate.cli.trace_tree import draw_trace as draw_trace
+    from aggregate.cli.watched_run import AskedAgain as AskedAgain
+    from aggregate.cli.watched_run import watch_run as watch_run
     from aggregate.clients.context_window import exceeded_window as exceeded_window
     from aggregate.compose.audit import audit_of as audit_of
     from aggregate.compose.audit_file import audit_data as audit_data
@@ -36,6 +40,7 @@ if (
     from aggregate.tokens.segment_counter import SegmentCounter as SegmentCounter
 
 HOMES = {
+    "AskedAgain": "aggregate.cli.watched_run",  # what watches folders takes 20 ms to load
     "AuditRecorder": "aggregate.chat.audit_recorder",  # prompts for neither task nor budget have no account
     "CompletionItem": "click.shell_completion",  # while a shell completes alone
     "Console": "rich.console",  # rich adds a twelfth to the time of a run, and draws on a terminal alone
@@ -45,11 +50,13 @@ HOMES = {
     "audit_data": "aggregate.compose.audit_file",
     "audit_of": "aggregate.compose.audit",
     "audit_schema": "aggregate.compose.audit_schema",  # one of two, each asked for by itself
+    "copy_to_clipboard": "aggregate.cli.clipboard",
     "count_prompt": "aggregate.tokens.count",
     "draw_trace": "aggregate.cli.trace_tree",
     "exceeded_window": "aggregate.clients.context_window",  # one run in thousands is that large
     "file_scores": "aggregate.compose.ranked_files",  # most lists of files are for no task
     "format_exception": "traceback",  # for who debugs
+    "is_track": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick
     "json_schema": "aggregate.config.schema",
     "largest_folders": "aggregate.compose.file_stats",
     "new_token": "aggregate.mcp.http",  # what serves agents needs an extra
@@ -59,6 +66,7 @@ HOMES = {
     "serve_on_http": "aggregate.mcp.serving",
     "serve_on_stdio": "aggregate.mcp.serving",
     "start_track": "aggregate.cli.conduct.start",  # needs DBOS, without which a dry run works
+    "watch_run": "aggregate.cli.watched_run",
 }
 
 

@@ -122,6 +122,19 @@ def is_terminal(*, err: bool = False) -> bool:
     return stream is not None and stream.isatty()
 
 
+def write_to_terminal(sequence: str) -> bool:
+    """Send a control sequence of ours to the terminal that a person looks at; return whether there is one."""
+    for stream in (sys.stderr, sys.stdout):
+        if stream is not None and stream.isatty():
+            try:
+                stream.write(sequence)
+                stream.flush()
+            except (OSError, ValueError):
+                continue
+            return True
+    return False
+
+
 @contextmanager
 def writable_output(note: str = "") -> Iterator[None]:
     """Make one sentence of an output that was closed or is full, with the notes of its error and ``note``.

@@ -1,7 +1,7 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ from aggregate.compose.assemble import ComposedPrompt
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.request import Request
+from aggregate.config.load import Project
 from aggregate.index.store import Index, open_index
 from aggregate.models.amounts import Amount
 
@@ -70,6 +71,13 @@ if TYPE_CHECKING:
 @click.option(
     "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
 )
+@click.option("--copy", "copies", is_flag=True, help="Put the prompt onto the clipboard too.")
+@click.option(
+    "--watch",
+    "watches",
+    is_flag=True,
+    help="Write the next prompt whenever something that counts has changed, until interrupted.",
+)
 @generated_option
 @redact_option(sending=False)
 @cache_options
@@ -93,6 +101,8 @@ def run(
     discussion: str,
     no_history: bool,
     to_stdout: bool,
+    copies: bool,
+    watches: bool,
     generated: str | None,
     redact: bool | None,
     no_cache: bool,
@@ -108,44 +118,80 @@ def run(
 
     A folder without a configuration stands for all files in it that git would take.
     """
-    if to_stdout and (as_json or explain):
-        other = "--json" if as_json else "--explain"
-        raise click.UsageError(f"--stdout and {other} exclude each other: take one of them")
+    _refuse_contradictions(
+        {"--stdout": to_stdout, "--explain": explain},
+        {"--stdout": to_stdout, "--json": as_json},
+        {"--stdout": to_stdout, "--copy": copies},
+        {"--stdout": to_stdout, "--watch": watches},
+        {"--explain": explain, "--copy": copies},
+        {"--explain": explain, "--watch": watches},
+    )
     asked = read_task(task_argument(sentence, task), symbols=symbol, since=since)
-    project, bare = open_asked_project(
-        config,
-        is_asked=asked is not None or budget is not None,
-        allow_outside=allow_outside,
-        allow_secrets=allow_secrets,
-    )
-    if bare and not quiet:
-        say(KEEP)
-    request = request_for(
-        project,
-        strategy=strategy,
-        preset=preset,
-        focus_files=typed_places(focus, project.folder / project.config.files.base_dir),
-        tier=tier,
-        with_history=not no_history,
-        discussion=discussion,
-        generated=generated,
-        task=asked,
-        budget=budget,
-    )
-    request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
-    with open_index(use=not no_cache, verify=verify) as index:
+
+    was_open: list[Path] = []  # what is said of the folder is said once
+
+    def open_again() -> Project:
+        project, bare = open_asked_project(
+            config,
+            is_asked=asked is not None or budget is not None,
+            allow_outside=allow_outside,
+            allow_secrets=allow_secrets,
+        )
+        if bare and not quiet and not was_open:
+            say(KEEP)
+        was_open.append(project.folder)
+        return project
+
+    def request_again(project: Project) -> Request:
+        request = request_for(
+            project,
+            strategy=strategy,
+            preset=preset,
+            focus_files=typed_places(focus, project.folder / project.config.files.base_dir),
+            tier=tier,
+            with_history=not no_history,
+            discussion=discussion,
+            generated=generated,
+            task=asked,
+            budget=budget,
+        )
+        return replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
+
+    index = open_index(use=not no_cache, verify=verify)
+    if watches:
+        again = lazy.AskedAgain(open_again, request_again)
+        lazy.watch_run(again, index, as_json=as_json, quiet=quiet, copies=copies)
+        return
+    request = request_again(open_again())
+    path: Path | None = None
+    with index:  # an interrupted run keeps what it has found out
         if explain:
             _explain(request, index, as_json=as_json, quiet=quiet)
         else:
-            _compose(request, index, to_stdout=to_stdout, as_json=as_json, quiet=quiet)
+            path = _compose(request, index, to_stdout=to_stdout, as_json=as_json, quiet=quiet)
+    if path and copies:
+        how = lazy.copy_to_clipboard(path.read_bytes())
+        if not quiet:
+            say(how)
     if index.warning and not quiet:
         warn(index.warning)
 
 
+def _refuse_contradictions(*pairs: Mapping[str, bool]) -> None:
+    """Refuse the first pair of options that were both given.
+
+    Raises:
+        UsageError: There is one.
+    """
+    for pair in pairs:
+        if all(pair.values()):
+            raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
+
+
 def _compose(
     request: Request, index: Index, *, to_stdout: bool, as_json: bool, quiet: bool
-) -> None:
-    """Write the prompt with its account, and tell of it."""
+) -> Path | None:
+    """Write the prompt with its account, and tell of it; return its path if it has one."""
     recorder = lazy.AuditRecorder(request) if request.is_audited and not to_stdout else None
     is_counted = as_json or not quiet or recorder is not None
     meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
@@ -162,6 +208,8 @@ def _compose(
     if path and tokens and recorder:
         recorder.write(path, stream, tokens)
     _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
+    index.flush()
+    return path
 
 
 def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> None:
@@ -177,6 +225,7 @@ def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> N
     with orderly_termination(), progress("Rendering files", hidden=quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     audit = lazy.audit_of(request, composition, lazy.count_prompt(composition.prompt, index=index))
+    index.flush()
     if not quiet:
         warn_all(for_reader(composition.warnings), more="--json")
     if as_json:

@@ -74,6 +74,7 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "prefix": turn.report.sentence if turn.report else None,
         "diffs": list(turn.ordered.older),
         "explicit_cache": turn.explicit_cache.sentence if turn.explicit_cache else "",
+        "warnings": list(turn.warnings),
     }
 
 

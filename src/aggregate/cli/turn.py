@@ -1,7 +1,7 @@
 """What ``send`` and ``chat`` have in common: a turn prepared, and its answer printed as it comes."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import wraps
@@ -145,6 +145,7 @@ def prepare(
     task: Task | None,
     quiet: bool,
     require_key: bool = True,
+    replaces: Sequence[Mapping[str, Any]] = (),
 ) -> PreparedTurn:
     """Prepare a turn with a progress bar; the errors are those of ``prepare_turn``."""
     with progress("Rendering files", hidden=quiet) as bar:
@@ -157,6 +158,7 @@ def prepare(
             on_done=bar.advance,
             require_key=require_key,
             task=task,
+            replaces=replaces,
         )
 
 

@@ -52,10 +52,13 @@ def is_loopback(url: str) -> bool:
 
 
 def display_address(url: str) -> str:
-    """Return an address without what may be secret in it: user, password, query and fragment."""
+    """Return an address without what may be secret in it, as it stands behind the words "the address".
+
+    Left out are user, password, query and fragment.
+    """
     parts = _split(url)
     if parts is None or not parts.hostname:
-        return "an address that cannot be read"
+        return "that cannot be read"
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{_host(parts)}{port}{parts.path}"
 

@@ -79,8 +79,9 @@ class SdkErrorTranslator:
             what = "sent an answer that cannot be read"
         else:
             return None
+        reason = _refusal(chain) or _line_or_kind(self._key.hide(str(error)), error)
         return ProviderError(
-            f"{self._provider} {what}: {_line_or_kind(self._key.hide(str(error)), error)}",
+            f"{self._provider} {what}: {reason}",
             retryable=True,
         )
 
@@ -122,7 +123,7 @@ def _from_sdk(
         or any(word in kind for word in _TRANSIENT)
     )
     headers = getattr(response, "headers", None) or {}
-    text = _line_or_kind(key.hide(_provider_message(error)), error)
+    text = _refusal(chain) or _line_or_kind(key.hide(_provider_message(error)), error)
     what = _connection_problem(chain) if status in (None, 200) else f"answered {status}"
     hint = ": check the key" if status in (401, 403) else ""
     return ProviderError(
@@ -168,6 +169,12 @@ def _connection_problem(chain: Sequence[BaseException]) -> str:
         if isinstance(cause, httpx2.HTTPError | httpx2.StreamError | OSError):
             return f"cannot be reached{_where(chain)}"
     return "failed"
+
+
+def _refusal(chain: Sequence[BaseException]) -> str:
+    """Return what to do where no program takes connections, ``""`` for all else; libraries say less of it."""
+    is_refused = any(isinstance(cause, ConnectionRefusedError) for cause in chain)
+    return "nothing listens there: start the server, or check the address" if is_refused else ""
 
 
 def _where(chain: Sequence[BaseException]) -> str:

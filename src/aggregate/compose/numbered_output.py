@@ -17,6 +17,13 @@ _LEFTOVER_SECONDS = 3600
 """No run writes one prompt for an hour: what is older was left by a run that was killed."""
 
 
+def is_output(name: str, namespace: str) -> bool:
+    """Tell whether a file of this name is a prompt of ``namespace``, or what a run writes beside one."""
+    numbered = r"_[0-9]+(?:\.reply)?\.md|_[0-9]+\.(?:chain|audit)\.json"
+    temporary = rf"(?:_[0-9]+\.(?:chain|audit)\.json)?-[0-9a-f]+{re.escape(TEMPORARY_SUFFIX)}"
+    return bool(re.fullmatch(rf"\.*{re.escape(namespace)}(?:{numbered}|{temporary})", name))
+
+
 def find_next_increment(output_dir: Path, namespace: str) -> int:
     """Return the number for the next output: one above the highest in use, ``1`` where there is none (rule M-1)."""
     return max((number for number, _ in numbered_files(output_dir, namespace)), default=0) + 1

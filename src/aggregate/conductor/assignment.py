@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment, Stability
@@ -21,6 +21,10 @@ _LATER = (
     "task",
 )
 """Fields that workers of earlier versions do not know."""
+
+
+_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""As it is read again: less than nothing in a database would leave a run more than its limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +153,11 @@ class TicketOutcome:
     ticket: str
     status: RunStatus
     text: str = ""
-    tokens: int = 0
+    tokens: Annotated[int, Field(ge=0)] = 0
     errors: tuple[str, ...] = ()
     warning: str = ""
-    cost: float | None = None
-    seconds: float = 0.0
+    cost: _Amount | None = None
+    seconds: _Amount = 0.0
 
     @property
     def failure(self) -> str | None:

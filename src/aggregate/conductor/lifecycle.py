@@ -78,15 +78,29 @@ def complete_assignment(
         else:
             wait(doubling_delay(len(attempts), BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
         attempts.append(attempt(worker, asked, len(attempts) + 1))
-    return outcome_of(assignment, attempts)
+    outcome = outcome_of(assignment, attempts)
+    if attempts[-1].again and (reason := _cost_reason(assignment, attempts)):
+        *earlier, last = outcome.errors
+        outcome = replace(outcome, errors=(*earlier, f"{last}; not asked again: {reason}"))
+    return outcome
 
 
 def _may_go_on(assignment: Assignment, attempts: Sequence[Attempt]) -> bool:
     """Tell whether another attempt is to be made; after a refused answer there is one, whatever ``retries`` says."""
     last = attempts[-1]
-    spent = cost_of(attempts) or 0.0
-    if not last.again or (assignment.max_cost is not None and spent >= assignment.max_cost):
+    if not last.again or _cost_reason(assignment, attempts):
         return False
     if last.refused:
         return sum(bool(attempt.refused) for attempt in attempts) == 1
     return len(attempts) <= assignment.retries
+
+
+def _cost_reason(assignment: Assignment, attempts: Sequence[Attempt]) -> str:
+    """Return why the limit of a ticket's costs allows no further attempt, ``""`` where it does."""
+    if assignment.max_cost is None:
+        return ""
+    if any(attempt.tokens and attempt.cost is None for attempt in attempts):
+        return "what it has cost is not known, so that max_cost cannot be kept"
+    if (cost_of(attempts) or 0.0) >= assignment.max_cost:
+        return f"its max_cost, ${assignment.max_cost:g}, is spent"
+    return ""

@@ -1,6 +1,8 @@
 """How a run's tickets have ended: what workers answered, what persons decided, and lists folded from their children."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from aggregate.conductor.assignment import TicketOutcome
@@ -11,10 +13,11 @@ from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.task_queue import TaskQueue
 from aggregate.conductor.ticket_keys import TicketKeys
 from aggregate.conductor.tickets import Ticket, Tickets
-from aggregate.models.group import FailurePolicy
+from aggregate.models.group import FailurePolicy, RunStatus
 from aggregate.models.result import AggregatedResult
 from aggregate.models.values import Value
 
+NO_JSON = "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
 CHUNK = 200
 """Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
 once."""
@@ -103,7 +106,7 @@ class RunOutcomes:
 
     def _of_chunk(self, ids: Sequence[str]) -> Iterator[TicketOutcome]:
         in_queue = self._queue.outcomes([self._keys.of(ticket_id) for ticket_id in ids])
-        yield from in_queue.values()
+        yield from map(self._readable, in_queue.values())
         for ticket_id in ids:
             if ticket_id in self.children:
                 outcomes = {each.ticket: each for each in self.of(self.children[ticket_id])}
@@ -111,6 +114,22 @@ class RunOutcomes:
                 yield folded(self._tickets[ticket_id], children, on_error=self._run.on_error)
             elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
                 yield ending.outcome(ticket_id)
+
+    def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
+        """Return an outcome, failed where others could not refer to its answer: a database may hold any text."""
+        has_schema = self._tickets[outcome.ticket].answer is not None
+        if outcome.failure is None and has_schema and not _is_json(outcome.text):
+            errors = (*outcome.errors, NO_JSON)
+            return replace(outcome, status=RunStatus.ERROR, text="", errors=errors)
+        return outcome
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 _OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from aggregate.conductor.checkboxes import Checkbox
+from aggregate.conductor.cost_limits import check_prices
 from aggregate.conductor.durable.database import Engine
 from aggregate.conductor.durable.dbos_queue import DbosQueue
 from aggregate.conductor.durable.ending_table import EndingTable
@@ -43,11 +44,13 @@ def begin_or_resume(
     if run is not None:
         run.require_readable()
     if run is not None and (options.resume or options.retry or run.state == RUNNING):
+        check_prices(run.tickets, contexts, max_cost=options.max_cost)
         return _go_on(engine, runs, run, tickets, options=options, tell=tell)
     if options.resume or options.retry:
         raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
+    check_prices(tickets, contexts, max_cost=options.max_cost)
     track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets.tickets})
     last_in_database = run.number if run else 0
     return runs.begin(tickets, max(last_in_files, last_in_database) + 1)

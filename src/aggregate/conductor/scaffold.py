@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from textwrap import wrap
 from typing import Final
 
 import tomlkit
 
 from aggregate.conductor.checkboxes import lines_outside_fences
 from aggregate.conductor.metadata_file import timestamp
+from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import FOLDER, TRACKS
 from aggregate.conductor.tracks_file import TRACK_ID
 from aggregate.disk.reading import read_text
@@ -31,6 +33,8 @@ _HEADING: Final = re.compile(r"##\s+(?P<text>.*?)\s*#*\s*")
 _ITEM: Final = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX~]\]\s+)?(?P<text>\S.*)")
 _REQUIRED: Final = ("functional requirements", "requirements", "tasks", "acceptance criteria")
 """The sections whose items are what is to be done, the first that has any; the Conductor's own names."""
+_COMMENT_CHARACTERS: Final = 98
+"""Of a line behind its mark: 100 in all, as in most projects."""
 _REGISTER: Final = "# Project Tracks\n"
 
 
@@ -170,7 +174,10 @@ def _tickets(tickets: Sequence[PlannedTicket]) -> str:
             table["depends_on"] = list(ticket.depends_on)
         tables.append(table)
     document = tomlkit.document()
-    document.add(tomlkit.comment("Each ticket is a worker's job; docs/conductor.md says all keys."))
+    document.add(tomlkit.comment("Each ticket is a worker's job. All keys that it may have:"))
+    keys = ", ".join(Ticket.model_fields)
+    for line in wrap(f"{keys}.", _COMMENT_CHARACTERS):
+        document.add(tomlkit.comment(line))
     document["tickets"] = tables
     return tomlkit.dumps(document)
 

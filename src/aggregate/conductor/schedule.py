@@ -137,25 +137,28 @@ class Schedule:
                 self._warm.add(prefix)
         self._make_ready(child.id for child in children)
 
-    def end(self, ticket_id: str, *, failed: bool, rejected: bool = False) -> None:
+    def end(
+        self, ticket_id: str, *, failed: bool, rejected: bool = False, asked: bool = True
+    ) -> None:
         """Hear that a ticket has ended; what waited only for it becomes ready, or is skipped.
 
         Args:
             ticket_id: The ticket.
             failed: Whether it has no answer.
             rejected: Whether a person said that nothing that depends on it is to run, whatever ``on_error`` says.
+            asked: Whether a worker was asked, so that a cache may hold what others share with it.
         """
         self._leave(ticket_id)
-        self.answer_begun(ticket_id)
+        if asked:
+            self.answer_begun(ticket_id)
+        else:
+            self._lead_no_longer(ticket_id)
         self._release_dependents(ticket_id, failed=failed, rejected=rejected)
 
     def leave_out(self, ticket_id: str) -> None:
         """Hear that a ticket's condition is not met: nobody was asked, and nothing is skipped for it."""
         self._leave(ticket_id)
-        prefix = self._prefixes[ticket_id]
-        if self._warming_up.get(prefix) == ticket_id:
-            del self._warming_up[prefix]
-            self._make_ready(self._held.pop(prefix, ()))
+        self._lead_no_longer(ticket_id)
         self._release_dependents(ticket_id, failed=False, rejected=False)
 
     def answer_begun(self, ticket_id: str) -> None:
@@ -172,6 +175,13 @@ class Schedule:
         self._under_way.discard(ticket_id)
         self._ready_ids.discard(ticket_id)
         self._ended.add(ticket_id)
+
+    def _lead_no_longer(self, ticket_id: str) -> None:
+        """Let another ticket go ahead in the place of one that nobody was asked for."""
+        prefix = self._prefixes[ticket_id]
+        if self._warming_up.get(prefix) == ticket_id:
+            del self._warming_up[prefix]
+            self._make_ready(self._held.pop(prefix, ()))
 
     def _make_ready(self, ticket_ids: Iterable[str]) -> None:
         for ticket_id in ticket_ids:

@@ -28,9 +28,11 @@ class Spending:
     _any: bool = False
 
     def add(self, outcome: TicketOutcome) -> None:
-        """Count what a ticket has cost."""
+        """Count what a ticket has cost that a worker was asked for."""
         if outcome.cost is None:
-            if outcome.tokens and not self.unpriced:
+            # Where there are neither tokens nor an answer, nobody may have been reached.
+            was_answered = outcome.tokens > 0 or outcome.failure is None
+            if was_answered and not self.unpriced:
                 self.unpriced = outcome.ticket
             return
         self._any = True

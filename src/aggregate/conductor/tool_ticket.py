@@ -93,7 +93,7 @@ class ToolTicket:
             WorkerError: A limit is reached, no plan can be made, the last step gave nothing, or the provider refused
                 or failed.
         """
-        client = MeteredClient(self.client, self._noting(begun))
+        client = MeteredClient(self.client, self.ratio, self._noting(begun))
         try:
             return self._work(client, begun)
         except (WorkerError, ClientError) as error:

@@ -303,13 +303,15 @@ class TrackRun:
         failed = outcome.failure is not None
         self._asked.pop(ticket.id, None)
         self._waiting.discard(ticket.id)
-        self._spending.add(outcome)
+        if ticket.asks:
+            self._spending.add(outcome)
         line = self._lines[ticket.id] = ReportLine.of(ticket, outcome)
         self._plan.set(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
         skipped_before = len(self._schedule.skipped)
         ending = self._outcomes.ending(ticket.id)
         rejected = ending is not None and ending.state is EndingState.REJECTED
-        self._schedule.end(ticket.id, failed=failed, rejected=rejected)
+        asked = ending is None
+        self._schedule.end(ticket.id, failed=failed, rejected=rejected, asked=asked)
         if announce:
             state = TicketState.FAILED if failed else TicketState.DONE
             self._announce(ticket, state, outcome.failure or "", line)

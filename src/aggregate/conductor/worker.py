@@ -14,6 +14,7 @@ from aggregate.clients.script_file import load_replies
 from aggregate.clients.token_ratios import TokenRatio, shipped_ratio
 from aggregate.conductor.answer_schema import enforced_schema
 from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.metered_client import MeteredClient
 from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.recipients import check_model_name
 from aggregate.conductor.reply_check import check_reply
@@ -115,7 +116,7 @@ class ModelWorker:
             seconds=assignment.timeout + _GRACE_SECONDS,
             schema=enforced_schema(assignment.answer),
         )
-        reply = client.send(
+        reply = MeteredClient(client, _ratio(client, model)).send(
             assignment.prompt, assignment.message, model=model, on_text=on_text, options=options
         )
         cost = request_cost(client, reply.usage, model=model)

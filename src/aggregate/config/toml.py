@@ -10,12 +10,12 @@ MOST_PARTS = 6
 MOST_CHARACTERS = 1_000
 """The most characters of a number or a name without quotes; Python turns no longer ones into text and back."""
 
-_STRING = r"""\"(?:[^"\\\n]|\\.)*+\"?|'[^'\n]*+'?"""
+_STRING = r"""\"(?:[^"\\\n]++|\\.)*+\"?|'[^'\n]*+'?"""
 _PART = rf"(?:[\w-]++|{_STRING})[ \t]*+"
 _TOKEN = re.compile(
     rf"(?P<parts>(?<![\w.\"'-]){_PART}(?:\.[ \t]*+{_PART}){{{MOST_PARTS}}})"
-    r"""|(?P<text>\"{3}(?:[^"\\]|\\[\s\S]|"(?!""))*+(?:"{3,5})?"""
-    rf"|'{{3}}(?:[^']|'(?!''))*+(?:'{{3,5}})?|{_STRING}|\#[^\n]*+)"
+    r"""|(?P<text>\"{3}(?:\\[\s\S]|"[^"\\]|"\\[\s\S]|""[^"\\]|""\\[\s\S]|[^"\\]++)*+(?:"{3,5})?"""
+    rf"|'{{3}}(?:'[^']|''[^']|[^']++)*+(?:'{{3,5}})?|{_STRING}|\#[^\n]*+)"
     rf"|(?P<word>[\w.+-]{{{MOST_CHARACTERS + 1}}})"
 )
 

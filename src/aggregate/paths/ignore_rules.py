@@ -24,9 +24,9 @@ MOST_CHARACTERS = 4096
 """Of one rule; no path is longer."""
 
 _TRAILING_SPACES = re.compile(r"((?:[^\\ ]|\\.| +(?=[^ ]))*) *\Z", re.DOTALL)
-_TO = r"(?:-(?:\\.|[^\]\\]))?+"  # the rest of a range
+_TO = r"(?>(?:-(?:\\.|[^\]\\]))?)"  # the rest of a range
 _CLASS = re.compile(
-    rf"\[[!^]?+(?>\[:[^\]]*:\]|(?:\\.|[^\\]){_TO})(?>\[:[^\]]*:\]|(?:\\.|[^\]\\]){_TO})*+\]",
+    rf"\[[!^]?+(?>\[:[^\]]*:\]|(?:\\.|[^\\]){_TO})(?>(?>\[:[^\]]*:\]|(?:\\.|[^\]\\]){_TO})*)\]",
     re.DOTALL,
 )
 _CLASS_PART = re.compile(r"\[:([^\]]*:)\]|(\\.|[^\\])(?:-(\\.|[^\]\\]))?", re.DOTALL)

@@ -6,11 +6,12 @@ diffs applied in their order. Older versions and their diffs take room in every 
 the files are written anew (see ``file_order``).
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.shown_text import ShownText
+from aggregate.prompt_cache.fingerprint import SegmentHash
 from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
 from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.sections.changed_files import (
@@ -26,8 +27,8 @@ _NO_LINES = ShownText("", ())
 
 
 @dataclass(slots=True)
-class _Told:
-    """What the segments that stay tell of the files.
+class _SharedPrefix:
+    """The first segments of the last prompt, which stay, and what they tell of the files.
 
     Attributes:
         numbers: The numbers of the segments that stay; they are the first ones of the last prompt.
@@ -38,6 +39,27 @@ class _Told:
     numbers: list[int] = field(default_factory=list)
     excerpts: int = 0
     by_file: dict[str, list[int]] = field(default_factory=dict)
+
+    def latest(self, changed: Collection[str]) -> set[int]:
+        """Return the numbers of the segments behind which nothing tells more of their files; of ``changed`` more is."""
+        return {numbers[-1] for path, numbers in self.by_file.items() if path not in changed}
+
+
+@dataclass(frozen=True, slots=True)
+class _PromptNow:
+    """What is to be told now.
+
+    Attributes:
+        history: The discussion as it is now.
+        files: The files as they are now, by path.
+        changed: The files of which more is told behind the segments that stay.
+        count: Returns the tokens of a text.
+    """
+
+    history: Sequence[HashedSegment]
+    files: Mapping[str, Segment]
+    changed: Collection[str]
+    count: CountTokens
 
 
 def continued_segments(
@@ -54,27 +76,29 @@ def continued_segments(
         count: Returns the tokens of a text.
     """
     history = [part for part in prompt.segments if part.section is Section.HISTORY]
-    told = _told(earlier, prompt, history)
-    changes = _changes(earlier, prompt, told) if told else None
-    if told and changes and told.excerpts == len(history):
+    prefix = _shared_prefix(earlier, prompt, history)
+    changes = _untold_changes(earlier, prompt, prefix) if prefix else None
+    if prefix and changes and prefix.excerpts == len(history):
         # The question, the last excerpt, was sent before: what has changed since stands before it all the same.
-        told = _told(earlier, prompt, history[:-1])
-        changes = _changes(earlier, prompt, told) if told else None
-    if told is None or changes is None:
+        prefix = _shared_prefix(earlier, prompt, history[:-1])
+        changes = _untold_changes(earlier, prompt, prefix) if prefix else None
+    if prefix is None or changes is None:
         return None
-    kept = _kept(earlier, prompt, told, history, changed={change.source for change in changes})
-    if kept is None:
+    files = {part.path: part.segment for part in prompt.segments if part.section is Section.FILES}
+    now = _PromptNow(history, files, {change.source for change in changes}, count)
+    staying = _prefix_segments(earlier, prompt, prefix, now)
+    if staying is None:
         return None
-    new = history[told.excerpts :]
+    new = history[prefix.excerpts :]
     news = [HashedSegment.counted(change, count) for change in changes]
     if news:
         news.insert(0, HashedSegment.counted(changed_since_heading(), count))
-    return (*kept, *new[:-1], *news, *new[-1:])
+    return (*staying, *new[:-1], *news, *new[-1:])
 
 
-def _told(
+def _shared_prefix(
     earlier: CachedPrompt, prompt: HashedPrompt, history: Sequence[HashedSegment]
-) -> _Told | None:
+) -> _SharedPrefix | None:
     """Return which segments of the last prompt stay: up to the first one of the discussion that is another one now."""
     files = {part.path for part in prompt.segments if part.section is Section.FILES and part.path}
     others = [
@@ -83,29 +107,34 @@ def _told(
         if part.section is not Section.HISTORY
         and not (part.section is Section.FILES and part.path in files)
     ]
-    told = _Told()
+    prefix = _SharedPrefix()
     for number, old in enumerate(earlier.fingerprint.segments[1:], start=1):
         if old.section == Section.HISTORY:
-            if told.excerpts == len(history) or history[told.excerpts].hash.digest != old.digest:
+            if (
+                prefix.excerpts == len(history)
+                or history[prefix.excerpts].hash.digest != old.digest
+            ):
                 break
-            told.excerpts += 1
+            prefix.excerpts += 1
         elif old.section in (Section.FILES, Section.CHANGED) and old.source:
             if old.source not in files:
                 return None
-            told.by_file.setdefault(old.source, []).append(number)
+            prefix.by_file.setdefault(old.source, []).append(number)
         elif old.section != Section.CHANGED and (not others or others.pop(0) != old.digest):
             return None
-        told.numbers.append(number)
-    return None if others else told
+        prefix.numbers.append(number)
+    return None if others else prefix
 
 
-def _changes(earlier: CachedPrompt, prompt: HashedPrompt, told: _Told) -> list[Segment] | None:
+def _untold_changes(
+    earlier: CachedPrompt, prompt: HashedPrompt, prefix: _SharedPrefix
+) -> list[Segment] | None:
     """Return what is to be told of the files, ``None`` where it is not known what was told."""
     changes: list[Segment] = []
     for part in prompt.segments:
         if part.section is not Section.FILES or not part.path:
             continue
-        numbers = told.by_file.get(part.path, [])
+        numbers = prefix.by_file.get(part.path, [])
         if [earlier.fingerprint.segments[number].digest for number in numbers] == [
             part.hash.digest
         ]:
@@ -122,48 +151,45 @@ def _changes(earlier: CachedPrompt, prompt: HashedPrompt, told: _Told) -> list[S
     return changes
 
 
-def _kept(
-    earlier: CachedPrompt,
-    prompt: HashedPrompt,
-    told: _Told,
-    history: Sequence[HashedSegment],
-    *,
-    changed: Collection[str],
+def _prefix_segments(
+    earlier: CachedPrompt, prompt: HashedPrompt, prefix: _SharedPrefix, now: _PromptNow
 ) -> list[HashedSegment] | None:
-    """Return the segments that stay, ``None`` where the text of one is not to be had.
-
-    Args:
-        earlier: The last prompt that was sent.
-        prompt: The prompt in the order of the configuration.
-        told: Which segments stay.
-        history: The discussion as it is now.
-        changed: The files of which more is told behind these segments.
-    """
-    now = {
+    """Return the segments that stay, ``None`` where the text of one is not to be had."""
+    by_digest = {
         part.hash.digest: part for part in prompt.segments if part.section is not Section.HISTORY
     }
-    latest = {numbers[-1] for path, numbers in told.by_file.items() if path not in changed}
-    files = {part.path: part.segment for part in prompt.segments if part.section is Section.FILES}
-    excerpts: Iterator[HashedSegment] = iter(history)
-    kept: list[HashedSegment] = []
-    for number in told.numbers:
+    latest = prefix.latest(now.changed)
+    excerpts = iter(now.history)
+    segments: list[HashedSegment] = []
+    for number in prefix.numbers:
         old = earlier.fingerprint.segments[number]
+        same = by_digest.get(old.digest)
         if old.section == Section.HISTORY:
-            kept.append(next(excerpts))
-            continue
-        if old.digest in now and old.section == now[old.digest].section:
-            kept.append(now[old.digest])
-            continue
-        text = earlier.text(number)
-        if text is None:
-            return None
-        shown: ShownText | None = None
-        if old.section == Section.FILES:
-            shown = shown_in_older(text, files[old.source])
-        elif old.source and number in latest:
-            shown = files[old.source].shown
-        elif text.partition("\n")[0].endswith(" (diff)"):
-            shown = _NO_LINES
-        segment = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
-        kept.append(HashedSegment(segment, old))
-    return kept
+            segments.append(next(excerpts))
+        elif same is not None and old.section == same.section:
+            segments.append(same)
+        else:
+            text = earlier.text(number)
+            if text is None:
+                return None
+            shown = _shown(old, text, now, is_latest=number in latest)
+            older = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
+            # Not what its record says: that may have come with the project.
+            segments.append(HashedSegment.counted(older, now.count))
+    return segments
+
+
+def _shown(old: SegmentHash, text: str, now: _PromptNow, *, is_latest: bool) -> ShownText | None:
+    """Return which lines of a file a segment shows that was sent before.
+
+    Args:
+        old: The segment.
+        text: Its text.
+        now: The files as they are now.
+        is_latest: Whether nothing behind it tells more of its file.
+    """
+    if old.section == Section.FILES:
+        return shown_in_older(text, now.files[old.source])
+    if old.source and is_latest:
+        return now.files[old.source].shown
+    return _NO_LINES if text.partition("\n")[0].endswith(" (diff)") else None

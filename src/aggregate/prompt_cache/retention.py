@@ -178,7 +178,8 @@ def _candidates(
             return
         shown = shown_in_older(text, now.segment)
         segment = Segment(Section.FILES, text, Stability.STABLE, base.source, shown)
-        yield RetainedFile(HashedSegment(segment, base), HashedSegment.counted(diff, count))
+        older = HashedSegment.counted(segment, count)  # a record may have come with the project
+        yield RetainedFile(older, HashedSegment.counted(diff, count))
 
 
 def _same_with_all(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> int:

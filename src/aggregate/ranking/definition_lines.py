@@ -5,7 +5,7 @@ from typing import Final
 
 _LONGEST_LINE: Final = 300
 """Characters that are looked at; git tells the first 80."""
-_NAME: Final = r"[^\W\d][\w$]*+(?:(?:::|\.|\#)~?[^\W\d][\w$]*+)*+[!?]?"
+_NAME: Final = r"[^\W\d][\w$]*+(?>(?:(?:::|\.|\#)~?[^\W\d][\w$]*+)*)[!?]?"
 _BY_WORD: Final = re.compile(
     r"(?:^|[\s(])(?:class|def|defp|defmodule|defmacro|func|fn|fun|function\*?|struct|trait|interface|enum|record|module"
     r"|namespace|object|protocol|extension|mod|union|macro_rules!|sub|package|procedure|type|macro)\s++"

@@ -22,7 +22,7 @@ _SHORTEST_WORD: Final = 3
 
 _PART: Final = r"[^\W\d][\w$]*+"
 _NAME: Final = re.compile(
-    rf"(?<![\w$@/\\-])(?P<name>[@$]?{_PART}(?:(?:\.|::|->|\#)~?{_PART})*+[!?]?(?=[^\w$/\\]|$))(?P<call>\(\)?)?"
+    rf"(?<![\w$@/\\-])(?P<name>[@$]?{_PART}(?>(?:(?:\.|::|->|\#)~?{_PART})*)[!?]?(?=[^\w$/\\]|$))(?P<call>\(\)?)?"
 )
 """A word or several that dots, colons, arrows or number signs join; no part of a path."""
 _JOINT: Final = re.compile(r"\.|::|->|#")

@@ -19,7 +19,7 @@ _PYTHON: Final = re.compile(
     rf'File "(?P<path>[^"]{{1,{_LONGEST_PATH}}})", line (?P<line>{_NUMBER})(?:, in (?P<symbol>\S{{1,200}}))?'
 )
 _JVM: Final = re.compile(
-    r"(?:^|\s)(?:at )?(?P<symbol>(?:[\w.@$-]{0,200}/)*+[\w.$<>-]{1,300}+)"
+    r"(?:^|\s)(?:at )?(?P<symbol>(?>(?:[\w.@$-]{0,200}/)*)[\w.$<>-]{1,300}+)"
     rf"\((?P<name>[\w$-]{{1,100}}\.(?:java|kts?|scala|groovy|cljc?)):(?P<line>{_NUMBER})\)"
 )
 _JVM_FILE: Final = re.compile(r"\.(?:java|kts?|scala|groovy|cljc?):\d")
@@ -47,7 +47,7 @@ _DART: Final = re.compile(r"\bpackage:\w{1,100}/")
 _PATH_CHARACTER: Final = r"\w./\\@~+$%\-"
 _TOKEN: Final = re.compile(
     rf"(?<![{_PATH_CHARACTER}])(?P<path>(?:[A-Za-z]:(?=[\\/]))?[\w@~+$%-]*+[./\\]"
-    rf"(?:[{_PATH_CHARACTER}]++|(?<=/)\[[\w.-]{{1,60}}\])*+)"
+    rf"(?>(?:[{_PATH_CHARACTER}]++|(?<=/)\[[\w.-]{{1,60}}\])*))"
     rf"(?:::(?P<test>[^\W\d]\w{{0,100}}(?:::[^\W\d]\w{{0,100}})?)|:line (?P<dotnet>{_NUMBER})"
     rf"|:(?P<line>{_NUMBER})(?![\w/])|\((?P<bracket>{_NUMBER})(?:,\s?{_NUMBER}){{0,3}}\)"
     rf"|,? (?:on )?line (?P<word>{_NUMBER})|#L(?P<anchor>{_NUMBER}))?"

@@ -19,7 +19,7 @@ _SMALL_LINES: Final = 2
 fields, prototypes and keys tell little alone."""
 _APART: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
 """What is told apart however short it is."""
-_CLOSING: Final = re.compile(r"(?:\W|\b(?:done|else|end|endif|fi)\b)*+")
+_CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
 """Lines that only end what stands before them, or lead over to the next: alone they tell nothing."""
 _STRING: Final = '"""'
 """What a string of many lines begins and ends with in most languages that have such, a docstring for one."""

@@ -54,11 +54,21 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
 
 
 def remove_last_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> bool:
-    """Take away the last turns of a file if they are just these; comments and layout of all else stay.
+    """Take away the last turns of a file if they are just these; the rest is as of ``replace_last_turns``."""
+    return replace_last_turns(path, turns, ())
+
+
+def replace_last_turns(
+    path: Path, turns: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]
+) -> bool:
+    """Put others in the place of the last turns of a file if they are just these, in one step.
+
+    Comments and layout of all else stay.
 
     Args:
         path: A TOML file that holds a history.
         turns: Mappings with ``role`` and ``content``.
+        new: What comes in their place, in the same form.
 
     Returns:
         Whether they were there, behind all others.
@@ -74,7 +84,8 @@ def remove_last_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> bool:
             if not turns or old_turns[-len(turns) :] != expected:
                 return False
             written = _without_last(read_text(path, limit=HISTORY_BYTES), len(turns))
-            if _parsed_turns(written) != old_turns[: -len(turns)]:
+            written = _with_turns(written, new) if new else written
+            if _parsed_turns(written) != [*old_turns[: -len(turns)], *map(dict, new)]:
                 raise OutputError(f"cannot take a turn out of {path}: edit it by hand")
             replace_text(path, written)
     except OSError as error:

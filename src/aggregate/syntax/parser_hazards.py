@@ -44,7 +44,7 @@ _REFUSALS: Final = (
         ("csharp", "java", "typescript", "tsx"),
         "openings of type arguments in a row",
         rb"<",
-        rb"(?:[\w\x80-\xff.,?@&\[\]\s]|//[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/){1,60}+",
+        rb"(?>(?:[\w\x80-\xff.,?@&\[\]\s]|//[^\n]*+\n|/\*[^*]*+(?:\*++[^*/][^*]*+)*+\*++/){1,60})",
         50,
     ),
     # The square of their number in memory: gigabytes for 8 KB.
@@ -86,7 +86,7 @@ def check_shape(source: bytes, language: str) -> None:
 def _runs(refusal: _Refusal) -> re.Pattern[bytes]:
     """Return the pattern of runs, whose group holds one that is too long; linear, as shorter ones are passed over."""
     piece = refusal.mark + refusal.rest
-    runs = rb"(%b(?:%b){%d})|%b(?:%b)*+" % (
+    runs = rb"(%b(?:%b){%d})|%b(?>(?:%b)*)" % (
         refusal.rest,
         piece,
         refusal.times - 1,

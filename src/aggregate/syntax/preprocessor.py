@@ -35,9 +35,11 @@ def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
 
 
 # Behind a line break, which is looked for fifty times as quickly as a line's beginning.
-_MACRO_OF_LINES = re.compile(rb"\n[ \t]*+\#[ \t]*+define\b[^\n\\]*+(?:\\\r?\n[^\n\\]*+|\\.)++")
+_MACRO_OF_LINES = re.compile(
+    rb"\n[ \t]*+\#[ \t]*+define\b[^\n\\]*+(?=\\)(?:[^\n\\]++|\\\r?\n|\\.)++"
+)
 # The end of a comment behind its ``/*``: in runs without a star, which are passed over at once.
-_TO_COMMENT_END = rb"[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/|\Z)"
+_TO_COMMENT_END = rb"[^*]*+(?:\*++[^*/][^*]*+)*+\**+(?:/|\Z)"
 _COMMENT = re.compile(rb"/\*" + _TO_COMMENT_END)
 
 
@@ -229,15 +231,16 @@ def _ends(source: bytes, last: int, following: bytes) -> bool:
 # Names for parts of the pattern below, the ones that use others first.
 _PIECES_OF_C = {
     # `Type`, `ns::Type<int>`, `const Type`; not `Type` before what makes the word before it the type.
-    b"TYPE": rb"(?:(?:const|typename)\s++)?+(?:::\s*+)?+(?!KEYWORD)\w++(?:\s*+<[^;(){}]{0,200}>)?"
+    b"TYPE": rb"(?>(?:(?:const|typename)\s++)?)(?>(?:::\s*+)?)(?!KEYWORD)\w++(?:\s*+<[^;(){}]{0,200}>)?"
     rb"(?:\s*+::\s*+\w++(?:\s*+<[^;(){}]{0,200}>)?){0,4}",
     b"KEYWORD": rb"(?:and|or|not|const|volatile|operator|final|override|noexcept|requires|throw|else|return"
     rb"|__attribute__|__asm__|__restrict\w*)\b",
     # Before a declaration, in capitals: `LIB_API`, `_INLINE`.
     b"SHOUT": rb"\b(?:_*+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+|_++[A-Z][A-Z0-9]{3,}+)\b",
     b"ATTRIBUTE": rb"(?:MACRO|[a-z]\w*?_(?:attr\w*+|nothrow|noreturn|nonnull|pure|deprecated)\b)",
-    # What stands between two brackets: no more than three deep, no statements.
-    b"ARGUMENTS": rb"\((?:[^(){};]++|\((?:[^(){};]++|\([^(){};]*+\))*+\))*+\)",
+    # What stands between two brackets: no more than three deep, no statements. The last choice, which always fails,
+    # brings a Python before 3.11.5 back to where the choices began.
+    b"ARGUMENTS": rb"\((?:[^(){};]++|\((?:[^(){};]++|\([^(){};]*+\)|(?!))*+\)|(?!))*+\)",
     b"MACRO": rb"(?:__\w++|_[A-Z]\w*+|[A-Z][A-Z0-9_]++\b)",
     b"NAME": rb"(?!(?:__attribute__|__asm__|catch|for|if|noexcept|requires|switch|throw|while)\b)\w++",
     # What begins none of the branches, each with what keeps it apart from the branch that begins alike. It ends where
@@ -249,12 +252,12 @@ _PIECES_OF_C = {
       | \n[ \t]*+(?:\#(?:[^\n\\]++|\\\r?\n|\\.)*+|(?![\#A-Z_]|(?:extern|static|inline)\b))
       | //[^\n]*+ | /\*TO_END(?![ \t]*+(?:[A-Z_]|extern\b))
       | "[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '(?:[^'\\\n]|\\.)'
-      | \)(?=\s*+[;,){]) | \}(?!\s*+[A-Z0-9_]) | \*(?![ \t]*+(?:\([ \t]*+)?+[A-Z_]) | =(?!\s*+\() | \[(?!\[)
+      | \)(?=\s*+[;,){]) | \}(?!\s*+[A-Z0-9_]) | \*(?![ \t]*+(?>(?:\([ \t]*+)?)[A-Z_]) | =(?!\s*+\() | \[(?!\[)
       | (?:\.|->)(?!\s*+(?:template|operator)) | -(?!>)
     """,
     b"TO_END": _TO_COMMENT_END,
     # To what stands on the line, or begins the next line with more than nothing before it.
-    b"GAP": rb"[ \t]*+(?:/\*(?:[^*]|\*(?!/)){0,300}+\*/[ \t]*+)?+(?:\r?\n[ \t]++)?+",
+    b"GAP": rb"[ \t]*+(?>(?:/\*(?>(?:[^*]|\*(?!/)){0,300})\*/[ \t]*+)?)(?>(?:\r?\n[ \t]++)?)",
 }
 
 
@@ -268,47 +271,47 @@ def _macros() -> re.Pattern[bytes]:
 
 
 # Macros that stand where the grammar of C allows no name. Each branch that looks for more than a word begins with what
-# is rare, repeats possessively, and reads no further than brackets, a line or a few hundred bytes: time is linear.
+# is rare, takes back no repeat, and reads no further than brackets, a line or a few hundred bytes: time is linear.
 _C_MACROS = rb"""
     //[^\n]*+                                       # passed over: comments, strings, directives, casts of values
   | /\*TO_END
   | "[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"
   | '(?:[^'\\\n]|\\.)'
   # A call of an operator by its name, behind what it is called of.
-  | ((?:\.|->)\s*+(?:template\s++)?+operator[ \t]*+[^\w\s();]{1,3}+)(?=\s*+\()
+  | ((?:\.|->)\s*+(?>(?:template\s++)?)operator[ \t]*+[^\w\s();]{1,3}+)(?=\s*+\()
   | \boperator\s*+[^\w\s();]{1,3}+
   | (\[\[[^\[\]]*+\]\])(?=\s*+friend\b)
   | =\s*+\([^()]*+\)
   | \b(?:__attribute__|decltype(?![^;{}\n]{0,200}\.operator\b))\s*+ARGUMENTS
   # Around the type of a function: `API(void *) f(`, `DEPRECATED(3) API(void) f(`.
-  | (?:^|(?<=\*/))[ \t]*+(?:extern[ \t]++)?+(?:(MACRO|[A-Z]\w*+\([^()\n]*+\))[ \t]++)?
+  | (?:^|(?<=\*/))[ \t]*+(?>(?:extern[ \t]++)?)(?:(MACRO|[A-Z]\w*+\([^()\n]*+\))[ \t]++)?
     (?<!\*\n)(_{0,2}[A-Z]\w*+[ \t]*+\()[ \t]*+[A-Za-z_][\w \t*]*+(\))
-    (?=[ \t*]*+(?:(MACRO)[ \t]++)?+NAME\s*+\(
-      |[\s*]*+NAME\s*+ARGUMENTS(?:\s*+ATTRIBUTE(?:\s*+ARGUMENTS)?+){0,12}+\s*+[;{])
+    (?=[ \t*]*+(?>(?:(MACRO)[ \t]++)?)NAME\s*+\(
+      |[\s*]*+NAME\s*+ARGUMENTS(?>(?:\s*+ATTRIBUTE(?>(?:\s*+ARGUMENTS)?)){0,12})\s*+[;{])
   | ^[ \t]*+(?:
-        \#(?:[^\n\\]|\\\r?\n|\\.)*+
+        \#(?:[^\n\\]++|\\\r?\n|\\.)*+
       # An access specifier: `PRIVATE_UNLESS_TESTED:`.
       | (SHOUT[ \t]*+:)[ \t]*+\r?$
       # Alone on a line: `NS_BEGIN`, `Q_OBJECT`, `ABI(1)`.
-      | ([A-Z_][A-Z0-9_]{2,}+(?:\((?:[^()\n]++|\([^()\n]*+\))*+\))?+)[ \t]*+(?://[^\n]*+|\r?$)(?!\s*+[{(,=);])
+      | ([A-Z_][A-Z0-9_]{2,}+(?>(?:\((?:[^()\n]++|\([^()\n]*+\)|(?!))*+\))?))[ \t]*+(?://[^\n]*+|\r?$)(?!\s*+[{(,=);])
       # Before the type of a function: `API type_t f(`, `static INLINE type_t CALL f(`.
-      | (?:(?:extern|static|inline)[ \t]++)*+([A-Z_][A-Z0-9_]++)[ \t]++(?:const[ \t]++)?+\w++
-        (?=[\s*]++(?:([A-Z_][A-Z0-9_]++)\s++)?+\w++[ \t]*+\()
+      | (?>(?:(?:extern|static|inline)[ \t]++){0,12})([A-Z_][A-Z0-9_]++)[ \t]++(?>(?:const[ \t]++)?)\w++
+        (?=[\s*]++(?>(?:([A-Z_][A-Z0-9_]++)\s++)?)\w++[ \t]*+\()
     )
   # Behind a pointer's star: `char * API f(`, `int *RESTRICT p`, `typedef int *(CALL_P f)(`.
-  | \*[ \t]*+(?:\([ \t]*+)?+(MACRO)(?=[ \t]++\w++[ \t]*+[;,)=(A-Z])
+  | \*[ \t]*+(?>(?:\([ \t]*+)?)(MACRO)(?=[ \t]++\w++[ \t]*+[;,)=(A-Z])
   | \b(?:
         typedef[ \t]++\w++\([^()\n]*+\)
       # Between the keyword and the name of a type: `class EXPORT Name {`.
-      | (?:class|struct|union|enum(?:[ \t]++class)?+)[ \t]++((?:SHOUT|[A-Z][A-Z0-9_]++)(?:\([^()\n]*+\))?+)
-        (?=\s++[A-Za-z_]\w*+\s*+(?:<[^;{}()]{0,400}>\s*+)?(?:final\b\s*+)?+(?:\{|:\s*+[A-Za-z_]))
+      | (?:class|struct|union|enum(?>(?:[ \t]++class)?))[ \t]++((?:SHOUT|[A-Z][A-Z0-9_]++)(?>(?:\([^()\n]*+\))?))
+        (?=\s++[A-Za-z_]\w*+\s*+(?:<[^;{}()]{0,400}>\s*+)?(?>(?:final\b\s*+)?)(?:\{|:\s*+[A-Za-z_]))
       # Behind the name of a namespace: `namespace name VISIBILITY(default) {`.
-      | namespace[ \t]++\w++[ \t]++(MACRO(?:\([^()\n]*+\))?+)(?=\s*+\{)
+      | namespace[ \t]++\w++[ \t]++(MACRO(?>(?:\([^()\n]*+\))?))(?=\s*+\{)
       # All that a type holds: `union { MEMBERS }`.
-      | (?:struct|union)(?:\s++\w++)?+\s*+\{\s*+(MACRO)(?=\s*+\})
+      | (?:struct|union)(?>(?:\s++\w++)?)\s*+\{\s*+(MACRO)(?=\s*+\})
       | (extern)\s++(?=template\b)
       # Behind a word that no type follows: `explicit INLINE f(`, `friend constexpr T f(`.
-      | (?:explicit|friend)\s++((?:(?:constexpr|inline|SHOUT)\s++){1,6}+)(?=[\w~:])
+      | (?:explicit|friend)\s++((?>(?:(?:constexpr|inline|SHOUT)\s++){1,6}))(?=[\w~:])
       # In front of a block: `__try {`, `if INLINE (`.
       | ((?:__|[A-Z0-9_]*_)(?:try|TRY))(?=\s*+\{)
       | if\s++(SHOUT)(?=\s*+\()
@@ -319,19 +322,19 @@ _C_MACROS = rb"""
   # Between the type and the name of a function: `type DEPRECATED(1, "since") f(`.
   | (?<=[\w*&>][ \t])(SHOUT[ \t]*+ARGUMENTS)(?=\s++(?!__)NAME\s*+\()
   # Before what must begin a declaration or its type: `API void f();`, `API INLINE Type<int>& f(`, `API ~Type();`.
-  | ((?:SHOUT(?:\([^(){};\n]*+\))?+\s++){1,6}+)(?=
+  | ((?>(?:SHOUT(?>(?:\([^(){};\n]*+\))?)\s++){1,6}))(?=
         (?:static|inline|virtual|explicit|constexpr|consteval|constinit|friend|extern|template
           |typename|namespace|class|struct|enum|union|using|typedef
           |void|bool|char|short|int|long|float|double|signed|unsigned|auto|decltype)\b
       | ~[ \t]*+\w
       | operator\s++(?!new\b|delete\b)\w
-      | TYPE(?:\s*+[&*][\s&*]*+(?:const\s++)?+|\s++)(?!SHOUT|KEYWORD)(?:\w|::|operator\b)
+      | TYPE(?:\s*+[&*][\s&*]*+(?>(?:const\s++)?)|\s++)(?!SHOUT|KEYWORD)(?:\w|::|operator\b)
       | TYPE(?:\s*+[&*][\s&*]*+|\s++)operator\b
-      | \w++\s*+ARGUMENTS\s*+(?:(?:noexcept|SHOUT)\s*+)?+:\s)
+      | \w++\s*+ARGUMENTS\s*+(?>(?:(?:noexcept|SHOUT)\s*+)?):\s)
   # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`.
-  | \)GAP(?:(?:const|volatile|noexcept|override|final)\bGAP|&{1,2}+GAP)*+
-    ((?:ATTRIBUTE(?:[ \t]*+ARGUMENTS)?+GAP){1,12}+)
+  | \)GAP(?>(?:(?:const|volatile|noexcept|override|final)\bGAP|&{1,2}+GAP){0,12})
+    ((?>(?:ATTRIBUTE(?>(?:[ \t]*+ARGUMENTS)?)GAP){1,12}))
     (?=\s*+(?:[;{:]|=\s*+(?:default|delete)\b|(?:requires|override|final|noexcept)\b)|(?<=\s)->)
-  # All else is passed over as far as possible: the branches above are not tried at each byte of it.
-  | (?:\w++|PLAIN)(?:PLAIN)*+
+  # All else is passed over in long steps: the branches above are not tried at each byte of it.
+  | (?:\w++|PLAIN)(?>(?:PLAIN){0,1000})
 """

@@ -36,7 +36,7 @@ _LONGEST_SCOPE = 60
 """Bytes of what stands before a name: a longer one is no path of names that anything could be found by."""
 _LONGEST_NAME = 200
 """Bytes of a name, or of the module of an import; only generated programs have longer ones."""
-_SCOPE = re.compile(r"[\w$@!?]+(?:(?:\.|::|->|\?\.|\\|:)[\w$@]+)*+")
+_SCOPE = re.compile(r"[\w$@!?]+(?>(?:(?:\.|::|->|\?\.|\\|:)[\w$@]+)*)")
 _NAME = re.compile(r"[^\s()\[\]{}<>\"'`,;|]++")
 _QUOTES = "\"'`<>"
 _VERSION = re.compile(r"v[0-9]{1,4}")

@@ -1,8 +1,10 @@
 """``conduct TRACK`` with flags, and ``worker``, as the last release spelled them; they go with the next one."""
 
+from pathlib import Path
 from typing import Any
 
 import click
+from click.exceptions import NoSuchCommand
 
 from aggregate.cli import lazy
 from aggregate.cli.commands import CONDUCT, load
@@ -41,10 +43,22 @@ def by_track(context: click.Context, /, track: str | None, dry_run: bool, **opti
     if track is None:
         lazy.print_tracks(options["config"])
         return
+    _refuse_mistyped(context, track, options["config"])
     name = flags[0] if flags else "run"
     old = f"conduct {track} --{name}" if flags else f"conduct {track}"
     _say_new_spelling(old, f"conduct {name} {track}")
     _forward(context, name, context.params)
+
+
+def _refuse_mistyped(context: click.Context, name: str, config: Path) -> None:
+    """Name the nearest command where ``name`` is near one and no track's.
+
+    Raises:
+        NoSuchCommand: It is.
+    """
+    mistyped = NoSuchCommand(name, possibilities=CONDUCT, ctx=context.parent)
+    if mistyped.possibilities and not lazy.is_track(config, name):
+        raise mistyped
 
 
 @click.command(hidden=True)

@@ -13,6 +13,7 @@ from aggregate.cli.conduct.terms import open_terms
 from aggregate.cli.conduct.terms_options import TermsSettings
 from aggregate.cli.output import warn_all, write_rows
 from aggregate.compose.project import open_project
+from aggregate.conductor.cost_limits import check_prices
 from aggregate.conductor.preview import preview
 from aggregate.conductor.track import open_track
 from aggregate.conductor.worker_context import WorkerContexts
@@ -52,6 +53,8 @@ def _print_preview(project: Project, name: str, settings: RunSettings) -> None:
     terms = open_terms(settings["spec"], project.folder, **allowed)  # type: ignore[arg-type]
     opened = open_track(project.folder, name)
     contexts = WorkerContexts(project, track=opened, terms=terms)
-    steps = preview(opened.tickets(), contexts, warm_up=settings["lead"])
+    tickets = opened.tickets()
+    check_prices(tickets, contexts, max_cost=settings["max_cost"])
+    steps = preview(tickets, contexts, warm_up=settings["lead"])
     write_rows(*preview_lines(steps))
     warn_all(contexts.warnings)

@@ -23,8 +23,8 @@ from aggregate.conductor.durable.schema import LEASES
 
 LEASE_SECONDS = 15.0
 """Longer than a pause of a busy machine, and short beside the minutes that an answer may take."""
-_RENEWALS_PER_LEASE = 3
-"""So that two renewals may fail before others take a worker for dead."""
+RENEWALS_PER_LEASE = 3
+"""So that two renewals may fail before others take a process for dead."""
 _FORGOTTEN_SECONDS = 86_400
 """How long a lease that ran out stays, for a person who looks for what has happened."""
 _STOP_SECONDS = 5.0
@@ -154,7 +154,7 @@ class Heartbeat:
         return any(map(self._is_alive, leases))
 
     def _keep_beating(self) -> None:
-        while not self._stop.wait(self._lease / _RENEWALS_PER_LEASE):
+        while not self._stop.wait(self._lease / RENEWALS_PER_LEASE):
             try:
                 self.renew_lease()
                 self.recover_dead()

@@ -10,10 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from aggregate.conductor.durable.database import retry_while_away
-from aggregate.conductor.durable.heartbeat import Heartbeat, this_process
-
-_RENEWALS_PER_LEASE = 3
-"""So that two renewals may fail before the run counts as interrupted."""
+from aggregate.conductor.durable.heartbeat import RENEWALS_PER_LEASE, Heartbeat, this_process
 
 
 @contextmanager
@@ -30,7 +27,7 @@ def conducting(engine: sa.Engine, run_id: str, *, lease: float) -> Iterator[None
     stop = Event()
 
     def beat() -> None:
-        while not stop.wait(lease / _RENEWALS_PER_LEASE):
+        while not stop.wait(lease / RENEWALS_PER_LEASE):
             # Where the database is away the lease runs out, and that is right.
             with suppress(SQLAlchemyError):
                 heartbeat.renew_lease()

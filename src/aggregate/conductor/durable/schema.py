@@ -24,7 +24,8 @@ LEASES = sa.Table(
     sa.Column("pid", sa.Integer, nullable=False),
     sa.Column("until", sa.Double, nullable=False),  # seconds since 1970 by the database's clock
 )
-"""The living workers: DBOS notices that a process has died by means of its hosted service alone."""
+"""Who is alive, workers and those who conduct a run (``run_lease``): DBOS notices by its hosted service
+alone that a process has died."""
 SEGMENTS = sa.Table(
     "conductor_segments",
     METADATA,
@@ -33,7 +34,6 @@ SEGMENTS = sa.Table(
     sa.Column("segment", sa.Text, nullable=False),
 )
 """What the tickets of a run are shown: DBOS would keep a copy for each ticket."""
-
 ENDINGS = sa.Table(
     "conductor_endings",
     METADATA,

@@ -39,5 +39,6 @@ def refuse_row(name: str, fault: str = NOT_JSON) -> NoReturn:
     """
     raise StateError(
         f"{name} in the database {fault} and is not read: it comes from an older version or from somebody "
-        "else; end the run with --cancel and delete it with --forget, or use another --database"
+        "else; end the run with `aggregate conduct cancel`, delete it with `aggregate conduct forget`, or use another "
+        "--database"
     )

@@ -1,0 +1,32 @@
+"""``python -m docs_build`` builds the site, ``python -m docs_build examples`` writes anew what the examples print."""
+
+import sys
+from pathlib import Path
+
+from docs_build.build import SITE, build
+from docs_build.errors import SiteError
+
+ROOT = Path(__file__).parents[1]
+
+
+def main(arguments: list[str]) -> int:
+    """Do what is asked for and return the exit code."""
+    try:
+        if arguments == ["examples"]:
+            from docs_build.refresh import refresh
+
+            for path in refresh(ROOT):
+                print(path)
+            return 0
+        if arguments:
+            print("usage: python -m docs_build [examples]", file=sys.stderr)
+            return 2
+        print(f"{SITE / 'index.html'}: {build(ROOT)} pages")
+    except SiteError as error:
+        print(f"docs_build: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,122 @@
+"""Which pages the site has, where each lies in it, and how links between them change with that.
+
+Pages are written to be read where they lie, in a clone or on a forge, so their links are relative to their own file. A
+page from outside of ``docs/`` gets a place in the site, and every link is turned to where its target lies there.
+"""
+
+import posixpath
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from docs_build.errors import SiteError
+
+DOCS = "docs"
+"""The folder whose files keep their places."""
+
+ELSEWHERE: Mapping[str, str] = {
+    "CHANGELOG.md": "changelog.md",
+    "README.md": "readme.md",
+    "SECURITY.md": "explanation/security.md",
+    "conductor/workflow.md": "explanation/workflow.md",
+    "simulation/README.md": "explanation/simulations.md",
+}
+"""Pages outside of ``docs/`` that the site has too, with their places in it."""
+
+FENCE = re.compile(r"^ {0,3}(?P<ticks>`{3,}|~{3,})(?P<info>.*)$")
+_LINK = re.compile(r"(?P<before>!?\[(?:[^\]\[]|\[[^\]]*\])*\]\()(?P<target>[^()\s]+)(?P<after>\))")
+_CODE = re.compile(r"``.+?``|`[^`\n]+`")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page.
+
+    Attributes:
+        text: Without its line break.
+        is_code: Whether it belongs to a fenced block, its fences among them.
+    """
+
+    text: str
+    is_code: bool
+
+
+def stage(root: Path, folder: Path) -> list[str]:
+    """Copy the pages of the project into a folder, with their links turned, and return their places, sorted.
+
+    Raises:
+        SiteError: A link leads to no file of the site.
+    """
+    places = site_places(root)
+    for source, place in sorted(places.items()):
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.endswith(".md"):
+            text = (root / source).read_text(encoding="utf-8")
+            target.write_text(turn_links(text, source, places), encoding="utf-8")
+        else:
+            shutil.copyfile(root / source, target)
+    return sorted(places.values())
+
+
+def site_places(root: Path) -> dict[str, str]:
+    """Return where each file of the site lies in it, by its path in the project."""
+    inside = {
+        f"{DOCS}/{path.relative_to(root / DOCS).as_posix()}"
+        for path in (root / DOCS).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    return {path: path.removeprefix(f"{DOCS}/") for path in inside} | dict(ELSEWHERE)
+
+
+def turn_links(text: str, source: str, places: Mapping[str, str]) -> str:
+    """Return a page with each link to a file of the project leading to that file's place in the site.
+
+    Raises:
+        SiteError: A link leads to no file of the site.
+    """
+    turned = [
+        line.text if line.is_code else _turn_line(line.text, source, places)
+        for line in lines_of(text)
+    ]
+    return "\n".join(turned) + "\n"
+
+
+def lines_of(text: str) -> Iterator[Line]:
+    """Yield the lines of a page, and whether each is code."""
+    ticks = ""
+    for text_line in text.splitlines():
+        fence = FENCE.match(text_line)
+        if not ticks:
+            ticks = fence["ticks"] if fence else ""
+            yield Line(text_line, bool(fence))
+            continue
+        if fence and fence["ticks"].startswith(ticks) and not fence["info"].strip():
+            ticks = ""
+        yield Line(text_line, True)
+
+
+def _turn_line(line: str, source: str, places: Mapping[str, str]) -> str:
+    quoted = [match.span() for match in _CODE.finditer(line)]
+
+    def turned(link: re.Match[str]) -> str:
+        if any(start < link.start("target") < end for start, end in quoted):
+            return link[0]
+        return f"{link['before']}{_turn(link['target'], source, places)}{link['after']}"
+
+    return _LINK.sub(turned, line)
+
+
+def _turn(target: str, source: str, places: Mapping[str, str]) -> str:
+    if target.startswith("#") or _ADDRESS.match(target):
+        return target
+    path, mark, fragment = target.partition("#")
+    meant = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+    place = places.get(meant)
+    if place is None:
+        raise SiteError(f"{source}: the link to {target} leads to no file of the site")
+    start = posixpath.dirname(places[source]) or "."
+    return posixpath.relpath(place, start) + mark + fragment

@@ -1,0 +1,67 @@
+"""The page of all public names of the package; what is said of each comes from its docstring."""
+
+from collections.abc import Mapping
+
+import aggregate
+
+HEAD = """# Python
+
+Every public name of `aggregate`, from its signature and docstring. How they go together: [Python](../python.md).
+"""
+
+AREAS: Mapping[str, tuple[str, ...]] = {
+    "Composing a prompt": (
+        "compose",
+        "config",
+        "monitor",
+        "sections",
+        "sources",
+        "tokens",
+        "views",
+    ),
+    "What a prompt is asked for": ("models.budget", "models.task", "models.choice"),
+    "Files, presets, slices": (
+        "anchors",
+        "models.file_item",
+        "models.preset",
+        "models.view",
+        "presets",
+    ),
+    "Prompts and their parts": ("models.prompt",),
+    "Sending": ("chat", "clients", "models.reply", "models.usage"),
+    "Sub-agents and their results": ("results", "subagents", "models.group", "models.result"),
+    "Goals, tools, tracks": ("agent", "conductor", "tools"),
+    "Errors": ("errors",),
+    "The command line": ("cli",),
+}
+"""Under which heading a name stands, by the start of the module that it comes from."""
+
+
+def python_reference() -> str:
+    """Return the page, with a directive for each name that mkdocstrings replaces by what the docstring says."""
+    homes = _homes()
+    sections = [HEAD]
+    for area, starts in AREAS.items():
+        names = sorted(name for name, home in homes.items() if _is_in(home, starts))
+        directives = "\n\n".join(f"::: aggregate.{name}" for name in names)
+        sections.append(f"## {area}\n\n{directives}\n")
+    return "\n".join(sections)
+
+
+def _homes() -> Mapping[str, str]:
+    """Return the module that each public name comes from."""
+    return aggregate._HOME_BY_NAME
+
+
+def unplaced_names() -> list[str]:
+    """Return the public names that no area takes, or more than one."""
+    homes = _homes()
+    counts = {
+        name: sum(_is_in(home, starts) for starts in AREAS.values()) for name, home in homes.items()
+    }
+    return sorted(name for name, count in counts.items() if count != 1)
+
+
+def _is_in(home: str, starts: tuple[str, ...]) -> bool:
+    module = home.removeprefix("aggregate.") + "."
+    return any(module.startswith(f"{start}.") for start in starts)

@@ -1,0 +1,62 @@
+"""Writing anew what the examples of the pages print."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from docs_build.errors import SiteError
+from docs_build.examples import RUN
+from docs_build.running import Difference, Started, run_page
+
+
+def pages_to_run(root: Path) -> list[str]:
+    """Return the pages whose examples are run, sorted."""
+    pages = [*(root / "docs").rglob("*.md"), root / "README.md"]
+    return sorted(
+        page.relative_to(root).as_posix()
+        for page in pages
+        if RUN in page.read_text(encoding="utf-8").splitlines()
+    )
+
+
+def refresh(root: Path) -> Iterator[str]:
+    """Run every page, put what is printed in the place of what differs, and yield the pages that were changed.
+
+    Raises:
+        SiteError: A command ended with another exit code than its page says: its output is no example.
+    """
+    for page in pages_to_run(root):
+        with tempfile.TemporaryDirectory() as home:
+            differences = run_page(root, page, Path(home).resolve(), start_process)
+        for difference in differences:
+            if difference.note:
+                told = "\n".join(difference.printed)
+                raise SiteError(f"{page}: {difference.command}: {difference.note}\n{told}")
+        if differences:
+            _write(root / page, differences)
+            yield page
+
+
+def start_process(folder: Path, arguments: list[str], environment: Mapping[str, str]) -> Started:
+    """Run ``aggregate`` in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "aggregate", *arguments],
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        timeout=120,
+    )
+    return done.returncode, done.stdout.decode("utf-8", "replace")
+
+
+def _write(path: Path, differences: list[Difference]) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for difference in reversed(differences):
+        end = difference.first + len(difference.shown)
+        lines[difference.first : end] = difference.printed
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

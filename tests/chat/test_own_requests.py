@@ -1,0 +1,81 @@
+"""Which records of sent requests are believed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aggregate import load_config
+from aggregate.chat.own_requests import own_hashes
+from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.compose.numbered_output import request_log_path
+from aggregate.config.user import global_config_path
+from aggregate.disk.user_folders import state_folder
+from aggregate.tokens.count import count_prompt
+from tests.project import project
+
+SCRIPTED = ModelSelection(provider="scripted")
+CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
+CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["src/*.py"]\n'
+
+
+def prepared(folder: Path, message: str = "And now?") -> PreparedTurn:
+    """Prepare a turn."""
+    return prepare_turn(load_config(folder / "manual_slop.toml"), message, SCRIPTED)
+
+
+@pytest.fixture
+def strangers(tmp_path: Path) -> Path:
+    """Return a project that comes with a discussion, whose record says that everything has no tokens."""
+    own = project(
+        tmp_path / "own",
+        {"manual_slop.toml": CONFIG, "src/a.py": f"# a\n{CODE}", "src/b.py": f"# b\n{CODE}"},
+    )
+    completed = send_turn(prepared(own, "First?"), load_config(own / "manual_slop.toml"))
+    record = request_log_path(completed.path)
+    data = json.loads(record.read_text(encoding="utf-8"))
+    data["links"] = [[*link[:3], 0, link[4]] for link in data["links"]]
+    data["sent"]["pauses"] = [1000] * 20
+    record.write_text(json.dumps(data), encoding="utf-8")
+    folder = tmp_path / "cloned"
+    shutil.copytree(own, folder)
+    (folder / "src/a.py").write_text(f"# a\n{CODE}# changed\n", encoding="utf-8")
+    return folder
+
+
+def test_a_record_that_came_with_a_project_is_not_believed(strangers: Path) -> None:
+    """Nothing is expected of a cache, nothing is laid out, and no lifetime is chosen by it (C-6)."""
+    turn = prepared(strangers)
+    assert (turn.expected.cache_read, turn.ordered.older) == (0, ())
+    assert turn.report is None
+    assert turn.sent.pauses == ()
+    assert turn.plan.total == count_prompt(turn.prompt).document
+    send_turn(turn, load_config(strangers / "manual_slop.toml"))
+    assert prepared(strangers).expected.cache_read > 0
+
+
+def test_a_trusted_projects_records_are_believed(
+    strangers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as those that another machine of the user has written; tokens are counted all the same (C-6)."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(strangers.parent / "xdg"))
+    users = global_config_path()
+    users.parent.mkdir(parents=True)
+    users.write_text(f'[trust]\nprojects = ["{strangers}"]\n', encoding="utf-8")
+    turn = prepared(strangers)
+    assert turn.report is not None
+    assert len(turn.sent.pauses) == 20
+    assert turn.plan.total == count_prompt(turn.prompt).document
+
+
+@pytest.mark.parametrize("damage", ["", "{}", "[[", "3", "null"])
+def test_a_damaged_memory_costs_one_cold_turn(strangers: Path, damage: str) -> None:
+    """What is remembered is written anew with the next request."""
+    send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
+    assert prepared(strangers).expected.cache_read > 0
+    output = strangers / "md_gen"
+    (state_folder(output) / "sent_requests.json").write_text(damage, encoding="utf-8")
+    assert own_hashes(output) == ()
+    send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
+    assert prepared(strangers).expected.cache_read > 0

@@ -1,0 +1,188 @@
+"""``run --watch`` and ``run --copy``, as a user starts them."""
+
+import base64
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aggregate.compose.numbered_output import is_output
+from tests.cli.command_line import Begun, begin, mistake, start
+from tests.cli.terminal import on_terminal
+from tests.project import project
+
+CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["*.py"]\n'
+PATIENCE = 20
+"""Seconds until a line that was not printed counts as missing: machines are slow at times."""
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """A project of one file."""
+    return project(tmp_path / "demo", {"manual_slop.toml": CONFIG, "a.py": "a = 1\n"})
+
+
+def _line(read: Callable[[], bytes], beginning: str = "") -> str:
+    """Return the next line that begins so."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        line = read().decode()
+        if line.startswith(beginning):
+            return line.rstrip("\n")
+    raise AssertionError(f"no line begins with {beginning!r}")
+
+
+def _end(command: Begun) -> str:
+    command.command.interrupt(signal.SIGINT)
+    assert command.command.wait() == 130
+    return command.err.read().decode()
+
+
+def test_what_changes_is_composed_again(demo: Path) -> None:
+    """A change of a file, a new file, the configuration and the discussion make the next prompt, each told in a line.
+
+    What no prompt shows, and the run's own output, make none; Ctrl-C ends it with 130 and one line.
+    """
+    with begin(demo, "--watch") as command:
+        out, err = command.out.readline, command.err.readline
+        assert _line(out) == "md_gen/demo_001.md"
+        assert _line(err, "watching") == "watching for changes; Ctrl-C ends it"
+        (demo / "b.py").write_text("b = 1\n")
+        assert _line(out) == "md_gen/demo_002.md"
+        assert _line(err) == (
+            "32 tokens (o200k), +15; changed: b.py; 17 of 17 tokens of the prefix are kept (appended)"
+        )
+        (demo / "notes.txt").write_text("not in the prompt\n")
+        time.sleep(0.3)
+        (demo / "history.toml").write_text('history = ["Hello"]\n')
+        assert _line(out) == "md_gen/demo_003.md"
+        assert "changed: history.toml" in _line(err)
+        (demo / "manual_slop.toml").write_text(CONFIG.replace("*.py", "b.py"))
+        assert _line(out) == "md_gen/demo_004.md"
+        assert "changed: manual_slop.toml" in _line(err)
+        assert _end(command) == "aggregate: ended, 4 prompts written\n"
+    assert "b = 1" in (demo / "md_gen/demo_004.md").read_text()
+
+
+def test_a_configuration_that_is_being_edited_is_one_line(demo: Path) -> None:
+    """What cannot be composed is told once, the next change is waited for, and what is mended is told too."""
+    with begin(demo, "run", "--watch", "--json") as command:
+        assert json.loads(_line(command.out.readline))["tokens"]["document"] == 17
+        _line(command.err.readline, "watching")
+        for text in (f"{CONFIG}[", f"{CONFIG}[["):
+            (demo / "manual_slop.toml").write_text(text)
+        line = _line(command.err.readline)
+        assert line.startswith("aggregate: manual_slop.toml: is no valid TOML")
+        assert line.endswith("; waiting for the next change")
+        (demo / "manual_slop.toml").write_text(CONFIG)
+        assert _line(command.err.readline, "that") == "that is mended; the prompt is as before"
+        (demo / "a.py").write_text("a = 2\n")
+        data = json.loads(_line(command.out.readline))
+        assert (data["path"], data["changed"]) == ("md_gen/demo_002.md", ["a.py"])
+        assert data["prefix"] < 17
+        _end(command)
+
+
+def test_a_prompt_for_a_task_is_watched(tmp_path: Path) -> None:
+    """With a task and a budget, in a folder without a configuration, all candidates count."""
+    folder = project(tmp_path, {"retry.py": "def retry_loop():\n    return 1\n"})
+    with begin(folder, "fix the retry loop", "--budget", "500", "--watch") as command:
+        assert _line(command.out.readline).endswith("_001.md")
+        _line(command.err.readline, "watching")
+        (folder / "retry.py").write_text("def retry_loop():\n    return 2\n")
+        second = _line(command.out.readline)
+        _end(command)
+    assert "return 2" in (folder / second).read_text()
+    assert (folder / second).with_name(f".{Path(second).stem}.audit.json").exists()
+
+
+def test_a_first_prompt_that_cannot_be_composed_is_a_mistake(tmp_path: Path) -> None:
+    """Without a configuration there is nothing to watch, and options that say otherwise are refused."""
+    assert "manual_slop.toml" in mistake(start(tmp_path, "run", "--watch"))
+    for option in ("--stdout", "--explain"):
+        refused = start(tmp_path, "run", "--watch", option, "--task", "x")
+        assert refused.code == 2
+        assert f"{option} and --watch exclude each other" in refused.err
+    assert "--stdout and --copy exclude" in start(tmp_path, "run", "--stdout", "--copy").err
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("demo_001.md", True),
+        ("demo_001.reply.md", True),
+        (".demo_001.chain.json", True),
+        (".demo_1000.audit.json", True),
+        (".demo-0123456789abcdef.tmp", True),
+        ("..demo_001.chain.json-0123456789abcdef.tmp", True),
+        ("demo_notes.md", False),
+        ("demo.py", False),
+        ("demo_001.py", False),
+    ],
+)
+def test_own_output_is_known_by_its_name(name: str, *, own: bool) -> None:
+    """Only what a run itself writes is passed over; a file of the user beside it counts."""
+    assert is_output(name, "demo") is own
+
+
+def _program(folder: Path, name: str, script: str) -> str:
+    """Make a program and return a PATH that has it first."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+    return os.pathsep.join([str(folder), os.environ["PATH"]])
+
+
+NO_DESKTOP = dict.fromkeys(
+    ("DISPLAY", "WAYLAND_DISPLAY", "SSH_TTY", "SSH_CONNECTION", "TMUX", "WSL_DISTRO_NAME"), ""
+)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the fake programs are shell scripts")
+def test_copy_hands_the_prompt_to_the_desktop(demo: Path, tmp_path: Path) -> None:
+    """The file is written as ever, the text goes to the desktop's program, whose life does not hold up a pipe."""
+    path = _program(tmp_path / "bin", "xclip", f"cat > {tmp_path}/clipboard; sleep 30 &")
+    began = time.monotonic()
+    ended = start(demo, "--copy", **NO_DESKTOP | {"DISPLAY": ":0", "PATH": path})
+    assert (ended.code, ended.out) == (0, "md_gen/demo_001.md\n")
+    assert ended.err.endswith("copied to the clipboard (xclip)\n")
+    assert time.monotonic() - began < PATIENCE
+    assert (tmp_path / "clipboard").read_bytes() == (demo / "md_gen/demo_001.md").read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of our own need pseudo terminals")
+def test_copy_over_ssh_goes_through_the_terminal(demo: Path, tmp_path: Path) -> None:
+    """Over ssh the terminal gets the text by OSC 52, under tmux by tmux's own command, else passed through it."""
+    path = _program(tmp_path / "bin", "xclip", "exit 1")
+    ssh = NO_DESKTOP | {"SSH_TTY": "/dev/pts/0", "DISPLAY": ":0", "PATH": path}
+    code, printed = on_terminal(demo, "--copy", **ssh)
+    text = base64.b64encode((demo / "md_gen/demo_001.md").read_bytes()).decode()
+    assert code == 0
+    assert f"\x1b]52;c;{text}\x07" in printed
+    assert "handed to the terminal for its clipboard (OSC 52)" in printed
+    tmux = ssh | {"TMUX": "/tmp/tmux,1,0"}
+    _program(tmp_path / "bin", "tmux", "exit 1")
+    assert f"\x1bPtmux;\x1b\x1b]52;c;{text}\x07\x1b\\" in on_terminal(demo, "--copy", **tmux)[1]
+    _program(tmp_path / "bin", "tmux", f'echo "$@" > {tmp_path}/arguments; cat > /dev/null')
+    assert "copied to the clipboard (tmux)" in on_terminal(demo, "--copy", **tmux)[1]
+    assert (tmp_path / "arguments").read_text() == "load-buffer -w -\n"
+
+
+def test_without_a_clipboard_the_prompt_is_there_all_the_same(demo: Path) -> None:
+    """Where there is neither a desktop nor a terminal the path is printed, and the error says what to install."""
+    ended = start(demo, "-q", "--copy", **NO_DESKTOP)
+    assert (ended.code, ended.out) == (1, "md_gen/demo_001.md\n")
+    assert ended.err.startswith("aggregate: there is no clipboard to copy to: on a desktop install")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of our own need pseudo terminals")
+def test_a_long_prompt_for_a_terminal_is_warned_of(demo: Path) -> None:
+    """Beyond what every terminal takes, the bytes and the limit are said."""
+    (demo / "a.py").write_text("a = 1\n" * 20_000)
+    printed = on_terminal(demo, "--copy", **NO_DESKTOP)[1]
+    assert "it has 120,0" in printed
+    assert "many terminals take 74,994" in printed
