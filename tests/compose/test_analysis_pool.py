@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from aggregate.compose.analysis_index import AnalysisRequest, KnownFile
 from aggregate.compose.analysis_pool import pack_all
 from aggregate.compose.analysis_processes import pack_in_processes
+from aggregate.compose.known_files import AnalysisRequest, KnownFile
 from aggregate.sources.file_content import SourceFile
 
 REQUESTS: Sequence[AnalysisRequest] = [

@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 
 import aggregate
-from aggregate.compose.analysis_index import (
-    ANALYSIS_CODE,
-    ANALYSIS_LIBRARIES,
-    analysis_version,
-)
+from aggregate.compose.analysis_index import ANALYSIS_CODE, ANALYSIS_LIBRARIES, analysis_version
 from aggregate.compose.commit_history import HISTORY_CODE, history_version
 from aggregate.compose.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
 from aggregate.tokens.segment_counter import TOKEN_CODE, TOKEN_LIBRARIES, token_version

@@ -17,7 +17,7 @@ from aggregate.compose.request import Request
 from aggregate.errors import BudgetError
 from aggregate.index.store import Index
 from aggregate.models.budget import Budget, FileOrder
-from aggregate.models.choice import Level
+from aggregate.models.choice import FileChoice, Level
 from aggregate.models.group import GroupStatus, MergeStrategy
 from aggregate.models.result import AggregatedResult
 from aggregate.models.task import Place, Task
@@ -88,6 +88,7 @@ def test_no_budget_is_exceeded_and_what_fits_is_used(tmp_path: Path, tokens: int
     request = project(tmp_path, FILES)
     composition = composed(request, tokens, Task("close the session"))
     assert count(composition.prompt.markdown) <= tokens
+    assert {len(choice) for choice in composition.choices} == {len(FileChoice._fields)}
     if tokens == 100_000:
         assert {choice.level for choice in composition.choices} == {Level.FULL}
         assert "### Not shown" not in composition.prompt.markdown

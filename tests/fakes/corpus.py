@@ -15,6 +15,7 @@ class FakeCorpus:
     Attributes:
         files: What is known of each.
         loaded: The files whose analyses were asked for, as often as they were.
+        looked_up: The terms that were asked for together, and alone where they were not, in one pass each.
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
@@ -24,12 +25,16 @@ class FakeCorpus:
             for path, analysis in zip(texts, self._analyses, strict=True)
         ]
         self.loaded: list[int] = []
+        self.looked_up: list[set[str]] = []
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Do nothing: each look-up is quick."""
+        """Note the terms: each look-up is quick."""
+        self.looked_up.append(set(terms))
 
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
         """Return the files that hold a term."""
+        if not any(term in terms for terms in self.looked_up):
+            self.look_up([term])
         key = term_hash(term)
         return {
             number: TermInFile(occurrences[key], pieces[key])

@@ -214,3 +214,19 @@ def test_the_environment_says_where_it_lies(
     assert open_index(use=False).get_many(VIEW, [key(1)]) == [None]
     monkeypatch.setenv("AGGREGATE_CACHE_LIMIT", "0")
     assert open_index().is_used is False
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit, ValueError])
+def test_what_was_put_before_an_interruption_is_there_again(
+    tmp_path: Path, ending: type[BaseException]
+) -> None:
+    """However a run ends, the next one goes on with what it has found out (rule I-1)."""
+
+    def put_and_end() -> None:
+        with Index(place(tmp_path), limit=LIMIT) as index:
+            index.put_many(VIEW, [(key(1), payload(1))])
+            raise ending
+
+    with pytest.raises(ending):
+        put_and_end()
+    assert Index(place(tmp_path), limit=LIMIT).get_many(VIEW, [key(1)]) == [payload(1)]

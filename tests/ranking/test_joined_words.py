@@ -4,6 +4,7 @@ import pytest
 
 from aggregate.ranking.joined_words import joined_neighbours
 from aggregate.ranking.mentions import joined_words
+from aggregate.ranking.rank import rank
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, inquiry
 
@@ -41,3 +42,11 @@ def test_an_identifier_that_is_written_as_words_is_found() -> None:
     )
     put, candidates = inquiry(corpus, ask("the retry loop hangs"))
     assert by_definition(corpus, joined_words(put, candidates)) == {"a.py:run": 1.0, "b.js:go": 1.0}
+
+
+def test_all_terms_of_a_task_are_looked_up_in_one_pass() -> None:
+    """Joined words are asked for with the other terms: each pass reads the tables of the whole project."""
+    corpus = FakeCorpus({"a.py": "def retry_loop(x):\n    y = x\n    return y\n"})
+    rank(corpus, ask("Make the retry loop of the slow socket reader stop"))
+    assert len(corpus.looked_up) == 1
+    assert {"retryloop", "slowsocket", "socketreader"} <= corpus.looked_up[0]

@@ -6,8 +6,9 @@ A larger budget goes further down the same order, so it never shows less of any 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from heapq import heapify, heappop
 from math import sqrt
-from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from aggregate.budget.lines import Run
@@ -127,9 +128,8 @@ class Step(NamedTuple):
 
 
 _Place = tuple[float, int, int]
-"""What a piece or a definition is worth, the place of its file, and its own; a plain tuple, since there are thousands.
-
-The step is made when it is due, as it is for few of them.
+"""What a piece or a definition is worth, below 0, the place of its file, and its own; a plain tuple, since there are
+thousands. They lie in heaps, the best on top, and a step is made when it is due: as it is for few of them.
 """
 
 
@@ -144,8 +144,8 @@ class StepOrder:
 
     groups: Iterable[Sequence[Fittable]]
     signatures: float = WITH_TASK
-    _bodies: deque[_Place] = field(init=False, default_factory=deque)
-    _signatures: deque[_Place] = field(init=False, default_factory=deque)
+    _bodies: list[_Place] = field(init=False, default_factory=list)
+    _signatures: list[_Place] = field(init=False, default_factory=list)
     _unseen: deque[Step] = field(init=False, default_factory=deque)
     _opened: dict[int, tuple[Run, ...]] = field(init=False, default_factory=dict)
     _seen: set[int] = field(init=False, default_factory=set)
@@ -160,9 +160,9 @@ class StepOrder:
         """Yield the steps; tell ``spend`` of each that was taken before asking for the next."""
         share = self.signatures / (1 - self.signatures)
         for files in self.groups:
-            self._bodies = _bodies_in_order(files)
+            self._bodies = _bodies(files)
             masses = [_masses(file) for file in files]
-            self._signatures = _signatures_in_order(files, masses)
+            self._signatures = _signatures(files, masses)
             self._unseen = deque(_likeliest_signatures(files, masses))
             while self._bodies or self._signatures:
                 wants_signature = self._spent[False] < share * self._spent[True]
@@ -173,7 +173,7 @@ class StepOrder:
 
     def _body(self, files: Sequence[Fittable]) -> Step:
         """Return the next piece's step; with the first of a file come the signatures that open it."""
-        _, number, place = self._bodies.popleft()
+        _, number, place = heappop(self._bodies)
         file = files[number]
         if file.number not in self._opened:
             self._opened[file.number] = opening_runs(file)
@@ -187,7 +187,7 @@ class StepOrder:
             self._unseen.popleft()
         if self._unseen:
             return self._unseen.popleft()
-        _, number, place = self._signatures.popleft()
+        _, number, place = heappop(self._signatures)
         file = files[number]
         return Step(file.number, tuple(signatures_around(file, place)), is_body=False)
 
@@ -228,18 +228,25 @@ def opening_runs(file: Fittable) -> tuple[Run, ...]:
     return tuple(runs) if estimate <= most else ()
 
 
-def _bodies_in_order(files: Sequence[Fittable]) -> deque[_Place]:
-    """Return all pieces, those with the highest probability for a token first."""
+def _bodies(files: Sequence[Fittable]) -> list[_Place]:
+    """Return a heap of all pieces, those with the highest probability for a token first."""
     ranked = [
-        (chance / max(1.0, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY, number, place)
+        (-chance / _size(piece.characters), number, place)
         for number, file in enumerate(files)
         for place, (piece, chance) in enumerate(zip(file.pieces, file.chances, strict=True))
     ]
-    return _best_first(ranked)
+    heapify(ranked)
+    return ranked
 
 
-def _signatures_in_order(files: Sequence[Fittable], masses: Sequence[Masses]) -> deque[_Place]:
-    """Return all definitions, by their own probability and a part of their file's, for each line of a signature."""
+@lru_cache(maxsize=4_096)  # asked of thousands of pieces, most of which are shorter than that
+def _size(characters: int) -> float:
+    """Return what a piece's probability is divided by."""
+    return float(max(1.0, characters / CHARACTERS_PER_TOKEN) ** DENSITY)
+
+
+def _signatures(files: Sequence[Fittable], masses: Sequence[Masses]) -> list[_Place]:
+    """Return a heap of all definitions, by their probability and a part of their file's, for each line they take."""
     ranked: list[_Place] = []
     for number, file in enumerate(files):
         own = masses[number]
@@ -247,14 +254,9 @@ def _signatures_in_order(files: Sequence[Fittable], masses: Sequence[Masses]) ->
         for place, definition in enumerate(file.definitions):
             lines = min(max(1, definition.body - definition.signature), _LONGEST_SIGNATURE)
             worth = (own.get(place, 0.0) + shared) / sqrt(lines)
-            ranked.append((worth, number, place))
-    return _best_first(ranked)
-
-
-def _best_first(ranked: list[_Place]) -> deque[_Place]:
-    """Return places by their worth, equal ones in the order of the files."""
-    ranked.sort(key=itemgetter(0), reverse=True)  # stable also in reverse
-    return deque(ranked)
+            ranked.append((-worth, number, place))
+    heapify(ranked)
+    return ranked
 
 
 def _likeliest_signatures(files: Sequence[Fittable], masses: Sequence[Masses]) -> Iterator[Step]:

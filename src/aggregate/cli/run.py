@@ -157,14 +157,16 @@ def run(
         lazy.watch_run(again, index, as_json=as_json, quiet=quiet, copies=copies)
         return
     request = request_again(open_again())
-    if explain:
-        _explain(request, index, as_json=as_json, quiet=quiet)
-    else:
-        path = _compose(request, index, to_stdout=to_stdout, as_json=as_json, quiet=quiet)
-        if path and copies:
-            how = lazy.copy_to_clipboard(path.read_bytes())
-            if not quiet:
-                say(how)
+    path: Path | None = None
+    with index:  # an interrupted run keeps what it has found out
+        if explain:
+            _explain(request, index, as_json=as_json, quiet=quiet)
+        else:
+            path = _compose(request, index, to_stdout=to_stdout, as_json=as_json, quiet=quiet)
+    if path and copies:
+        how = lazy.copy_to_clipboard(path.read_bytes())
+        if not quiet:
+            say(how)
     if index.warning and not quiet:
         warn(index.warning)
 
@@ -214,7 +216,7 @@ def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> N
         raise click.UsageError(
             "--explain says what a task or a budget decides: add --task or --budget"
         )
-    with progress("Rendering files", hidden=quiet) as bar:
+    with orderly_termination(), progress("Rendering files", hidden=quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     audit = lazy.audit_of(request, composition, lazy.count_prompt(composition.prompt, index=index))
     index.flush()

@@ -21,6 +21,7 @@ from aggregate.cli.options import (
 )
 from aggregate.cli.output import is_terminal, warn_all, write_rendered, write_result
 from aggregate.cli.progress import progress
+from aggregate.cli.termination import orderly_termination
 from aggregate.compose.file_rendering import select_files
 from aggregate.compose.file_sizes import MEASURED, FileSizes, measure_files
 from aggregate.compose.file_stats import FolderRow, folder_rows
@@ -79,10 +80,10 @@ def stats(
         project, preset=preset, with_history=False, generated=generated, task=asked
     )
     selection = select_files(request)
-    with progress("Measuring files", hidden=False) as bar:
-        sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
-    scores = None if asked is None else lazy.file_scores(request, index=index)
-    index.flush()
+    with index:
+        with orderly_termination(), progress("Measuring files", hidden=False) as bar:
+            sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
+        scores = None if asked is None else lazy.file_scores(request, index=index)
     if as_json:
         write_result(json.dumps([_data(file, scores) for file in sizes], indent=2))
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from aggregate.compose.analysis_index import AnalysisRequest, KnownFile
+from aggregate.compose.known_files import AnalysisRequest, KnownFile
 from aggregate.compose.view_pool import useful_workers
 
 _WORTH_CHARACTERS: Final = 1_500_000

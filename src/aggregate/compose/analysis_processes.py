@@ -10,8 +10,8 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from aggregate.compose.analysis_index import AnalysisRequest, KnownFile
 from aggregate.compose.child_workers import await_answers, has_room, start_worker
+from aggregate.compose.known_files import AnalysisRequest, KnownFile
 from aggregate.concurrency.message_stream import StreamingProcess
 from aggregate.sources.file_content import SourceFile
 

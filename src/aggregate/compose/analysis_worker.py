@@ -3,7 +3,7 @@
 import gc
 import pickle
 
-from aggregate.compose.analysis_index import KnownFile
+from aggregate.compose.known_files import KnownFile
 from aggregate.concurrency.pipes import serve_requests
 from aggregate.sources.file_content import SourceFile
 

@@ -10,6 +10,7 @@ from aggregate.compose.file_corpus import FileCorpus
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.choice import Level
 from aggregate.models.rendered_file import RenderedFile
+from aggregate.models.row_maker import row_maker
 from aggregate.models.view import ViewMode
 from aggregate.ranking.file_analysis import FileAnalysis, Piece
 from aggregate.ranking.ranking import RankedFile
@@ -42,12 +43,13 @@ class Candidates:
         self._open: dict[int, OpenCandidate | None] = {}
         shown = corpus.shown
         self.in_rank_order: list[Candidate] = []
+        new_candidate = row_maker(Candidate)
         for entry in ranked:  # a loop for a hundred thousand files
             number = entry[0]
             file = shown[number]
             mode = mode_of(file)
             if mode is not None:
-                self.in_rank_order.append(Candidate(number, file, mode, entry))
+                self.in_rank_order.append(new_candidate((number, file, mode, entry)))
         self.by_number = {candidate[0]: candidate for candidate in self.in_rank_order}
 
     def analysis(self, number: int) -> FileAnalysis:

@@ -1,14 +1,17 @@
 """What was decided about each file of a prompt with a task or a budget, as the audit tells it."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from aggregate.budget.lines import marked_runs
 from aggregate.compose.candidate import LEVELS, Candidate
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.choice import FileChoice, Level
+from aggregate.models.row_maker import row_maker
 from aggregate.models.view import ViewMode
+
+_CHOICE: Final = row_maker(FileChoice)
 
 
 class FitStates(NamedTuple):
@@ -42,38 +45,34 @@ def choices_of(
         states: What the fit shows.
         is_scored: Whether there is a task, so that scores mean something.
     """
-    ranked = {
-        candidate.file.path: (rank if is_scored else None, candidate)
-        for rank, candidate in enumerate(candidates.in_rank_order, start=1)
-    }
+    in_order = candidates.in_rank_order
+    ranks = {file.path: rank for rank, (_, file, *_) in enumerate(in_order, start=1)}
     choices: list[FileChoice] = []
     for file in files:
         if file.is_remark:
             continue
-        placed = ranked.get(file.path)
-        if placed is None:
+        place = ranks.get(file.path)
+        if place is None:
             choices.append(_outsider(file, states.tokens.get(file.path, 0)))
-        elif placed[1].number in states.later:
-            rank, candidate = placed
+            continue
+        candidate = in_order[place - 1]
+        rank = place if is_scored else None
+        if candidate.number in states.later:
             choices.append(_choice(candidate, candidates, states, rank=rank))
         else:  # as most are: nothing of them is shown
-            choices.append(_hidden(*placed, candidates))
+            choices.append(_hidden(rank, candidate, candidates))
     return tuple(choices)
 
 
 def _hidden(rank: int | None, candidate: Candidate, candidates: Candidates) -> FileChoice:
-    """Return the choice about a candidate of which nothing is shown."""
-    number, file, mode, ranked = candidate
-    return FileChoice(
-        file.path,
-        file.entry.item.path,
-        Level.NAME,
-        LEVELS[mode],
-        score=None if rank is None else ranked.score,
-        rank=rank,
-        reasons=ranked.reasons,
-        content_hash=candidates.content_hash(number),
-        size=candidates.estimates[number],
+    """Return the choice about a candidate of which nothing is shown; a large project has a hundred thousand."""
+    number, file, mode, (_, score, _, reasons) = candidate
+    path, entry = file.path, file.entry.item.path
+    content_hash, size = candidates.content_hash(number), candidates.estimates[number]
+    told = None if rank is None else score
+    level, most = Level.NAME, LEVELS[mode]
+    return _CHOICE(
+        (path, entry, level, most, False, 0, told, rank, reasons, (), None, content_hash, size, ())
     )
 
 

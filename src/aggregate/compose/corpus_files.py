@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import Any, Final, NamedTuple
 
-from aggregate.compose.analysis_index import HASH_BYTES, USUAL, ReadFacts
+from aggregate.compose.analysis_index import HASH_BYTES
 from aggregate.compose.file_groups import FileGroup, Member
 from aggregate.compose.file_reading import FileReader
 from aggregate.compose.generated_files import WrittenBy
+from aggregate.compose.known_files import USUAL, ReadFacts
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.ranking.corpus import FileFacts
@@ -91,45 +92,59 @@ class CorpusFiles:
         members: Sequence[Member | None] = group.members or [None] * len(group.files)
         rows = zip(group.files, group.places, group.identities, members, *columns, strict=True)
         for number, (file, place, identity, member, *traits) in enumerate(rows):
-            read = unusual.get(number, USUAL)
-            said = WrittenBy(read.reason, read.size)
-            shown = self._shown(file, place, member, read)
+            read_facts = unusual.get(number, USUAL)
+            if (
+                member is None and read_facts is USUAL and file.path not in self._marks
+            ):  # as most are
+                added.append(len(self._places))
+                self._append(file, place, identity, FileFacts._make((file.path, *traits, False)))
+                continue
+            written_by = WrittenBy(read_facts.reason, read_facts.size)
+            shown = self._shown(file, place, member, read_facts)
             if shown is None:
                 added.append(ABSENT)
                 continue
             added.append(len(self._places))
             if member and member.content_hash != identity[:HASH_BYTES]:
                 self._columns.hashes[len(self._places)] = member.content_hash
-            is_generated = self._reader.is_generated(file, said)
-            self._columns.shown.append(shown)
-            self._columns.identities.append(identity)
-            self._columns.facts.append(FileFacts._make((file.path, *traits, is_generated)))
-            self._places.append(place)
+            is_generated = self._reader.is_generated(file, written_by)
+            facts = FileFacts._make((file.path, *traits, is_generated))
+            self._append(shown, place, identity, facts)
         return added
 
+    def _append(self, shown: ResolvedFile, place: int, identity: bytes, facts: FileFacts) -> None:
+        self._columns.shown.append(shown)
+        self._columns.identities.append(identity)
+        self._columns.facts.append(facts)
+        self._places.append(place)
+
     def _shown(
-        self, file: ResolvedFile, place: int, member: Member | None, read: ReadFacts
+        self, file: ResolvedFile, place: int, member: Member | None, read_facts: ReadFacts
     ) -> ResolvedFile | None:
         """Return a file as it is to be shown, ``None`` where it is not, and note what is doubtful about it."""
         if member and member.is_read:  # all about it was noted then
             if member.error:
                 self.errors[place] = member.error
             return member.shown
-        if read.is_binary and self._reader.note_binary(file):
+        if read_facts.is_binary and self._reader.note_binary(file):
             return None
-        said = WrittenBy(read.reason, read.size)
-        if read.error:
+        written_by = WrittenBy(read_facts.reason, read_facts.size)
+        if read_facts.error:
             # Known unchanged, so it is not read: guessing an encoding once more would take longer than all else.
-            source = SourceFile("", modified_at(file.file), read.error, is_binary=read.is_binary)
-            if self._reader.shown(file, lambda: said):
+            source = SourceFile(
+                "", modified_at(file.file), read_facts.error, is_binary=read_facts.is_binary
+            )
+            if self._reader.shown(file, lambda: written_by):
                 self.errors[place] = PreparedFile(file, source)
             return None
         shown: ResolvedFile | None = file
-        if self._reader.is_generated(file, said):
-            shown = self._reader.shown(file, lambda: said if said.reason else _as_written(file))
-        if shown and read is not USUAL:
-            invisible = (read.line, read.invisible) if read.line else None
-            self._reader.note(file, read.encoding, invisible)
+        if self._reader.is_generated(file, written_by):
+            shown = self._reader.shown(
+                file, lambda: written_by if written_by.reason else _as_written(file)
+            )
+        if shown and read_facts is not USUAL:
+            invisible = (read_facts.line, read_facts.invisible) if read_facts.line else None
+            self._reader.note(file, read_facts.encoding, invisible)
         return shown
 
 

@@ -5,19 +5,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
-from aggregate.compose.analysis_index import (
-    IDENTITY_BYTES,
-    AnalysisIndex,
-    AnalysisRequest,
-    KnownFile,
-    KnownGroup,
-    terms_of,
-)
+from aggregate.compose.analysis_index import IDENTITY_BYTES, AnalysisIndex
 from aggregate.compose.analysis_pool import pack_all
 from aggregate.compose.corpus_files import CorpusFiles
 from aggregate.compose.file_corpus import FileCorpus, NumberedGroup, source_hash
 from aggregate.compose.file_groups import FileGroup, GroupPlan, Member, groups_of
 from aggregate.compose.file_reading import FileReader, unread
+from aggregate.compose.known_files import AnalysisRequest, KnownFile, KnownGroup, terms_of
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.index.file_states import file_state

@@ -1,19 +1,17 @@
 """The corpus that a ranking reads, of files on the disk."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Final
 
-from aggregate.compose.analysis_index import (
-    HASH_BYTES,
-    AnalysisIndex,
-    KnownFile,
-    KnownGroup,
-)
+from aggregate.compose.analysis_index import HASH_BYTES, AnalysisIndex
 from aggregate.compose.corpus_files import ABSENT, CorpusColumns
 from aggregate.compose.file_groups import FileGroup
 from aggregate.compose.file_reading import FileNotes, FileReader
+from aggregate.compose.known_files import KnownFile, KnownGroup
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.ranking.analysis import Analysis
@@ -160,12 +158,20 @@ class FileCorpus:
     def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
         """Return ``(file, place of the definition)`` for each definition of a program whose own name is ``name``."""
         hashed = term_hash(name)
-        matches = [
-            (numbered.numbers[member], place)
-            for numbered in self._groups
-            for member, place in numbered.known.names.files_defining(hashed)
-        ]
+        matches: list[tuple[int, int]] = []
+        # A loop for some hundred names in some thousand groups, most of which do not have them.
+        for group, defined in enumerate(self._defined):
+            start = bisect_left(defined, hashed)
+            if start < len(defined) and defined[start] == hashed:
+                numbered = self._groups[group]
+                pairs = numbered.known.names.files_defining(hashed)
+                matches += [(numbered.numbers[member], place) for member, place in pairs]
         return sorted(match for match in matches if match[0] != ABSENT)
+
+    @cached_property
+    def _defined(self) -> "Sequence[memoryview[int]]":
+        """The hashes of the names that each group defines."""
+        return [numbered.known.names.defined for numbered in self._groups]
 
     def files_referring(self, name: str) -> Sequence[int]:
         """Return the files that use ``name``, as written."""

@@ -7,7 +7,8 @@ from hashlib import sha256
 from typing import Final
 from zlib import crc32
 
-from aggregate.compose.analysis_index import IDENTITY_BYTES, KnownFile, KnownGroup
+from aggregate.compose.analysis_index import IDENTITY_BYTES
+from aggregate.compose.known_files import KnownFile, KnownGroup
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.index.file_states import FileState

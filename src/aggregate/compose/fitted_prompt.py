@@ -22,6 +22,7 @@ from aggregate.errors import BudgetError
 from aggregate.models.budget import Budget, FileOrder
 from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment
 from aggregate.models.rendered_file import RenderedFile
+from aggregate.models.row_maker import row_maker
 from aggregate.sections.files import FILES, FILES_SUMMARY, FILES_TIER3
 from aggregate.sections.not_shown import HiddenFile, not_shown_segment
 from aggregate.text.fences import heading_text
@@ -170,8 +171,9 @@ class FittedPrompts:
     def _remainder(self, fit: Fit, limit: int) -> Segment | None:
         shown = {number for number, state in fit.shown.items() if not state.is_empty}
         estimates = self._candidates.estimates
+        new_file = row_maker(HiddenFile)
         hidden = [
-            HiddenFile(file.path, estimates[number])
+            new_file((file.path, estimates[number]))
             for number, file, *_ in self._candidates.in_rank_order
             if number not in shown
         ]

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aggregate.errors import ConfigError
 from aggregate.index.settings import INDEX_FILE, INDEX_FOLDER
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.generated import GeneratedPolicy, GeneratedView
+from aggregate.models.row_maker import row_maker
 from aggregate.models.scope import ALLOW_SECRETS
 from aggregate.models.view import ViewMode
 from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
@@ -99,6 +100,8 @@ class ResolvedFile(NamedTuple):
         return self._replace(entry=replace(self.entry, item=item))
 
 
+_NO_PROBLEM: Final = tuple(ResolvedFile._field_defaults.values())[1:]
+"""The fields behind ``by_glob`` of a file that can be read."""
 Note = tuple[str, str]
 """A place, and what is doubtful there."""
 
@@ -182,11 +185,11 @@ class _SelectionBuilder:
         self.skipped |= {prefix + name: reason for name, reason in resolved.skipped}
         names = [name for name in resolved.names if not self.is_left_out(prefix + name)]
         folder = os.path.join(resolved.folder, "")
-        files = self.files
-        for name in names:
+        files, new_file = self.files, row_maker(ResolvedFile)
+        for name in names:  # a loop for a hundred thousand files
             path = prefix + name
             if path not in files or files[path].by_glob:
-                files[path] = ResolvedFile(path, folder + name, entry, by_glob=True)
+                files[path] = new_file((path, folder + name, entry, True, *_NO_PROBLEM))
         secrets = [
             prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)
         ]

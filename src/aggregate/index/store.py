@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from aggregate.index.entries import Seal, select_entries, select_files
 from aggregate.index.file_states import FileState, file_row, look_at
@@ -78,6 +78,14 @@ class Index:
         from aggregate.index.connection import IndexConnection
 
         return IndexConnection(self._find_path())
+
+    def __enter__(self) -> Self:
+        """Return the index, which is flushed where the ``with`` ends."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Write what was put, also where an error or an interruption ends the work: the next run goes on there."""
+        self.flush()
 
     @property
     def warning(self) -> str:

@@ -8,11 +8,15 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
+from aggregate.models.row_maker import row_maker
 from aggregate.ranking.columns import column, inflated, numbers
 from aggregate.ranking.corpus import FileFacts
 from aggregate.ranking.file_analysis import DefinedName, Piece, Reference
 from aggregate.ranking.terms import term_hash
 
+_DEFINED_NAME: Final = row_maker(DefinedName)
+_PIECE: Final = row_maker(Piece)
+_REFERENCE: Final = row_maker(Reference)
 _PIECE_COLUMNS: Final = 4
 """Last lines, definitions, terms and characters; first lines follow from the last ones."""
 
@@ -56,12 +60,9 @@ class Analysis:
     def definitions(self) -> Sequence[DefinedName]:
         """In order of their lines, outer before inner."""
         definitions: list[DefinedName] = []
-        for kind, shared, names, first, signature, body, last, outer in json.loads(
-            inflated(self._sections[1])
-        ):
-            around = definitions[outer].path[:shared] if shared else ()
-            path = (*around, *names)
-            definitions.append(DefinedName(kind, path, first, signature, body, last, outer))
+        for kind, shared, names, *lines, outer in json.loads(inflated(self._sections[1])):
+            path = (*definitions[outer].path[:shared], *names) if shared else tuple(names)
+            definitions.append(_DEFINED_NAME((kind, path, *lines, outer)))
         return definitions
 
     @cached_property
@@ -71,12 +72,12 @@ class Analysis:
         count = len(values) // _PIECE_COLUMNS
         columns = [values[column * count :][:count] for column in range(_PIECE_COLUMNS)]
         firsts = [1, *(last + 1 for last in columns[0][:-1])][:count]
-        return list(map(Piece, firsts, *columns))
+        return list(map(_PIECE, zip(firsts, *columns, strict=True)))
 
     @cached_property
     def references(self) -> Sequence[Reference]:
         """In order of their lines, each name once for each definition that uses it."""
-        return [Reference(*row) for row in json.loads(inflated(self._sections[3]))]
+        return list(map(_REFERENCE, json.loads(inflated(self._sections[3]))))
 
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``; ``255`` where it is more."""

@@ -1,9 +1,12 @@
 """From many evidences to one order: weighted sums, probabilities, and the strongest reasons."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import exp, fsum, inf, log
+from operator import itemgetter
 
 from aggregate.models.choice import Reason
+from aggregate.models.row_maker import row_maker
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.piece_values import PieceValues
 from aggregate.ranking.ranking import RankedFile
@@ -21,6 +24,7 @@ _UNTOLD = frozenset(
     }
 )
 """Kinds that nearly every file has: they are no reasons to tell."""
+_SCORE = RankedFile._fields.index("score")
 _LEAST = 0.01
 """Below this a reason is none."""
 
@@ -151,14 +155,16 @@ def in_order(
 ) -> Sequence[RankedFile]:
     """Return all files, the likeliest first, equal ones in the order of the corpus."""
     ranked: list[RankedFile] = []
+    new_entry = row_maker(RankedFile)
     for file in range(files):
         own = pieces.get(file)
         score = others.get(file, 0.0) if own is None else fsum(own)
-        ranked.append(RankedFile(file, score, own or (), why.get(file, ())))
-    ranked.sort(key=lambda entry: -entry.score)  # stable: equal ones stay as they are
+        ranked.append(new_entry((file, score, own or (), why.get(file, ()))))
+    ranked.sort(key=itemgetter(_SCORE), reverse=True)  # stable also in reverse
     return ranked
 
 
+@lru_cache(maxsize=1_024)  # asked of each file of a project, and most have fewer pieces
 def logarithm_of_count(count: int) -> float:
     """Return what ``count`` equal pieces add to the logarithm of their file's chance."""
     return log(max(1, count))

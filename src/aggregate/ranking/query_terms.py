@@ -40,7 +40,8 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
     subject = frozenset(task.subject)
     total_pieces = sum(facts.pieces for facts in corpus.files)
     most_told = _most_told(task)
-    corpus.look_up([term for term, _ in most_told])
+    # The joined words too, which ``ranking.mentions`` asks for: each pass reads the tables of the whole project.
+    corpus.look_up([*(term for term, _ in most_told), *task.joined])
     looked_up = [
         _look_up(corpus, term, count, in_subject=term in subject, total_pieces=total_pieces)
         for term, count in most_told

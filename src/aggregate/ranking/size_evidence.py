@@ -1,5 +1,6 @@
 """How long files and pieces are, and whether a piece is a function's: what is independent of the question."""
 
+from functools import lru_cache
 from math import log1p
 
 from aggregate.ranking.evidence import Evidence
@@ -52,5 +53,6 @@ def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
     )
 
 
+@lru_cache(maxsize=4_096)  # most pieces are shorter than that
 def _piece_size(characters: int) -> float:
     return min(_MOST, log1p(characters / _CHARACTERS_PER_TOKEN) / _LARGE_PIECE)

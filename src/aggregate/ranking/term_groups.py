@@ -71,12 +71,15 @@ class NameGroup:
         self._referred = numbers("I", parts[3])
         self._referring = parts[4]
 
+    @property
+    def defined(self) -> "memoryview[int]":
+        """The hashes of the names that are defined, sorted: one that is not among them need not be asked for."""
+        return self._names
+
     def files_defining(self, name: int) -> Sequence[tuple[int, int]]:
         """Return ``(place of the file, place of the definition)`` for a name, given by its hash."""
         names = self._names
         start = bisect_left(names, name)
-        if start == len(names) or names[start] != name:  # as in most groups
-            return ()
         end = bisect_right(names, name, start)
         return list(zip(self._defining[start:end], self._places[start:end], strict=True))
 
