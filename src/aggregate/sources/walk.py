@@ -59,7 +59,7 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
             continue
         if entries.get(_RULES_FILE) is False:
             rules_above = len(rules)
-            rules = _with_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
+            rules = with_ignore_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
             rules_read += len(rules) - rules_above
             if rules_read > _MOST_RULES:
                 raise ConfigError(
@@ -98,7 +98,12 @@ def walk_tree(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
         stack += [f"{prefix}{name}/" for name in reversed(folders)]
 
 
-def _with_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
+def with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
+    """Return the rules with those of the ignore file at ``path``, which lies in the folder ``prefix``.
+
+    Raises:
+        ConfigError: It has too many rules, or is no file.
+    """
     try:
         return rules.below(prefix, _read_rules(path))
     except TooManyRulesError as error:

@@ -1,0 +1,177 @@
+"""Learning what changes below a folder."""
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from aggregate.sources.watch_backends import Backend, Observed, Polling, Report, system_backend
+from aggregate.sources.watching import TreeWatch
+from tests.sources.repository import git
+
+PATIENCE = 10
+"""Seconds until a change that was not seen counts as missed: machines are slow at times."""
+
+
+def _polling(_root: str, report: Report) -> Backend:
+    return Polling(report, seconds=0.01)
+
+
+BACKENDS = pytest.mark.parametrize("backend", [system_backend, Observed, _polling])
+
+
+def _seen(watch: TreeWatch, root: Path, *expected: str) -> set[str]:
+    """Return the names of what has changed until ``expected`` are among them."""
+    seen: set[str] = set()
+    end = time.monotonic() + PATIENCE
+    while not seen >= set(expected) and time.monotonic() < end:
+        changes = watch.wait(0.05)
+        seen |= {os.path.relpath(path, root) for path in (changes.paths if changes else ())}
+    return seen
+
+
+@BACKENDS
+def test_changes_of_files_and_new_folders_are_told(tmp_path: Path, backend: partial[Backend]) -> None:
+    """Writing, making, renaming and deleting are told, in folders that came and were renamed meanwhile too."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a.py").write_text("a = 1\n")
+    with TreeWatch(tmp_path, make_backend=backend) as watch:
+        (tmp_path / "src/a.py").write_text("a = 22\n")
+        assert _seen(watch, tmp_path, "src/a.py") == {"src/a.py"}
+        (tmp_path / "new/deep").mkdir(parents=True)
+        (tmp_path / "new/deep/b.py").write_text("b\n")
+        assert _seen(watch, tmp_path, "new/deep/b.py") >= {"new", "new/deep/b.py"}
+        (tmp_path / "new").rename(tmp_path / "moved")
+        _seen(watch, tmp_path, "moved", "moved/deep/b.py")
+        (tmp_path / "moved/deep/b.py").write_text("b = 2\n")
+        assert "moved/deep/b.py" in _seen(watch, tmp_path, "moved/deep/b.py")
+        os.replace(tmp_path / "moved/deep/b.py", tmp_path / "src/c.py")
+        assert _seen(watch, tmp_path, "moved/deep/b.py", "src/c.py") >= {"src/c.py"}
+        shutil.rmtree(tmp_path / "moved")
+        assert "moved" in _seen(watch, tmp_path, "moved")
+
+
+@BACKENDS
+def test_what_no_prompt_shows_is_not_watched(tmp_path: Path, backend: partial[Backend]) -> None:
+    """Ignored folders and files, dependencies, objects of git and what is skipped are no news; named files are."""
+    for folder in ("node_modules/a", "logs", "src", "md_gen", "env/lib"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / ".gitignore").write_text("logs/\n*.tmp\n")
+    (tmp_path / "env/pyvenv.cfg").write_text("")
+    git(tmp_path, "init", "-q", "-b", "main")
+    output = str((tmp_path / "md_gen").resolve())
+    skips = partial(_is_below, output)
+    with TreeWatch(tmp_path, skips=skips, make_backend=backend) as watch:
+        watch.watch_files([tmp_path / "logs/named.log"])
+        hidden = ("node_modules/a/x.js", "logs/x.log", "src/x.tmp", "md_gen/1.md", "env/lib/x.py")
+        for name in (*hidden, ".git/objects/x", ".git/description", "logs/named.log", "src/z.py"):
+            (tmp_path / name).write_text("x")
+        seen = _seen(watch, tmp_path, "src/z.py", "logs/named.log")
+        assert seen == {"src/z.py", "logs/named.log"}
+
+
+def _is_below(folder: str, path: str) -> bool:
+    return path.startswith(folder)
+
+
+def test_commits_and_branches_are_told(tmp_path: Path) -> None:
+    """What is staged, committed and checked out counts as history."""
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "a.py").write_text("a\n")
+    with TreeWatch(tmp_path) as watch:
+        git(tmp_path, "add", ".")
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        git(tmp_path, *who, "commit", "-q", "-m", "first")
+        seen = _seen(watch, tmp_path, ".git/index", ".git/refs/heads/main")
+        assert seen >= {".git/index", ".git/refs/heads/main"}
+        assert not [path for path in seen if path.endswith(".lock")]
+
+
+def test_new_ignore_rules_hold_at_once(tmp_path: Path) -> None:
+    """A folder that is ignored from now on is no news, and one that is taken back is."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / ".gitignore").write_text("a/\n")
+    with TreeWatch(tmp_path) as watch:
+        (tmp_path / ".gitignore").write_text("b/\n")
+        _seen(watch, tmp_path, ".gitignore")
+        time.sleep(0.05)
+        (tmp_path / "b/x").write_text("")
+        (tmp_path / "a/x").write_text("")
+        assert "b/x" not in _seen(watch, tmp_path, "a/x")
+
+
+def test_a_batch_comes_at_once(tmp_path: Path) -> None:
+    """What is written together is told together, within a tenth of a second, which is twice what is promised."""
+    with TreeWatch(tmp_path) as watch:
+        for number in range(20):
+            (tmp_path / f"{number}.py").write_text("x")
+        started = time.perf_counter()
+        changes = watch.wait(PATIENCE)
+        assert changes is not None
+        assert time.perf_counter() - started < 0.1 or len(changes.paths) == 20
+        assert watch.wait(0) is None
+
+
+def test_a_limit_of_the_system_is_said_and_folders_are_polled(tmp_path: Path) -> None:
+    """Where the system lets no more folders be watched nothing is missed, and the reason is told."""
+    (tmp_path / "src").mkdir()
+    with TreeWatch(tmp_path, make_backend=_Limited) as watch:
+        assert "fs.inotify.max_user_watches" in watch.notice
+        (tmp_path / "src/a.py").write_text("a")
+        assert "src/a.py" in _seen(watch, tmp_path, "src/a.py")
+    with TreeWatch(tmp_path, make_backend=_refused) as watch:
+        assert "every second" in watch.notice
+
+
+class _Limited:
+    """A backend that has room for a single folder."""
+
+    def __init__(self, _root: str, _report: Report) -> None:
+        self._folders: set[str] = set()
+
+    def add(self, folder: str) -> None:
+        self._folders.add(folder)
+        if len(self._folders) > 1:
+            raise OSError(errno.ENOSPC, "no room for more")
+
+    def discard(self, folder: str) -> None:
+        self._folders.discard(folder)
+
+    def close(self) -> None:
+        self._folders.clear()
+
+
+def _refused(_root: str, _report: Report) -> Backend:
+    raise OSError(errno.EMFILE, "too many watchers")
+
+
+def test_lost_events_are_told(tmp_path: Path) -> None:
+    """Where the system has lost events, anything may have changed, and that is said."""
+    reports: list[Report] = []
+
+    def keep(_root: str, report: Report) -> Backend:
+        reports.append(report)
+        return _Limited("", report)
+
+    with TreeWatch(tmp_path, make_backend=keep) as watch:
+        reports[0](None)
+        changes = watch.wait(PATIENCE)
+        assert changes is not None
+        assert changes.is_incomplete
+
+
+def test_iterating_ends_with_the_watch(tmp_path: Path) -> None:
+    """Closing ends whoever waits, once the wait of half a second is over."""
+    watch = TreeWatch(tmp_path)
+    changes: Iterator[object] = iter(watch)
+    (tmp_path / "a").write_text("a")
+    assert next(changes)
+    watch.close()
+    watch.close()
+    assert list(changes) == []
