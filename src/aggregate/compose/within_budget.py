@@ -81,6 +81,20 @@ def compose_within_budget(
     return _Composing(request, index, ranked).composition()
 
 
+def fit_within_budget(request: Request, ranked: RankedFiles, *, index: Index) -> Composition:
+    """Compose the prompt of a request whose files were ranked before, as for another budget.
+
+    Args:
+        request: What to compose; its files and its task are those that were ranked.
+        ranked: From ``rank_files``.
+        index: Where what follows from files is kept from run to run.
+
+    Raises:
+        BudgetError: What must be shown has more tokens.
+    """
+    return _Composing(request, index, ranked).composition()
+
+
 class _Fitted(NamedTuple):
     """A prompt that keeps to the budget, and what it was made of.
 
