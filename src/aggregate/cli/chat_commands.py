@@ -10,10 +10,10 @@ import click
 
 from aggregate.chat.discussions import fork_discussion, project_discussion
 from aggregate.chat.model_selection import SelectedModel
+from aggregate.chat.send_plan import plan_lines
 from aggregate.chat.send_settings import COMPANIES
 from aggregate.cli.chat_session import ChatSession, ChatSettings, with_selection
 from aggregate.cli.output import say
-from aggregate.cli.send_plan import plan_lines
 from aggregate.clients.capabilities import Effort
 from aggregate.clients.providers import NAMES, provider_of_model
 from aggregate.compose.project import shared_personas
