@@ -73,7 +73,8 @@ export class FilePane {
     this.viewLine = new Map();
     file.origin.forEach((line, index) => line > 0 && !this.viewLine.has(line) && this.viewLine.set(line, index));
     this.viewed = [...this.viewLine.keys()].sort((left, right) => left - right);
-    byId("file-title").textContent = file.path;
+    const cut = file.path.lastIndexOf("/") + 1;
+    fill(byId("file-title"), element("span", { class: "folder", text: file.path.slice(0, cut) }), file.path.slice(cut));
     byId("file-title").title = file.path;
     const entry = file.by_glob ? `by ${file.entry}` : file.entry === "" ? "by no entry" : "";
     byId("file-note").textContent = file.error || [file.language, `${whole(file.source.length)} lines`, entry].filter(Boolean).join(" · ");
@@ -160,7 +161,7 @@ export class FilePane {
     row.classList.toggle("linked", index === this.linkedView);
     fill(
       row,
-      element("span", { class: "number", role: "rowheader", text: line > 0 ? String(line) : "" }),
+      element("span", { class: "number", role: "gridcell", text: line > 0 ? String(line) : "" }),
       element("span", { class: "text", role: "gridcell", text: drawable(view[index]) }),
     );
   }

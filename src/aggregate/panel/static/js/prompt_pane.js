@@ -90,9 +90,10 @@ export class PromptPane {
     if (section && section.last > section.first) row.setAttribute("aria-expanded", String(!folded));
     else row.removeAttribute("aria-expanded");
     row.setAttribute("aria-rowindex", String(line));
+    row.setAttribute("aria-level", String(section ? section.depth + 1 : (folding.around(line)?.depth ?? -1) + 2));
     fill(
       row,
-      element("span", { class: "number", role: "rowheader", text: String(line) }),
+      element("span", { class: "number", role: "gridcell", text: String(line) }),
       element("span", { class: "fold", "aria-hidden": "true", text: section && section.last > section.first ? (folded ? "▸" : "▾") : "" }),
       element("span", { class: "text", role: "gridcell", text: there ? drawable(there.text) : "…" }),
       section ? element("span", { class: "note", text: folded ? `${counted(section.last - section.first, "line")} folded, ${short(section.tokens)} tokens` : `${short(section.tokens)} tokens` }) : null,

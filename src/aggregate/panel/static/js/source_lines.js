@@ -91,7 +91,7 @@ export class SourceLines {
     row.setAttribute("aria-selected", String(selected));
     fill(
       row,
-      element("span", { class: "number", role: "rowheader", text: String(line) }),
+      element("span", { class: "number", role: "gridcell", text: String(line) }),
       maskBadge(definition),
       element("span", { class: "text", role: "gridcell", text: drawable(file.source[line - 1]) }),
     );

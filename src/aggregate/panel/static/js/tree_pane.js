@@ -101,8 +101,8 @@ export class TreePane {
     const cells = COLUMNS.map(([name, label, title]) =>
       element(
         "div",
-        { role: "columnheader", class: ["tokens", "whole"].includes(name) ? "number" : "", data: { column: name }, "aria-sort": name === "name" ? "ascending" : "none" },
-        element("button", { type: "button", text: label, title: `Sort by ${title.toLowerCase()}`, on: { click: () => this.#sort(name) } }),
+        { role: "columnheader", class: ["tokens", "whole"].includes(name) ? `number ${name}` : "", data: { column: name }, "aria-sort": name === "name" ? "ascending" : "none" },
+        element("button", { type: "button", text: label, class: `${name}-head`, title: `Sort by ${title.toLowerCase()}`, on: { click: () => this.#sort(name) } }),
       ),
     );
     return element("div", { role: "rowgroup", class: "headers" }, element("div", { role: "row", class: "header" }, ...cells));
@@ -297,6 +297,9 @@ function score(node) {
 
 function state(node) {
   const cell = element("span", { role: "gridcell" });
-  if (node.state) cell.append(element("span", { class: `pill ${BAD_STATES[node.state] ?? ""}`, text: `${STATE_SIGNS[node.state] ?? ""} ${node.state}`, title: node.state }));
+  if (!node.state) return cell;
+  const sign = element("span", { text: STATE_SIGNS[node.state] ?? "•", "aria-hidden": "true" });
+  const word = element("span", { class: "word", text: ` ${node.state}` });
+  cell.append(element("span", { class: `pill ${BAD_STATES[node.state] ?? ""}`, title: node.state }, sign, word));
   return cell;
 }
