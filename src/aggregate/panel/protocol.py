@@ -470,7 +470,7 @@ class EditData(TypedDict):
     - ``confirm_slice``: ``path``, ``id``: captures the candidate anew; ``start`` and ``end`` choose other lines.
     - ``edit_slice``: ``path``, ``id``, ``tag``, ``comment``.
     - ``remove_slice``: ``path``, ``id``.
-    - ``task``: any of ``task`` (text), ``focus``, ``symbols``, ``since``, and ``budget`` (a number, a text or ``null``).
+    - ``task``: any of ``task`` (text), ``focus``, ``symbols``, ``since``, ``budget`` (a number, a text or ``null``).
     - ``strategy``: ``name``.
     - ``discussion``: ``name``; not saved.
     - ``turn``: ``id``, ``on``; not saved.

@@ -1,0 +1,589 @@
+"""One project that a page edits: its draft, its prompt, and what happens on the disk meanwhile."""
+
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import tomlkit
+
+from aggregate.chat.request_log import LoggedRequest
+from aggregate.compose.file_rendering import select_files
+from aggregate.compose.project import presets_of, scope_of
+from aggregate.compose.selection import ResolvedFile, display_path
+from aggregate.concurrency.threads import run_in_thread
+from aggregate.config.load import Project, parse_toml, read_toml_text, validate
+from aggregate.disk.roots import is_inside, real_path
+from aggregate.disk.writing import confined, replace_text
+from aggregate.errors import AggregateError, ConfigError, ToolError
+from aggregate.index.shared import user_index
+from aggregate.index.store import Index
+from aggregate.models.preset import ContextPreset
+from aggregate.models.scope import Scope
+from aggregate.panel.composing import ComposedDraft, Composer, listed_files
+from aggregate.panel.draft import Draft, Steps
+from aggregate.panel.edits import Surroundings, apply_edits
+from aggregate.panel.file_data import file_data
+from aggregate.panel.file_table import (
+    FileTable,
+    Marks,
+    Row,
+    composed_rows,
+    file_sizes,
+    plain_rows,
+    stale_slices,
+)
+from aggregate.panel.merging import merge
+from aggregate.panel.model_list import PricedModel, priced_models, usual_recipient
+from aggregate.panel.prompt_data import (
+    CacheMarks,
+    cache_marks,
+    last_logged,
+    no_prompt,
+    prompt_data,
+)
+from aggregate.panel.protocol import (
+    EditData,
+    EventData,
+    FileData,
+    FilesData,
+    FitData,
+    PromptData,
+    SavedData,
+)
+from aggregate.panel.secrets_found import SecretFinder
+from aggregate.presets.store import TABLE
+from aggregate.sources.file_content import SourceFile, read_file
+from aggregate.tokens.saved_counts import SavedCounts
+
+_MOST_PATHS: Final = 100
+"""Files that an event names; after more the page asks for the table anyway."""
+_LISTING_SECONDS: Final = 20.0
+"""Who asks for the table while it is made waits so long at most."""
+_DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
+"""Names of files that decide on others, so that the listing may be another one."""
+
+OnEvent = Callable[[EventData], None]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the page sees at one moment; replaced as a whole.
+
+    Attributes:
+        composed: The last prompt that could be composed.
+        revision: What it is of.
+        error: Why the newest draft cannot be composed, ``""`` where it can.
+        marks: What a cache does with it.
+        listed: All files that could enter.
+    """
+
+    composed: ComposedDraft | None = None
+    revision: int = 0
+    error: str = ""
+    marks: CacheMarks = field(default_factory=CacheMarks)
+    listed: Mapping[str, ResolvedFile] = field(default_factory=dict)
+
+
+class Session:
+    """What one page edits. Methods may be called from any thread; nothing is written but by ``save`` and what it names.
+
+    Args:
+        config: The configuration's path; it need not exist.
+        index: What is known of files; by default the user's.
+        on_event: Told of each change, on whatever thread.
+
+    Attributes:
+        config: The same path.
+        version: Random, another one for each start.
+        revision: Counts each change of the draft and of the disk.
+        steps: The draft and what can be undone.
+        view: What was composed last.
+        models: What prompts are compared with; empty until they are known.
+
+    Raises:
+        ConfigError: The configuration cannot be used.
+    """
+
+    def __init__(
+        self, config: Path, *, index: Index | None = None, on_event: OnEvent | None = None
+    ) -> None:
+        self.config = config
+        self.version = secrets.token_hex(8)
+        self.revision = 1
+        self.on_event = on_event or (lambda _event: None)
+        self.index = index or user_index()
+        self.count = SavedCounts(self.index)
+        self._base = self._read()
+        self.steps = Steps(Draft(self._base or ""))
+        self._project = self.steps.current.project(config)
+        self.view = View()
+        self.models: tuple[PricedModel, ...] = ()
+        self.outside = False
+        self._composer = Composer(self.index)
+        self._secrets = SecretFinder()
+        self._lock = threading.RLock()
+        self._table = FileTable()
+        self._sizes: Mapping[str, int] = {}
+        self._disk = 0
+        self._changed: set[str] | None = None
+        self._must_list = True
+        self._wanted = threading.Event()
+        self._listed = threading.Event()
+        self._is_closed = False
+        self._fits = 0
+        self._logged: LoggedRequest | None = None
+
+    # --- the draft
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a configuration on the disk."""
+        return self._base is not None
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the draft differs from the file that it was made of."""
+        return self.steps.current.text != (self._base or "")
+
+    @property
+    def project(self) -> Project:
+        """The draft as a project."""
+        return self._project
+
+    def edit(self, edits: list[EditData]) -> None:
+        """Take edits as one step.
+
+        Raises:
+            ToolError: One is none, or names what is not there.
+            ConfigError: The draft would be no configuration.
+        """
+        around = Surroundings(self.config, self._selected, self.text_of)
+        with self._lock:
+            self._take(apply_edits(self.steps.current, edits, around))
+
+    def undo(self) -> None:
+        """Go a step back, if there is one."""
+        with self._lock:
+            if self.steps.undo():
+                self._is_taken()
+
+    def redo(self) -> None:
+        """Take the step that was undone last, if there is one."""
+        with self._lock:
+            if self.steps.redo():
+                self._is_taken()
+
+    def reload(self) -> None:
+        """Drop the draft, and take the configuration as it is on the disk.
+
+        Raises:
+            ConfigError: It cannot be used.
+        """
+        with self._lock:
+            text = self._read()
+            draft = replace(self.steps.current, text=text or "")
+            draft.project(self.config)
+            self._base = text
+            self.steps.rebase(draft)
+            self.outside = False
+            self._is_taken("config")
+
+    def _take(self, draft: Draft) -> None:
+        before = self.steps.current
+        self.steps.take(draft)
+        if draft != before:
+            self._is_taken()
+
+    def _is_taken(self, what: str = "draft") -> None:
+        """Compose the draft, which is another one now."""
+        self._project = self.steps.current.project(self.config)
+        self.revision += 1
+        self._wanted.set()
+        self._tell(what)
+
+    def _selected(self, draft: Draft) -> Mapping[str, ResolvedFile]:
+        request = draft.request(draft.project(self.config))
+        files = select_files(request).files if request.entries else ()
+        return {file.path: file for file in files if not file.is_remark}
+
+    # --- writing
+
+    def save(self) -> SavedData:
+        """Write the draft to the configuration; what the disk has changed meanwhile is merged.
+
+        The state of the answer is left to the caller.
+
+        Raises:
+            ConflictError: Both have changed the same.
+            ConfigError: The file on the disk cannot be used.
+            OutputError: It cannot be written.
+        """
+        with self._lock:
+            draft = self.steps.current
+            theirs = self._read() or ""
+            merged = merge(self._base or "", draft.text, theirs, path=self.config)
+            self._write(merged.text)
+            self._base = merged.text
+            self.outside = False
+            if merged.keys:
+                self.steps.rebase(replace(draft, text=merged.text))
+            self._is_taken("config")
+        sentence = f"saved {self.config.name}"
+        if merged.keys:
+            sentence += f", with what was changed on the disk: {', '.join(merged.keys[:5])}"
+        return {"state": None, "merged": bool(merged.keys), "sentence": sentence}  # type: ignore[typeddict-item]
+
+    def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
+        """Store the files, screenshots and budget of the draft as a preset, in a configuration on the disk.
+
+        The rest of the draft stays unsaved.
+
+        Raises:
+            PresetError: The name is empty, or there is no such scope.
+            ConfigError: The file cannot be used.
+            OutputError: It cannot be written.
+        """
+        with self._lock:
+            project = self._project
+            request = self.steps.current.request(project)
+            budget = project.config.budget.tokens
+            active = project.config.context_presets.get(project.config.project.active_preset)
+            if active is not None and active.budget is not None:
+                budget = active.budget
+            files = [entry.item for entry in request.entries]
+            preset = ContextPreset(name, files, list(request.screenshots), description, budget)
+            self._check_place()
+            presets_of(project).save_preset(preset, scope=scope)
+            if scope == "project":
+                self._take_stored(name)
+            self._is_taken("config")
+
+    def _take_stored(self, name: str) -> None:
+        """Take a preset that was stored into the draft, and into what the draft is compared with."""
+        text = self._read() or ""
+        was_dirty, draft = self.is_dirty, self.steps.current
+        stored = tomlkit.parse(text)[TABLE][name]
+        document = tomlkit.parse(draft.text)
+        presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
+        presets[name] = stored
+        self._base = text
+        self.steps.rebase(replace(draft, text=tomlkit.dumps(document) if was_dirty else text))
+
+    def _check_place(self) -> None:
+        """Make sure that the configuration is no link out of the project.
+
+        Raises:
+            OutputError: It is.
+        """
+        scope = scope_of(self._project)
+        confined(self.config, None if scope.allow_outside else Path(scope.root))
+
+    def _write(self, text: str) -> None:
+        self._check_place()
+        replace_text(self.config, text)
+
+    def _read(self) -> str | None:
+        """Return the configuration's text, ``None`` where there is none.
+
+        Raises:
+            ConfigError: It cannot be used.
+        """
+        if not self.config.exists():
+            return None
+        text = read_toml_text(self.config)
+        validate(parse_toml(text, self.config), path=self.config, text=text)
+        return text
+
+    # --- the prompt
+
+    def compose_now(self) -> ComposedDraft:
+        """Return the prompt of the draft as it is now, composed at this moment.
+
+        Raises:
+            AggregateError: It cannot be composed.
+        """
+        self._compose()
+        if self.view.error or self.view.composed is None:
+            raise ToolError(self.view.error or "there is no prompt yet: try again")
+        return self.view.composed
+
+    def fit(self, budget: int | str | None, *, is_released: bool) -> FitData:
+        """Compose the draft for another budget, while a slider moves; where it is released, that is a step.
+
+        Raises:
+            ToolError: A newer one came meanwhile, or the budget is none.
+            AggregateError: It cannot be composed.
+        """
+        started = time.perf_counter()
+        around = Surroundings(self.config, self._selected, self.text_of)
+        with self._lock:
+            self._fits += 1
+            number = self._fits
+            draft = apply_edits(self.steps.current, [{"op": "task", "budget": budget}], around)
+            project = draft.project(self.config)
+        with self._composer.lock:
+            if number != self._fits:
+                raise ToolError("a newer budget is being fitted")
+            composed = self._composer.compose(draft, project, disk=self._disk)
+        before = self._table.revision
+        with self._lock:
+            if is_released:
+                self.steps.take(draft)
+                self._project = project
+            self.revision += 1
+            self._show(composed, self.revision)
+        if is_released:
+            self._tell("composed")
+        return {
+            "prompt": self.prompt(),
+            "files": self._table.data(before),
+            "ms": round((time.perf_counter() - started) * 1000, 1),
+        }
+
+    def prompt(self) -> PromptData:
+        """Return the prompt as the page takes it."""
+        view = self.view
+        if view.composed is None:
+            return no_prompt(view.revision, view.error)
+        data = prompt_data(view.composed, view.marks, view.revision)
+        return {**data, "error": view.error} if view.error else data
+
+    def files(self, since: int | None = None) -> FilesData:
+        """Return the table of files; waits for the first one."""
+        self._listed.wait(_LISTING_SECONDS)
+        with self._lock:
+            return self._table.data(since)
+
+    # --- single files
+
+    def file(self, path: str, mode: str) -> FileData:
+        """Return one file beside a view of it.
+
+        Raises:
+            ToolError: It is no file of the project.
+        """
+        view, draft, project = self.view, self.steps.current, self._project
+        file = self._resolved(path, draft)
+        source = self._read_file(file, scope_of(project))
+        composed = view.composed if view.revision == self.revision else None
+        shown = None
+        if composed is not None and composed.tokens.files.get(path):
+            shown = next((each for each in composed.composition.files if each.path == path), None)
+        return file_data(
+            file,
+            source,
+            revision=self.revision,
+            mode=mode,
+            shown=shown,
+            choice=view.composed.choices.get(path) if view.composed else None,
+            is_entered=path in self._selected_now(draft),
+            count=self.count,
+        )
+
+    def text_of(self, path: str) -> str:
+        """Return the text of a file of the project.
+
+        Raises:
+            ToolError: It is none, or cannot be read.
+        """
+        draft = self.steps.current
+        source = self._read_file(self._resolved(path, draft), scope_of(self._project))
+        if source.error:
+            raise ToolError(f"{path[:200]}: {source.error}")
+        return source.text
+
+    def _resolved(self, path: str, draft: Draft) -> ResolvedFile:
+        """Return the file that the page names; nothing else than the files of the table can be named."""
+        file = self._selected_now(draft).get(path) or self.view.listed.get(path)
+        if file is None:
+            raise ToolError(f"there is no file {path[:200]!r} in this project")
+        return file
+
+    def _selected_now(self, draft: Draft) -> Mapping[str, ResolvedFile]:
+        composed = self.view.composed
+        if composed is not None and composed.draft == draft:
+            return composed.selected
+        return self._selected(draft)
+
+    def _read_file(self, file: ResolvedFile, scope: Scope) -> SourceFile:
+        if file.problem or not file.file:
+            return SourceFile("", error=file.problem or "cannot be read")
+        if not scope.allow_outside and not is_inside(real_path(file.file), scope.root):
+            return SourceFile("", error="is a link out of the project: not read")
+        source = read_file(file.file, hashed=True)
+        redaction = self.view.composed.request.redaction if self.view.composed else None
+        if redaction is None or source.error:
+            return source
+        from aggregate.compose.redact_prompt import redact_file  # its rules take time to compile
+
+        return redact_file(file, source, redaction)[1]
+
+    # --- work in the background
+
+    def start(self) -> None:
+        """Compose the draft, and again whenever it or the disk changes, until ``close``."""
+        self._wanted.set()
+        run_in_thread("composing for the panel", self._work)
+
+    def close(self) -> None:
+        """End the work."""
+        self._is_closed = True
+        self._wanted.set()
+
+    def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
+        """Note that files were changed on the disk.
+
+        Args:
+            paths: Absolute ones.
+            is_incomplete: Whether there may be others.
+        """
+        changed = list(paths)
+        if self._own(changed) and not is_incomplete:
+            return
+        config = real_path(self.config)
+        if config in changed or os.path.abspath(self.config) in changed or is_incomplete:
+            self._config_changed()
+        base = Path(real_path(self._project.folder / self._project.config.files.base_dir))
+        shown = [display_path(path, base) for path in changed]
+        with self._lock:
+            self._disk += 1
+            if is_incomplete or self._changed is None:
+                self._changed = None
+            else:
+                self._changed |= set(shown)
+            self._must_list |= is_incomplete or any(
+                path not in self.view.listed
+                or path.rpartition("/")[2] in _DECIDING
+                or not os.path.lexists(full)
+                for path, full in zip(shown, changed, strict=True)
+            )
+            self.revision += 1
+        self._wanted.set()
+        self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
+
+    def _own(self, paths: list[str]) -> bool:
+        """Tell whether all of these are what we have written ourselves: prompts, records, states."""
+        folder = self._project.folder
+        places = [
+            os.path.join(real_path(folder / self._project.config.output.output_dir), ""),
+            os.path.join(real_path(folder / "state"), ""),
+        ]
+        return bool(paths) and all(path.startswith(tuple(places)) for path in paths)
+
+    def _config_changed(self) -> None:
+        """Take the configuration as it is on the disk now, or say that it differs, where the page has edits."""
+        with self._lock:
+            try:
+                text = self._read()
+            except ConfigError as error:
+                self.view = replace(self.view, error=str(error))
+                return
+            if text == self._base:
+                self.outside = False
+                return
+            if self.is_dirty and self.steps.current.text != (text or ""):
+                self.outside = True
+            else:
+                self._base = text
+                self.steps.rebase(replace(self.steps.current, text=text or ""))
+                self.outside = False
+                self._project = self.steps.current.project(self.config)
+        self._tell("config")
+
+    def _work(self) -> None:
+        while True:
+            self._wanted.wait()
+            if self._is_closed:
+                return
+            self._wanted.clear()
+            self._compose()
+            if not self.models:
+                self.models = priced_models(self._project)
+                self._tell("composed")
+            self._find_secrets()
+
+    def _compose(self) -> None:
+        """Compose the newest draft, list files where that is needed, and show both."""
+        with self._composer.lock:
+            with self._lock:
+                draft, project, revision = self.steps.current, self._project, self.revision
+                changed, self._changed = self._changed, set()
+                must_list, self._must_list = self._must_list, False
+                disk = self._disk
+            try:
+                self._list(draft, project, must_list=must_list, changed=changed)
+                composed = self._composer.compose(draft, project, disk=disk, changed=changed)
+            except AggregateError as error:
+                with self._lock:
+                    self._changed = None
+                    self.view = replace(
+                        self.view, error=" ".join(str(error).split()), revision=revision
+                    )
+            else:
+                self._show(composed, revision)
+        self._listed.set()
+        self._tell("composed")
+
+    def _list(
+        self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
+    ) -> None:
+        listed = self.view.listed
+        if must_list or not listed:
+            listed = listed_files(draft.request(project))
+            self._sizes = file_sizes(listed)
+            self.view = replace(self.view, listed=listed)
+        elif changed:
+            touched = {path: listed[path] for path in changed if path in listed}
+            self._sizes = {**self._sizes, **file_sizes(touched)}
+        if not self._listed.is_set():
+            with self._lock:
+                self._table.update(plain_rows(self._sizes), self.revision)
+            self._listed.set()
+            self._tell("disk")
+
+    def _show(self, composed: ComposedDraft, revision: int) -> None:
+        """Let the page see a prompt."""
+        self._logged = last_logged(composed.request)
+        marks = cache_marks(composed, self._logged, usual_recipient(composed.project))
+        rows = self._rows(composed, marks)
+        with self._lock:
+            self._table.update(rows, revision)
+            self.view = replace(
+                self.view, composed=composed, revision=revision, error="", marks=marks
+            )
+
+    def _rows(self, composed: ComposedDraft, marks: CacheMarks) -> dict[str, Row]:
+        known = Marks(
+            marks.changed, self._secrets.paths(composed), frozenset(stale_slices(composed))
+        )
+        return composed_rows(composed, self.view.listed, self._sizes, known)
+
+    def _find_secrets(self) -> None:
+        """Look for secrets in what the prompt shows, a little at a time, until something more urgent comes."""
+        view = self.view
+        if view.composed is None:
+            return
+        has_news = self._secrets.search(view.composed, until=self._wanted.is_set)
+        if has_news and self.view is view:
+            with self._lock:
+                self.revision += 1
+                rows = self._rows(view.composed, view.marks)
+                self._table.update(rows, self.revision)
+                self.view = replace(view, revision=self.revision)
+            self._tell("composed")
+
+    def _tell(self, what: str, paths: list[str] | None = None) -> None:
+        self.on_event(
+            {
+                "version": self.version,
+                "revision": self.revision,
+                "composed": self.view.revision,
+                "what": what,  # type: ignore[typeddict-item] # one of its words
+                "paths": paths or [],
+            }
+        )
