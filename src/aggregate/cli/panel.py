@@ -7,7 +7,7 @@ import click
 
 from aggregate.cli import lazy
 from aggregate.cli.options import config_option
-from aggregate.cli.output import say
+from aggregate.cli.output import say, write_result
 from aggregate.errors import ConfigError
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -17,9 +17,9 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @config_option
 @click.option(
     "--port",
-    type=click.IntRange(1, 65535),
+    type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Listen at this port; by default at the last one of this project, or any that is free.",
+    help="Listen at this port; by default at the last one of this project, or, as with 0, any that is free.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
@@ -33,4 +33,4 @@ def panel(config: Path, port: int | None, host: str, no_open: bool) -> None:
         raise ConfigError('aggregate panel needs another package: pip install "manual-slop[panel]"')
     if host not in _LOOPBACK:
         say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
-    lazy.serve_panel(config, host=host, port=port, opens=not no_open, say=say)
+    lazy.serve_panel(config, host=host, port=port, opens=not no_open, say=say, show=write_result)

@@ -180,12 +180,13 @@ class Guarded:
             cookie = SimpleCookie(headers.get(b"cookie", "")).get(self._access.cookie)
         except CookieError:
             return ""
-        return "" if cookie is None else str(cookie.value)
+        return cookie.value if cookie else ""
 
 
 def _token(scope: Message) -> str:
     """Return the token of a request's address, ``""`` for none."""
-    return parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+    query: bytes = scope["query_string"]
+    return parse_qs(query.decode("latin-1")).get("token", [""])[0]
 
 
 def _refused(path: str, sentence: str, status: int) -> Response:

@@ -3,8 +3,9 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -14,7 +15,6 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from aggregate.chat.audit_recorder import AuditRecorder
 from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.compose.numbered_output import write_numbered
@@ -26,10 +26,12 @@ from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.event_stream import Broadcast, event_text
 from aggregate.panel.merging import ConflictError
 from aggregate.panel.protocol import EventData, Failure, RunData, StateData
-from aggregate.panel.sending import Sender
 from aggregate.panel.session import Session
 from aggregate.panel.state_data import images_of, state_data
 from aggregate.sources.image_header import read_image_header
+
+if TYPE_CHECKING:
+    from aggregate.panel.sending import Sender
 
 STATIC: Final = Path(__file__).with_name("static")
 """The page's own files."""
@@ -52,7 +54,14 @@ class Panel:
     def __init__(self, session: Session, broadcast: Broadcast) -> None:
         self._session = session
         self._broadcast = broadcast
-        self._sender = Sender(session)
+
+    @cached_property
+    def _sender(self) -> "Sender":
+        from aggregate.panel.sending import (
+            Sender,  # a fifth of the start, and most prompts are not sent
+        )
+
+        return Sender(self._session)
 
     def guarded(self, access: Access) -> App:
         """Return the application, which answers only who may ask."""
@@ -268,7 +277,13 @@ class Panel:
 def _written(composed: ComposedDraft) -> Path:
     """Write a prompt to the next numbered file, with its account and the record of its hashes."""
     request, prompt = composed.request, composed.composition.prompt
-    recorder = AuditRecorder(request) if request.is_audited else None
+    recorder = None
+    if request.is_audited:
+        from aggregate.chat.audit_recorder import (
+            AuditRecorder,  # prompts for neither have no account
+        )
+
+        recorder = AuditRecorder(request)
     meter = PromptMeter()
     segments = recorder.watch(composed.composition) if recorder else prompt.segments
     path = write_numbered(

@@ -10,10 +10,10 @@ from aggregate.compose.assemble import Composition
 from aggregate.compose.file_rendering import select_files
 from aggregate.compose.live_prompt import LivePrompt
 from aggregate.compose.open_files import OpenFiles
-from aggregate.compose.ranked_files import RankedFiles, rank_files, scored_choices
+from aggregate.compose.ranked_files import rank_files, scored_choices
 from aggregate.compose.request import Request
 from aggregate.compose.selection import ResolvedFile
-from aggregate.compose.within_budget import fit_within_budget
+from aggregate.compose.within_budget import BudgetFitting
 from aggregate.config.load import Project
 from aggregate.index.store import Index
 from aggregate.models.choice import FileChoice
@@ -57,12 +57,12 @@ class _Ranked(NamedTuple):
     Attributes:
         request: What was asked, without what the ranking does not look at.
         disk: The state of the disk.
-        files: The ranked files.
+        fitting: The ranked files.
     """
 
     request: Request
     disk: int
-    files: RankedFiles
+    fitting: BudgetFitting
 
 
 class Composer:
@@ -126,22 +126,24 @@ class Composer:
     def _within_budget(
         self, request: Request, disk: int
     ) -> tuple[Composition, Sequence[ResolvedFile]]:
-        ranked = self._ranked_files(request, disk)
-        composition = fit_within_budget(request, ranked, index=self.index)
-        return composition, ranked.files.selection.files
+        fitting = self._fitting(request, disk)
+        return fitting.compose(request), fitting.ranked.files.selection.files
 
-    def _ranked_files(self, request: Request, disk: int) -> RankedFiles:
+    def _fitting(self, request: Request, disk: int) -> BudgetFitting:
         """Return the files of a request, ranked; as they were where nothing but the budget is another one."""
         question = _question(request)
         last = self._ranked
         if last is not None and last.disk == disk and last.request == question:
-            return last.files
+            return last.fitting
+        self._ranked = None  # what was kept is let go before more is read
         files = self._open.read(request, index=self.index)
         is_settled = not (files.corpus.analysed or files.corpus.grouped)
         ranked = rank_files(request, index=self.index, files=files)
+        fitting = BudgetFitting(request, ranked, index=self.index)
         # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
-        self._ranked = _Ranked(question, disk, ranked) if is_settled else None
-        return ranked
+        if is_settled:
+            self._ranked = _Ranked(question, disk, fitting)
+        return fitting
 
     def _unlimited(
         self, request: Request, changed: Iterable[str] | None

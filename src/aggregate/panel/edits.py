@@ -24,12 +24,15 @@ from aggregate.panel.entry_edits import (
     slices_of,
 )
 from aggregate.panel.protocol import EditData
+from aggregate.paths.globs import is_glob
 from aggregate.presets.store import TABLE, preset_toml
 
 OUT = "out"
 """The view of a file that is not in the prompt."""
 VIEWS: tuple[str, ...] = get_args(ViewModeName)
 _MASKS: tuple[str, ...] = get_args(MaskName)
+_WORTH_A_GLOB = 4
+"""Files of a folder from which one glob says it for all of them."""
 _MOST_TEXT = 200_000
 """Characters of a task: a log that somebody pastes has that many at most."""
 
@@ -41,11 +44,13 @@ class Surroundings:
     Attributes:
         config: The configuration's path.
         select: Returns the files that a draft asks for, by their paths.
+        listed: All files that could be asked for.
         text: Returns the text of a file of the project.
     """
 
     config: Path
     select: Callable[[Draft], Mapping[str, ResolvedFile]]
+    listed: Mapping[str, ResolvedFile]
     text: Callable[[str], str]
 
 
@@ -150,10 +155,35 @@ def _set_views(editor: _Editor, edit: EditData) -> Draft:
             for path in [path for path in left if _is_of(shown, path, glob)]:
                 del left[path]
     _take_in(editor, left)
+    for glob in _folder_globs(left, editor.around.listed):
+        entries.remove_written(glob)
+        entries.set_view(entries.add(glob), mode)
+        named = set(entries.named_files())
+        for path in [
+            path
+            for path in left
+            if path.startswith(glob.removesuffix("**/*")) and path not in named
+        ]:
+            del left[path]
+    places = entries.places(left)
     for path in left:
-        place = entries.find(path)
+        place = places.get(path)
         entries.set_view(entries.add(path) if place is None else place, mode)
     return editor.finished()
+
+
+def _folder_globs(paths: Mapping[str, None], listed: Mapping[str, ResolvedFile]) -> list[str]:
+    """Return globs for the outermost folders all of whose files are among ``paths``: one line, and not hundreds."""
+    chosen, every = _per_folder([*paths]), _per_folder([*listed])
+    whole = [
+        folder
+        for folder, count in chosen.items()
+        if count >= _WORTH_A_GLOB and every.get(folder) == count and not is_glob(folder)
+    ]
+    outermost = [
+        folder for folder in whole if not any(folder.startswith(f"{other}/") for other in whole)
+    ]
+    return [f"{folder}/**/*" for folder in sorted(outermost)]
 
 
 def _whole_globs(shown: Mapping[str, ResolvedFile], paths: Mapping[str, None]) -> list[str]:
@@ -178,14 +208,15 @@ def _take_in(editor: _Editor, paths: Mapping[str, None]) -> None:
     excluded = editor.document.get("files", {}).get("exclude", ())
     for index in reversed([i for i, pattern in enumerate(excluded) if pattern in patterns]):
         del excluded[index]
+    if "exclude" in editor.document.get("files", {}) and not excluded:
+        del editor.table("files")["exclude"]
 
 
 def _take_out(editor: _Editor, paths: Sequence[str]) -> Draft:
     """Remove the entries of files; what a glob would still take is excluded from globs."""
     entries = editor.entries
     if len(entries):
-        for path in paths:
-            entries.remove(path)
+        entries.remove(paths)
     draft = editor.finished()
     left = editor.around.select(draft)
     still = [path for path in paths if path in left and left[path].by_glob]
@@ -238,9 +269,7 @@ def _set_mask(editor: _Editor, edit: EditData) -> Draft:
     masks.pop(name, None)
     if mask:
         masks[name] = mask
-    place = entries.find(path)
-    if place is not None and table.get("view_mode") != "masked":
-        entries.set_view(place, "masked")
+    table = _shown_as(entries, path, "masked")
     inline = tomlkit.inline_table()
     inline.update(masks)
     if masks:
@@ -250,6 +279,14 @@ def _set_mask(editor: _Editor, edit: EditData) -> Draft:
     return editor.finished()
 
 
+def _shown_as(entries: EntryList, path: str, mode: str) -> MutableMapping[str, Any]:
+    """Let a file's own entry show it by a view; return the entry."""
+    place = entries.find(path)
+    if place is not None and entries.table_at(place).get("view_mode") != mode:
+        entries.set_view(place, mode)
+    return entries.table_of(path)
+
+
 def _add_slice(editor: _Editor, edit: EditData) -> Draft:
     path = _text(edit, "path")
     piece = _captured(editor, path, _number(edit, "start"), _number(edit, "end"), edit)
@@ -257,9 +294,7 @@ def _add_slice(editor: _Editor, edit: EditData) -> Draft:
     _take_in(editor, {path: None})
     table = entries.table_of(path)
     slices = [*slices_of(table), piece]
-    place = entries.find(path)
-    if place is not None and table.get("view_mode") != "custom":
-        entries.set_view(place, "custom")
+    table = _shown_as(entries, path, "custom")
     set_slices(table, sorted(slices, key=lambda each: int(each.get("start_line", 0))))
     return editor.finished()
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +24,8 @@ class _Entries(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, index: int) -> Any: ...  # noqa: ANN401 - whatever TOML holds
+
+    def __setitem__(self, index: int, value: Any) -> None: ...  # noqa: ANN401
 
     def __delitem__(self, index: int) -> None: ...
 
@@ -52,8 +54,7 @@ class EntryList:
 
     def find(self, path: str) -> int | None:
         """Return the place of the entry that decides on the file at ``path`` by its name: the last one."""
-        places = [i for i, name in enumerate(self.names()) if self._names(name, path)]
-        return places[-1] if places else None
+        return self.places([path]).get(path)
 
     def index(self, name: str) -> int:
         """Return the place of the last entry that is written ``name``.
@@ -73,7 +74,7 @@ class EntryList:
         if isinstance(entry, str):
             table = tomlkit.inline_table()
             table["path"] = str(entry)
-            entries[index] = table  # type: ignore[index] # an array, since only these hold texts
+            entries[index] = table
             entry = entries[index]
         found: MutableMapping[str, Any] = entry
         return found
@@ -98,24 +99,44 @@ class EntryList:
         """Let an entry show its files by a view."""
         if isinstance(self._entries()[index], str) and mode == "full":
             return
-        table = self.table_at(index)
-        for key in _OF_VIEWS:
-            table.pop(key, None)
+        old = self.table_at(index)
+        values = {key: value for key, value in old.items() if key not in _OF_VIEWS}
         if mode != "full":
-            table["view_mode"] = mode
+            values["view_mode"] = mode
+        if isinstance(old, InlineTable):  # what is taken out of one leaves a gap
+            entries = self._entries()
+            table = tomlkit.inline_table()
+            table.update(values)
+            entries[index] = table
+            return
+        for key in _OF_VIEWS:
+            old.pop(key, None)
+        if mode != "full":
+            old["view_mode"] = mode
 
-    def remove(self, path: str) -> None:
-        """Remove all entries that name a file."""
-        for index in reversed(
-            [i for i, name in enumerate(self.names()) if self._names(name, path)]
-        ):
-            del self._entries()[index]
+    def places(self, paths: Iterable[str]) -> dict[str, int]:
+        """Return the place of the last entry that names each of some files; those that none names are left out."""
+        wanted = frozenset(paths)
+        shown = enumerate(self.named_files())
+        return {path: place for place, path in shown if path in wanted}
 
-    def _names(self, written: str, path: str) -> bool:
-        if written == path:
-            return True
-        full = os.path.join(self._base_dir, written)
-        return bool(written) and display_path(full, self._base_dir) == path
+    def named_files(self) -> Iterator[str]:
+        """Yield for each entry the file that it names as the prompt shows it, or its glob."""
+        for written in self.names():
+            yield display_path(os.path.join(self._base_dir, written), self._base_dir)
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove all entries that name one of some files."""
+        gone = frozenset(paths)
+        for index, path in reversed([*enumerate(self.named_files())]):
+            if path in gone:
+                del self._entries()[index]
+
+    def remove_written(self, name: str) -> None:
+        """Remove all entries that are written ``name``."""
+        for index, written in reversed([*enumerate(self.names())]):
+            if written == name:
+                del self._entries()[index]
 
     def _entries(self) -> _Entries:
         """Return the list, which is made where it is missing."""

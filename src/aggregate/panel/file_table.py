@@ -134,6 +134,8 @@ def composed_rows(
     listed: Mapping[str, ResolvedFile],
     sizes: Mapping[str, int],
     marks: Marks,
+    before: Mapping[str, Row],
+    earlier: ComposedDraft | None,
 ) -> dict[str, Row]:
     """Return the rows of all files beside a prompt.
 
@@ -142,13 +144,32 @@ def composed_rows(
         listed: All files that could enter.
         sizes: Their tokens as a whole, about.
         marks: What else is known of them.
+        before: The rows beside the earlier prompt.
+        earlier: The prompt before, of the same files for another budget; ``None`` where it was of others.
     """
     shown = _Shown.of(composed)
-    paths = dict.fromkeys((*listed, *composed.selected))
+    if earlier is None:
+        paths = dict.fromkeys((*listed, *composed.selected))
+        return {
+            path: _row(path, composed, shown, sizes.get(path, 0), marks)
+            for path in sorted(paths, key=tree_order)
+        }
+    # While a slider moves, most files are named and nothing else, as before.
     return {
-        path: _row(path, composed, shown, sizes.get(path, 0), marks)
-        for path in sorted(paths, key=tree_order)
+        path: row
+        if _is_same(path, composed, earlier)
+        else _row(path, composed, shown, sizes.get(path, 0), marks)
+        for path, row in before.items()
     }
+
+
+def _is_same(path: str, now: ComposedDraft, earlier: ComposedDraft) -> bool:
+    """Tell whether two prompts of the same files show nothing of a file."""
+    new, old = now.choices.get(path), earlier.choices.get(path)
+    if new is None or old is None:
+        return new is old
+    are_named = new.level is Level.NAME and old.level is Level.NAME
+    return are_named and new.reasons is old.reasons and new.size == old.size
 
 
 class _Shown(NamedTuple):

@@ -10,7 +10,6 @@ from aggregate.clients.ratio_store import token_ratio
 from aggregate.config.load import Project
 from aggregate.config.user import user_config
 from aggregate.models.usage import Usage
-from aggregate.panel.prompt_data import Recipient
 from aggregate.panel.protocol import ModelData
 
 _MILLION = 1_000_000
@@ -58,16 +57,6 @@ def priced_models(project: Project) -> tuple[PricedModel, ...]:
     What a project's own file says of prices does not count: it may come from somebody else.
     """
     return tuple(_priced(*pair) for pair in dict.fromkeys(_names(project)))
-
-
-def usual_recipient(project: Project) -> Recipient:
-    """Return whose cache is drawn: of the model that ``send`` asks, as far as configurations say so."""
-    for table in (project.config.send, user_config().send):
-        if table.provider or table.model:
-            provider = table.provider or provider_of_model(table.model)
-            usual = PROVIDERS[provider].model if provider in PROVIDERS else ""
-            return Recipient(provider, table.model or usual)
-    return Recipient("anthropic", PROVIDERS["anthropic"].model)
 
 
 def _names(project: Project) -> Iterator[tuple[str, str]]:

@@ -4,33 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aggregate.chat.request_log import LoggedRequest, recent_requests
-from aggregate.clients.own_models import cache_policy
 from aggregate.compose.request import Request
 from aggregate.models.choice import FileChoice, Level
-from aggregate.models.prompt import Section
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.protocol import NotEnteredData, PromptData
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
-from aggregate.prompt_cache.prefix_diff import compare_prefixes
-from aggregate.prompt_cache.request_plan import plan_request
-from aggregate.text.lines import common_prefix
 
-_MOST_LEFT_OUT = 1_000
+_MOST_LEFT_OUT = 300
 """Files that are told of one by one: who scrolls further looks for one by its name, in the tree."""
-_MOST_PLANNED = 20_000
-"""Segments up to which breakpoints are planned: beyond, no provider takes the prompt."""
-
-
-class Recipient(NamedTuple):
-    """Whose cache the page draws.
-
-    Attributes:
-        provider: Who.
-        model: Which model.
-    """
-
-    provider: str
-    model: str
 
 
 class CacheMarks(NamedTuple):
@@ -52,41 +32,6 @@ class CacheMarks(NamedTuple):
 def last_logged(request: Request) -> LoggedRequest | None:
     """Return the prompt that was sent or written last."""
     return next(recent_requests(request.output_dir, request.namespace), None)
-
-
-def cache_marks(
-    composed: ComposedDraft, earlier: LoggedRequest | None, recipient: Recipient
-) -> CacheMarks:
-    """Return what the cache of a recipient would do with a prompt."""
-    if len(composed.tokens.segments) > _MOST_PLANNED:
-        return CacheMarks()
-    hashed = HashedPrompt.of(composed.composition.prompt, composed.tokens.segments)
-    lines = composed.lines
-    policy = cache_policy(recipient.provider, recipient.model)
-    places = plan_request(hashed, policy).layout.breakpoints
-    # Places count the instructions as the first segment.
-    breakpoints = tuple(lines.last_line(place - 2) + 1 for place in places if place >= 2)
-    if earlier is None:
-        return CacheMarks(breakpoints)
-    now = hashed.fingerprint
-    shared = common_prefix(earlier.fingerprint.digests, now.digests)
-    before = {
-        segment.source: segment.digest
-        for segment in earlier.fingerprint.segments
-        if segment.section == Section.FILES and segment.source
-    }
-    changed = frozenset(
-        segment.source
-        for segment in now.segments
-        if segment.section == Section.FILES
-        and before.get(segment.source, segment.digest) != segment.digest
-    )
-    return CacheMarks(
-        breakpoints,
-        lines.last_line(shared - 2) if shared >= 2 else 0,
-        compare_prefixes(earlier.fingerprint, now).sentence,
-        changed,
-    )
 
 
 def prompt_data(composed: ComposedDraft, marks: CacheMarks, revision: int) -> PromptData:

@@ -38,6 +38,7 @@ class PromptLines:
     def __init__(self, composition: Composition, tokens: PromptTokens) -> None:
         self._prompt: Prompt = composition.prompt
         self._tokens = tokens
+        self._files = frozenset(file.path for file in composition.files)
         self._map: SourceMap = composition.source_map
         heights = (segment.text.count("\n") + 1 for segment in self._prompt.segments)
         # A blank line parts two segments.
@@ -97,10 +98,15 @@ class PromptLines:
             "revision": revision,
             "first": first,
             "lines": self.between(first, last),
-            "origins": [_place(origin) for origin in origins],
+            "origins": [self._place(origin) for origin in origins],
             "kinds": [origin.kind.value for origin in origins],
             "stands_for": [origin.stands_for for origin in origins],
         }
+
+    def _place(self, origin: Origin) -> list[str | int] | None:
+        """Return the file and the line that an origin leads to."""
+        is_kind = origin.kind in (OriginKind.FILE, OriginKind.GENERATED)
+        return [origin.source, origin.first] if is_kind and origin.source in self._files else None
 
     def sections(self) -> list[SectionData]:
         """Return what folds: the sections, and what each holds."""
@@ -109,7 +115,7 @@ class PromptLines:
         starts = [
             i for i, each in enumerate(segments) if not i or each.section != segments[i - 1].section
         ]
-        for start, end in zip(starts, [*starts[1:], len(segments)], strict=True):
+        for start, end in zip(starts, [*starts[1:], len(segments)], strict=False):
             rows.append(self._row(_TITLES[segments[start].section], "section", start, end, 0))
             rows += [
                 self._row(_title(segments[i]), _kind(segments[i]), i, i + 1, 1)
@@ -128,12 +134,6 @@ class PromptLines:
             "tokens": sum(self._tokens.segments[start:end]),
             "depth": depth,
         }
-
-
-def _place(origin: Origin) -> list[str | int] | None:
-    """Return the file and the line that an origin leads to."""
-    is_of_file = origin.kind in (OriginKind.FILE, OriginKind.GENERATED) and origin.source
-    return [origin.source, origin.first] if is_of_file else None
 
 
 def _title(segment: Segment) -> str:

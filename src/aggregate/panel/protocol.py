@@ -390,7 +390,7 @@ class PromptData(TypedDict):
         breakpoints: Lines before which ``send`` sets a breakpoint of the cache.
         kept_until: The last line of the prefix that is the same as in the last send, ``0`` for none.
         kept_sentence: The same in a sentence.
-        not_entered: The first thousand by score.
+        not_entered: The first three hundred by score.
         not_entered_count: How many there are.
         error: Why there is no prompt, ``""`` for nothing.
     """

@@ -73,6 +73,7 @@ def serve_panel(
     port: int | None,
     opens: bool,
     say: Callable[[str], None],
+    show: Callable[[str], None],
 ) -> None:
     """Serve a project's panel until interrupted.
 
@@ -82,6 +83,7 @@ def serve_panel(
         port: Its port; ``None`` for the last one of this project, or any.
         opens: Whether to open the browser.
         say: Prints a sentence.
+        show: Prints the address.
 
     Raises:
         ConfigError: The configuration cannot be used, or the address is taken.
@@ -95,13 +97,15 @@ def serve_panel(
     Address(address.token, bound).keep(folder)
     access = Access(address.token, host, bound)
     url = f"http://{_shown(host)}:{bound}/?token={address.token}"
-    say(f"{url}  (Ctrl-C ends it)")
+    show(url)
     session.start()
     run_in_thread("watching for the panel", lambda: _watch(session, say))
     if opens:
         run_in_thread("opening a browser", lambda: webbrowser.open(url))
     try:
         server(Panel(session, broadcast).guarded(access), broadcast).run(sockets=[listener])
+    except KeyboardInterrupt:
+        return  # as it is meant to end
     finally:
         session.close()
         session.index.flush()

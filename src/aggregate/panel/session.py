@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import tomlkit
 
@@ -38,10 +38,8 @@ from aggregate.panel.file_table import (
     stale_slices,
 )
 from aggregate.panel.merging import merge
-from aggregate.panel.model_list import PricedModel, priced_models, usual_recipient
 from aggregate.panel.prompt_data import (
     CacheMarks,
-    cache_marks,
     last_logged,
     no_prompt,
     prompt_data,
@@ -59,6 +57,9 @@ from aggregate.panel.secrets_found import SecretFinder
 from aggregate.presets.store import TABLE
 from aggregate.sources.file_content import SourceFile, read_file
 from aggregate.tokens.saved_counts import SavedCounts
+
+if TYPE_CHECKING:
+    from aggregate.panel.model_list import PricedModel
 
 _MOST_PATHS: Final = 100
 """Files that an event names; after more the page asks for the table anyway."""
@@ -162,9 +163,12 @@ class Session:
             ToolError: One is none, or names what is not there.
             ConfigError: The draft would be no configuration.
         """
-        around = Surroundings(self.config, self._selected, self.text_of)
+        around = self._surroundings()
         with self._lock:
             self._take(apply_edits(self.steps.current, edits, around))
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(self.config, self._selected, self.view.listed, self.text_of)
 
     def undo(self) -> None:
         """Go a step back, if there is one."""
@@ -307,7 +311,7 @@ class Session:
         Raises:
             AggregateError: It cannot be composed.
         """
-        self._compose()
+        self.compose()
         if self.view.error or self.view.composed is None:
             raise ToolError(self.view.error or "there is no prompt yet: try again")
         return self.view.composed
@@ -320,7 +324,7 @@ class Session:
             AggregateError: It cannot be composed.
         """
         started = time.perf_counter()
-        around = Surroundings(self.config, self._selected, self.text_of)
+        around = self._surroundings()
         with self._lock:
             self._fits += 1
             number = self._fits
@@ -336,7 +340,7 @@ class Session:
                 self.steps.take(draft)
                 self._project = project
             self.revision += 1
-            self._show(composed, self.revision)
+            self._show(composed, self.revision, is_refitted=True)
         if is_released:
             self._tell("composed")
         return {
@@ -501,13 +505,17 @@ class Session:
             if self._is_closed:
                 return
             self._wanted.clear()
-            self._compose()
+            self.compose()
             if not self.models:
+                from aggregate.panel.model_list import (
+                    priced_models,  # half a second, behind the page
+                )
+
                 self.models = priced_models(self._project)
                 self._tell("composed")
             self._find_secrets()
 
-    def _compose(self) -> None:
+    def compose(self) -> None:
         """Compose the newest draft, list files where that is needed, and show both."""
         with self._composer.lock:
             with self._lock:
@@ -519,15 +527,21 @@ class Session:
                 self._list(draft, project, must_list=must_list, changed=changed)
                 composed = self._composer.compose(draft, project, disk=disk, changed=changed)
             except AggregateError as error:
-                with self._lock:
-                    self._changed = None
-                    self.view = replace(
-                        self.view, error=" ".join(str(error).split()), revision=revision
-                    )
+                self._fail(" ".join(str(error).split()), revision)
+            except Exception as error:  # noqa: BLE001 - the page says so; the next draft may be composed
+                self._fail(
+                    f"this cannot be composed, which is a fault of ours: {error!r}", revision
+                )
             else:
                 self._show(composed, revision)
         self._listed.set()
         self._tell("composed")
+
+    def _fail(self, error: str, revision: int) -> None:
+        """Let the page see why the newest draft has no prompt."""
+        with self._lock:
+            self._changed = None
+            self.view = replace(self.view, error=error, revision=revision)
 
     def _list(
         self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
@@ -546,22 +560,32 @@ class Session:
             self._listed.set()
             self._tell("disk")
 
-    def _show(self, composed: ComposedDraft, revision: int) -> None:
-        """Let the page see a prompt."""
-        self._logged = last_logged(composed.request)
+    def _show(self, composed: ComposedDraft, revision: int, *, is_refitted: bool = False) -> None:
+        """Let the page see a prompt; one that is only fitted again is of the files of the one before."""
+        if not is_refitted:
+            self._logged = last_logged(composed.request)
+        # The providers take a while to load: the page has the files meanwhile.
+        from aggregate.panel.cache_marks import cache_marks, usual_recipient
+
         marks = cache_marks(composed, self._logged, usual_recipient(composed.project))
-        rows = self._rows(composed, marks)
+        last = self.view.composed
+        is_alike = last is not None and is_refitted and last.selected == composed.selected
+        rows = self._rows(composed, marks, last if is_alike else None)
         with self._lock:
             self._table.update(rows, revision)
             self.view = replace(
                 self.view, composed=composed, revision=revision, error="", marks=marks
             )
 
-    def _rows(self, composed: ComposedDraft, marks: CacheMarks) -> dict[str, Row]:
+    def _rows(
+        self, composed: ComposedDraft, marks: CacheMarks, earlier: ComposedDraft | None = None
+    ) -> dict[str, Row]:
         known = Marks(
             marks.changed, self._secrets.paths(composed), frozenset(stale_slices(composed))
         )
-        return composed_rows(composed, self.view.listed, self._sizes, known)
+        return composed_rows(
+            composed, self.view.listed, self._sizes, known, self._table.rows, earlier
+        )
 
     def _find_secrets(self) -> None:
         """Look for secrets in what the prompt shows, a little at a time, until something more urgent comes."""
