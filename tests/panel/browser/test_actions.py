@@ -135,7 +135,7 @@ def test_the_slider_fits_again_and_counts_when_released(opened: Opened, shop: Fa
     page.keyboard.press("Home")
 
     expect(page.locator("#budget")).to_have_value("1000")
-    page.wait_for_function("document.getElementById('revision').textContent !== 'revision 1'")
+    expect(page.locator("#revision")).to_have_text("revision 3")
     assert shop.bodies("fit")[-1] == {"budget": 1000, "released": True}
     page.keyboard.press("End")
     expect(page.locator("#budget")).to_have_value("")

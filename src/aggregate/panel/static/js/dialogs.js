@@ -15,20 +15,14 @@ import { element, fill } from "./dom.js";
 export function openDialog(title, { body, buttons, onClose = () => {} }) {
   const heading = element("h2", { text: title, id: "dialog-title" });
   const bar = element("div", { class: "bar buttons" });
-  const form = element("form", { class: "body" }, ...body);
-  const dialog = element("dialog", { "aria-labelledby": "dialog-title" }, element("div", { class: "bar" }, heading), form, bar);
-  let primary = null;
+  const form = element("form", {}, element("div", { class: "bar" }, heading), element("div", { class: "body" }, ...body), bar);
+  const dialog = element("dialog", { "aria-labelledby": "dialog-title" }, form);
   const setButtons = (wanted) => {
-    primary = null;
-    const made = wanted.map((button) => dialogButton(dialog, button));
-    primary = made.find((_, index) => wanted[index].primary) ?? null;
+    form.onsubmit = (event) => event.preventDefault();
+    const made = wanted.map((button) => dialogButton(dialog, form, button));
     fill(bar, ...made, element("button", { type: "button", text: "Close", on: { click: () => dialog.close() } }));
   };
   setButtons(buttons);
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    primary?.click();
-  });
   dialog.addEventListener("close", () => {
     dialog.remove();
     onClose();
@@ -39,13 +33,18 @@ export function openDialog(title, { body, buttons, onClose = () => {} }) {
   return { dialog, setButtons, close: () => dialog.close() };
 }
 
-function dialogButton(dialog, { label, primary = false, act }) {
-  const click = async () => {
+// The primary button is the form's own, so that Enter in a field counts and fields that must be filled are asked for.
+function dialogButton(dialog, form, { label, primary = false, act }) {
+  const button = element("button", { type: primary ? "submit" : "button", class: primary ? "primary" : "", text: label });
+  const run = async (event) => {
+    event.preventDefault();
+    if (button.disabled) return;
     button.disabled = true;
     const stays = (await act()) === false;
     button.disabled = false;
     if (!stays) dialog.close();
   };
-  const button = element("button", { type: "button", class: primary ? "primary" : "", text: label, on: { click } });
+  if (primary) form.onsubmit = run;
+  else button.addEventListener("click", run);
   return button;
 }

@@ -41,6 +41,7 @@ export class FilePane {
     this.#arrange();
     new ResizeObserver(() => this.#arrange()).observe(byId("halves"));
     project.addEventListener("file", (event) => this.#show(event.detail));
+    project.addEventListener("files", () => this.#title());
     this.#show({ moved: false });
   }
 
@@ -80,13 +81,22 @@ export class FilePane {
     byId("file-note").textContent = file.error || [file.language, `${whole(file.source.length)} lines`, entry].filter(Boolean).join(" · ");
     byId("file-note").title = file.evidence.map(([kind, weight, matched]) => `${kind} ${Number(weight).toFixed(2)}: ${matched}`).join("\n");
     byId("file-note").classList.toggle("problem-text", file.error !== "");
-    byId("view-title").textContent = file.mode ? `View: ${file.mode}` : "View: out of the prompt";
+    this.#title();
     byId("slice-form").hidden = true;
     this.source.selection = null;
     this.source.show(file);
     this.view.setCount(file.view.length);
     this.#modes(file);
     this.#slices(file);
+  }
+
+  // What the prompt shows may be less than what the entry asks for: the level that the budget allows.
+  #title() {
+    const { file } = this.project;
+    if (!file) return;
+    const level = this.project.tree.files.get(file.path)?.view ?? file.mode;
+    const asked = level && file.mode && level !== file.mode ? ` (at most ${file.mode})` : "";
+    byId("view-title").textContent = level ? `View: ${level}${asked}` : "View: out of the prompt";
   }
 
   #modes(file) {
@@ -149,7 +159,9 @@ export class FilePane {
       this.project.say(`Slice of lines ${first}–${last} made; the file is shown by its slices.`);
       close();
     };
-    form.onkeydown = (event) => event.key === "Escape" && close();
+    form.onkeydown = (event) => {
+      if (event.key === "Escape") close();
+    };
     form.hidden = false;
     tag.focus();
   }

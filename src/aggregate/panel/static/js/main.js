@@ -28,10 +28,10 @@ function start() {
   watchSplitters();
   const project = new Project();
   watchStatus(project);
-  new TreePane(project);
+  const tree = new TreePane(project);
   new TaskBar(project);
   const file = new FilePane(project, { promptLine: (line, go) => (go && line > 0 ? prompt.goTo(line) : null, prompt.link(line)) });
-  const prompt = new PromptPane(project, { pointed: (path, line) => file.link(path, line) });
+  const prompt = new PromptPane(project, { pointed: (path, line) => file.link(path, line), opened: (path) => tree.reveal(path) });
   new LeftOut(project);
   const sections = new SectionsPane(project);
   const treemap = new TreemapTab(project);

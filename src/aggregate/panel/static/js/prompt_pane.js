@@ -14,6 +14,7 @@ export class PromptPane {
    * @param {import("./project.js").Project} project
    * @param {Object} on
    * @param {(path: string, line: number) => void} on.pointed the origin of the line that is pointed at ("" for none)
+   * @param {(path: string) => void} on.opened a line's file was opened
    */
   constructor(project, on) {
     this.project = project;
@@ -35,6 +36,7 @@ export class PromptPane {
     byId("unfold-all").addEventListener("click", () => this.#foldAll(false));
     byId("section-jump").addEventListener("change", (event) => this.goTo(Number(event.target.value), { align: "start" }));
     project.addEventListener("prompt", (event) => this.#show(event.detail));
+    project.addEventListener("state", () => this.#note());
   }
 
   /** Bring a line of the prompt into sight, unfolding what hides it. */
@@ -63,8 +65,18 @@ export class PromptPane {
     const digits = Math.max(4, String(prompt.lines).length) + 1;
     this.box.style.setProperty("--digits", `${digits}ch`);
     this.#jumps(prompt.sections);
+    if (this.project.state) this.#note();
     byId("origin").textContent = prompt.error || prompt.kept_sentence || `${counted(prompt.lines, "line")}, ${counted(prompt.bytes, "byte")}`;
     byId("origin").classList.toggle("problem-text", prompt.error !== "");
+  }
+
+  // What stands in place of lines where there are none.
+  #note() {
+    const { state } = this.project;
+    const note = byId("prompt-note");
+    note.hidden = (this.prompt?.lines ?? 0) > 0;
+    note.textContent = state.prompt_error || (state.prompt === null ? "The prompt is being composed. The first time in a project every file is read: this can take a while." : "The prompt is empty.");
+    note.classList.toggle("problem-text", state.prompt_error !== "");
   }
 
   #jumps(sections) {
@@ -129,6 +141,7 @@ export class PromptPane {
     if (!there?.origin) return;
     const [path, line] = there.origin;
     this.project.open(path, { line: Math.max(1, line) });
+    this.on.opened(path);
   }
 
   #fold(section, fold) {

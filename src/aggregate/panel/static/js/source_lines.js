@@ -129,6 +129,7 @@ export class SourceLines {
     }
     this.clearSelection();
     this.list.setCursor(drag.from - 1);
+    this.keyAnchor = drag.from;
     const definition = this.definitions.get(drag.from);
     if (definition) this.#menu(definition, { x: drag.x, y: drag.y + LINE / 2 });
     this.on.clicked(drag.from);
@@ -140,10 +141,9 @@ export class SourceLines {
   }
 
   #moved(line, { shift }) {
-    if (shift) this.#select(this.selection?.from ?? line, line);
+    if (shift) this.#select(this.selection?.from ?? this.keyAnchor ?? line, line);
     else if (this.selection) this.clearSelection();
     if (!shift) this.keyAnchor = line;
-    else if (this.keyAnchor) this.#select(this.keyAnchor, line);
     this.on.pointed(line);
   }
 

@@ -64,6 +64,7 @@ export class TreePane {
     this.list.setCount(this.rows.length);
     const index = at ? this.rows.indexOf(at) : -1;
     this.list.setCursor(index >= 0 ? index : Math.min(0, this.rows.length - 1), { reveal: false });
+    if (this.anchor < 0 || this.anchor >= this.rows.length) this.anchor = this.list.cursor;
     const matched = [...this.tree.files.values()].filter((file) => file.visible).length;
     const all = this.tree.files.size;
     byId("tree-count").textContent = matched === all ? counted(all, "file") : `${whole(matched)} of ${counted(all, "file")}`;
