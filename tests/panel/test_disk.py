@@ -89,6 +89,15 @@ def test_a_change_that_nobody_told_of_is_merged_too(panel: Opened) -> None:
     assert "theirs" in panel.config
 
 
+def test_a_comment_of_others_is_kept(panel: Opened) -> None:
+    """A change that is no key's is merged too, and the draft is then what was saved."""
+    panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    _write_config(panel, CONFIG.replace("# what we show", "# theirs"))
+    saved = panel.post("save")
+    assert (saved["merged"], saved["state"]["dirty"]) == (True, False)
+    assert panel.config.startswith("# theirs\n")
+
+
 def test_a_broken_configuration_is_said(panel: Opened) -> None:
     """While the file is half edited the page keeps its draft, and saving refuses to write over it."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")

@@ -234,13 +234,16 @@ class Session:
             self._write(merged.text)
             self._base = merged.text
             self.outside = False
-            if merged.keys:
+            if merged.text != draft.text:
                 self.steps.rebase(replace(draft, text=merged.text))
             self._is_taken("config")
         sentence = f"saved {self.config.name}"
-        if merged.keys:
+        is_merged = merged.text != draft.text
+        if is_merged and not merged.keys:
+            sentence += ", with what was changed on the disk"
+        elif is_merged:
             sentence += f", with what was changed on the disk: {', '.join(merged.keys[:5])}"
-        return {"state": None, "merged": bool(merged.keys), "sentence": sentence}  # type: ignore[typeddict-item]
+        return {"state": None, "merged": is_merged, "sentence": sentence}  # type: ignore[typeddict-item]
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
         """Store the files, screenshots and budget of the draft as a preset, in a configuration on the disk.
