@@ -1,6 +1,6 @@
 """The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from aggregate.budget.lines import FileLines, ShownLines
@@ -8,7 +8,7 @@ from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, sign
 from aggregate.compose.candidate import Candidate, OpenCandidate, open_candidate
 from aggregate.compose.file_corpus import FileCorpus
 from aggregate.compose.selection import ResolvedFile
-from aggregate.models.choice import Level
+from aggregate.models.choice import FileChoice, Level
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode
 from aggregate.ranking.file_analysis import FileAnalysis, Piece
@@ -96,6 +96,17 @@ class Candidates:
     def estimate(self, number: int) -> int:
         """Return about how many tokens a file has."""
         return self.estimates[number]
+
+    @cached_property
+    def by_path(self) -> Mapping[str, tuple[int, Candidate]]:
+        """The candidates with their places by rank, from 1, by their paths."""
+        ranked = enumerate(self.in_rank_order, start=1)
+        return {candidate.file.path: (rank, candidate) for rank, candidate in ranked}
+
+    @cached_property
+    def hidden_choices(self) -> dict[tuple[int, bool], FileChoice]:
+        """What ``choices_of`` tells of hidden candidates, by number and whether they are scored; for the next budget."""
+        return {}
 
     @cached_property
     def estimates(self) -> Sequence[int]:

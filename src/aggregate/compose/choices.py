@@ -42,10 +42,8 @@ def choices_of(
         states: What the fit shows.
         is_scored: Whether there is a task, so that scores mean something.
     """
-    ranked = {
-        candidate.file.path: (rank if is_scored else None, candidate)
-        for rank, candidate in enumerate(candidates.in_rank_order, start=1)
-    }
+    ranked = candidates.by_path
+    hidden = candidates.hidden_choices
     choices: list[FileChoice] = []
     for file in files:
         if file.is_remark:
@@ -53,11 +51,17 @@ def choices_of(
         placed = ranked.get(file.path)
         if placed is None:
             choices.append(_outsider(file, states.tokens.get(file.path, 0)))
-        elif placed[1].number in states.later:
-            rank, candidate = placed
+            continue
+        place, candidate = placed
+        rank = place if is_scored else None
+        if candidate.number in states.later:
             choices.append(_choice(candidate, candidates, states, rank=rank))
-        else:  # as most are: nothing of them is shown
-            choices.append(_hidden(*placed, candidates))
+            continue
+        # As most are: nothing of them is shown, whatever the budget.
+        key = candidate.number, is_scored
+        if key not in hidden:
+            hidden[key] = _hidden(rank, candidate, candidates)
+        choices.append(hidden[key])
     return tuple(choices)
 
 

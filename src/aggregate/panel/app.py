@@ -95,7 +95,7 @@ class Panel:
             Route("/api/send/plan", _post(self._plan), methods=["POST"]),
             Route("/api/send", self._send, methods=["POST"]),
         ]
-        return Starlette(routes=routes)
+        return Starlette(routes=routes, exception_handlers={Exception: _unforeseen})
 
     # --- the page
 
@@ -368,6 +368,12 @@ def _json(data: object) -> Response:
     # Names of files need not be Unicode; as escapes they pass, and come back as they went.
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return Response(text, media_type="application/json", headers={"cache-control": "no-store"})
+
+
+async def _unforeseen(_request: Request, error: Exception) -> Response:
+    """Answer in a sentence; the traceback stands in the terminal."""
+    failure: Failure = {"error": f"a fault of ours, which the terminal tells of: {error!r}"}
+    return JSONResponse(failure, status_code=500)
 
 
 def _failure(error: AggregateError, status: int = _REFUSED) -> Response:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aggregate.compose.selection import ResolvedFile
+from aggregate.disk.reading import open_regular
 from aggregate.models.choice import FileChoice, Level
 from aggregate.models.view import ViewMode
 from aggregate.panel.composing import ComposedDraft
@@ -15,6 +16,14 @@ _CHARACTERS = 4
 """Of a token, about; where a file was not counted its size tells roughly what it costs."""
 _SCORE_DIGITS = 6
 """Of a score: more would only make the table longer."""
+
+_OMITTED: Mapping[FileState, str] = {
+    "binary": "binary: a glob leaves it out",
+    "generated": "generated: a glob leaves it to its list",
+}
+"""Why a file that a glob stands for is not shown."""
+_PROBE = 8_192
+"""Bytes of a file in which a NUL is looked for, as git does."""
 
 
 class Row(NamedTuple):
@@ -37,11 +46,13 @@ class Marks:
         changed: Files that are not as in the last prompt that was sent or written.
         secrets: Files in which secrets were found.
         stale: Files with a slice that was not found again.
+        omitted: Files that a glob stands for and that are not shown, with what they are.
     """
 
     changed: frozenset[str] = frozenset()
     secrets: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
+    omitted: Mapping[str, FileState] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -166,7 +177,7 @@ def composed_rows(
 def _is_same(path: str, now: ComposedDraft, earlier: ComposedDraft) -> bool:
     """Tell whether two prompts of the same files show nothing of a file."""
     new, old = now.choices.get(path), earlier.choices.get(path)
-    if new is None or old is None:
+    if new is old or new is None or old is None:
         return new is old
     are_named = new.level is Level.NAME and old.level is Level.NAME
     return are_named and new.reasons is old.reasons and new.size == old.size
@@ -206,7 +217,8 @@ def _row(path: str, composed: ComposedDraft, shown: _Shown, size: int, marks: Ma
         size = tokens
     score = None if choice is None or choice.score is None else round(choice.score, _SCORE_DIGITS)
     state = _state(path, shown, file, marks)
-    return Row(view, mode, tokens, size, score, state, _why(path, file, choice, shown))
+    why = _why(path, file, choice, shown) or _OMITTED.get(marks.omitted.get(path, ""), "")
+    return Row(view, mode, tokens, size, score, state, why)
 
 
 def _state(path: str, shown: _Shown, file: ResolvedFile | None, marks: Marks) -> FileState:
@@ -216,7 +228,9 @@ def _state(path: str, shown: _Shown, file: ResolvedFile | None, marks: Marks) ->
         return "stale"
     if path in marks.secrets:
         return "secret"
-    return "changed" if path in marks.changed else ""
+    if path in marks.changed:
+        return "changed"
+    return marks.omitted.get(path, "")
 
 
 def _why(path: str, file: ResolvedFile | None, choice: FileChoice | None, shown: _Shown) -> str:
@@ -246,3 +260,36 @@ def stale_slices(composed: ComposedDraft) -> Iterator[str]:
 def _has_stale(content: str) -> bool:
     heads = (line for line in content.split("\n") if line.startswith("--- [Slice"))
     return any(": orphaned: " in head or ": ambiguous: " in head for head in heads)
+
+
+class OmittedFiles:
+    """Tells why files that a glob stands for are not shown; each is looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, FileState] = {}
+
+    def of(self, composed: ComposedDraft) -> Mapping[str, FileState]:
+        """Return the files of a prompt without a budget that are binary, or that a program has written."""
+        if composed.request.budget is not None:
+            return {}
+        shown = {file.path for file in composed.composition.files}
+        omitted = (
+            (path, file)
+            for path, file in composed.selected.items()
+            if file.by_glob and path not in shown and not file.problem
+        )
+        return {path: self._state(path, file.file) for path, file in omitted}
+
+    def _state(self, path: str, file: str) -> FileState:
+        if path not in self._known:
+            self._known[path] = "binary" if _is_binary(file) else "generated"
+        return self._known[path]
+
+
+def _is_binary(file: str) -> bool:
+    try:
+        descriptor, _ = open_regular(file)
+        with os.fdopen(descriptor, "rb") as opened:
+            return b"\0" in opened.read(_PROBE)
+    except (OSError, ValueError):
+        return False

@@ -92,14 +92,14 @@ def serve_panel(
     session = Session(config, on_event=broadcast.tell)
     folder = Path(os.path.abspath(config)).parent
     address = Address.of(folder)
-    listener = _listener(host, port, address.port)
+    listener = open_listener(host, port, address.port)
     bound = int(listener.getsockname()[1])
     Address(address.token, bound).keep(folder)
     access = Access(address.token, host, bound)
     url = f"http://{_shown(host)}:{bound}/?token={address.token}"
     show(url)
     session.start()
-    run_in_thread("watching for the panel", lambda: _watch(session, say))
+    run_in_thread("watching for the panel", lambda: watch_disk(session, say))
     if opens:
         run_in_thread("opening a browser", lambda: webbrowser.open(url))
     try:
@@ -118,7 +118,7 @@ def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _listener(host: str, port: int | None, last: int) -> socket.socket:
+def open_listener(host: str, port: int | None, last: int) -> socket.socket:
     """Return a socket that listens: at the port that is asked for, else at the last one, else at any.
 
     Raises:
@@ -144,8 +144,13 @@ def _listener(host: str, port: int | None, last: int) -> socket.socket:
     )
 
 
-def _watch(session: Session, say: Callable[[str], None]) -> None:
-    """Tell a session of what changes on the disk."""
+def watch_disk(session: Session, say: Callable[[str], None]) -> None:
+    """Tell a session of what changes on the disk, as long as the program runs.
+
+    Args:
+        session: Which one.
+        say: Prints a sentence where that is not possible, or not at once.
+    """
     project = session.project
     root = project.folder / project.config.files.base_dir
     try:

@@ -31,6 +31,7 @@ from aggregate.panel.file_data import file_data
 from aggregate.panel.file_table import (
     FileTable,
     Marks,
+    OmittedFiles,
     Row,
     composed_rows,
     file_sizes,
@@ -127,6 +128,7 @@ class Session:
         self.outside = False
         self._composer = Composer(self.index)
         self._secrets = SecretFinder()
+        self._omitted = OmittedFiles()
         self._lock = threading.RLock()
         self._table = FileTable()
         self._sizes: Mapping[str, int] = {}
@@ -516,7 +518,7 @@ class Session:
 
                 self.models = priced_models(self._project)
                 self._tell("composed")
-            self._find_secrets()
+            self.find_secrets()
 
     def compose(self) -> None:
         """Compose the newest draft, list files where that is needed, and show both."""
@@ -584,13 +586,16 @@ class Session:
         self, composed: ComposedDraft, marks: CacheMarks, earlier: ComposedDraft | None = None
     ) -> dict[str, Row]:
         known = Marks(
-            marks.changed, self._secrets.paths(composed), frozenset(stale_slices(composed))
+            marks.changed,
+            self._secrets.paths(composed),
+            frozenset(stale_slices(composed)),
+            self._omitted.of(composed),
         )
         return composed_rows(
             composed, self.view.listed, self._sizes, known, self._table.rows, earlier
         )
 
-    def _find_secrets(self) -> None:
+    def find_secrets(self) -> None:
         """Look for secrets in what the prompt shows, a little at a time, until something more urgent comes."""
         view = self.view
         if view.composed is None:
