@@ -22,6 +22,8 @@ _COUNTED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY
 """The views whose sizes are told whatever the entry says; of the others an entry has to say what to show."""
 _MOST_DEFINITIONS = 5_000
 """Of a file that are listed: a generated one may have more, which nobody clicks one by one."""
+_MOST_CHARACTERS = 5_000_000
+"""Of a file that is shown: a page with more of it than that is slow, and nobody reads it."""
 _MOST_REASONS = 12
 """Reasons for a score that are listed."""
 
@@ -49,6 +51,10 @@ def file_data(
         is_entered: Whether an entry of the configuration stands for it.
         count: Counts tokens.
     """
+    if len(source.text) > _MOST_CHARACTERS:
+        size = f"{len(source.text):,} characters"
+        source = SourceFile("", error=f"too large to be shown here: {size}; its view still counts")
+        file = file.with_slices([])
     name, view = _view(file, source, mode, shown)
     text = source.text
     return {
