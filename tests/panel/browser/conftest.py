@@ -21,7 +21,11 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-EXPECTED = ("409 (Conflict)", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED")  # refusals, and servers that stop
+EXPECTED = (
+    "409 (Conflict)",
+    "ERR_CONNECTION_REFUSED",
+    "ERR_INCOMPLETE_CHUNKED",
+)  # refusals, and servers that stop
 ROWS = "#tree .rows .row"
 
 
@@ -39,12 +43,16 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     """Return an empty page; whatever it complains of on its console fails the test."""
-    context = chromium.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light", bypass_csp=False)
+    context = chromium.new_context(
+        viewport={"width": 1400, "height": 900}, color_scheme="light", bypass_csp=False
+    )
     page = context.new_page()
     complaints: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and not any(each in message.text for each in EXPECTED):
+        if message.type in ("error", "warning") and not any(
+            each in message.text for each in EXPECTED
+        ):
             complaints.append(message.text)
 
     page.on("console", note)

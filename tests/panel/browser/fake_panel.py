@@ -11,11 +11,15 @@ from playwright.sync_api import Page, Request, Route
 from aggregate.panel import protocol
 
 ORIGIN = "http://127.0.0.1:9"  # the discard port: nothing answers there but the routes below
-POLICY = (
-    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'"
-)
+POLICY = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'"
 STATIC = Path(__file__).parents[3] / "src/aggregate/panel/static"
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".svg": "image/svg+xml",
+}
 VIEWS = ["full", "summary", "skeleton", "outline", "none", "custom", "masked"]
 
 SOURCE = [
@@ -39,7 +43,9 @@ class FakePanel:
         source: The lines of each file.
     """
 
-    def __init__(self, paths: list[str], *, lines: int = 60, source: list[str] | None = None) -> None:
+    def __init__(
+        self, paths: list[str], *, lines: int = 60, source: list[str] | None = None
+    ) -> None:
         self.files = {path: _row() for path in sorted(paths)}
         self.source = source or SOURCE
         self.definitions = _definitions()
@@ -70,7 +76,12 @@ class FakePanel:
         if f"{url.scheme}://{url.netloc}" != ORIGIN:
             route.abort()
         elif url.path.startswith("/api/"):
-            self._api(route, request, url.path.removeprefix("/api/"), {k: v[0] for k, v in parse_qs(url.query).items()})
+            self._api(
+                route,
+                request,
+                url.path.removeprefix("/api/"),
+                {k: v[0] for k, v in parse_qs(url.query).items()},
+            )
         else:
             path = STATIC / (url.path.removeprefix("/static/") if url.path != "/" else "index.html")
             headers = {"Content-Type": TYPES[path.suffix], "Content-Security-Policy": POLICY}
@@ -78,7 +89,10 @@ class FakePanel:
 
     def _api(self, route: Route, request: Request, name: str, query: dict[str, str]) -> None:
         if name == "events":
-            route.fulfill(body=f"event: change\ndata: {json.dumps(self._event())}\n\n", content_type="text/event-stream")
+            route.fulfill(
+                body=f"event: change\ndata: {json.dumps(self._event())}\n\n",
+                content_type="text/event-stream",
+            )
         elif name == "prompt/text":
             route.fulfill(body="the whole prompt\n", content_type="text/plain")
         elif name == "send":
@@ -90,7 +104,9 @@ class FakePanel:
             route.fulfill(json=self._get(name, query))
 
     def _post(self, route: Route, name: str, request: Request) -> None:
-        assert request.headers.get("x-aggregate") == "1", "each POST bears the header that other sites cannot set"
+        assert request.headers.get("x-aggregate") == "1", (
+            "each POST bears the header that other sites cannot set"
+        )
         body = request.post_data_json or {}
         self.posts.append((name, body))
         refusal = self.refusals.get(name)
@@ -105,7 +121,11 @@ class FakePanel:
     def _posted(self, name: str) -> Any:
         answers: dict[str, Any] = {
             "save": {"state": self.state, "merged": False, "sentence": "Saved manual_slop.toml."},
-            "run": {"path": "out_001.md", "tokens": 900, "sentence": "Wrote out_001.md, 900 tokens."},
+            "run": {
+                "path": "out_001.md",
+                "tokens": 900,
+                "sentence": "Wrote out_001.md, 900 tokens.",
+            },
             "fit": {"prompt": self.prompt, "files": self._files(), "ms": 1.0},
             "send/plan": _PLAN,
         }
@@ -138,11 +158,23 @@ class FakePanel:
         return {"line": int(query["line"]) + 3}
 
     def _event(self) -> protocol.EventData:
-        return {"version": "v", "revision": self.state["revision"], "composed": self.state["composed"], "what": "hello", "paths": []}
+        return {
+            "version": "v",
+            "revision": self.state["revision"],
+            "composed": self.state["composed"],
+            "what": "hello",
+            "paths": [],
+        }
 
     def _files(self) -> Any:
         columns = {name: [row[name] for row in self.files.values()] for name in _row()}
-        return {"revision": self.state["revision"], "full": True, "removed": [], "path": list(self.files), **columns}
+        return {
+            "revision": self.state["revision"],
+            "full": True,
+            "removed": [],
+            "path": list(self.files),
+            **columns,
+        }
 
     def _file(self, path: str) -> protocol.FileData:
         mode = self.files[path]["view"]
@@ -160,7 +192,10 @@ class FakePanel:
         return {
             "revision": self.state["composed"],
             "first": first,
-            "lines": [starts[n]["title"] if n in starts else f"line {n} <b>of</b> the prompt" for n in numbers],
+            "lines": [
+                starts[n]["title"] if n in starts else f"line {n} <b>of</b> the prompt"
+                for n in numbers
+            ],
             "origins": [None if n in starts else [path, min(n, len(self.source))] for n in numbers],
             "kinds": ["generated" if n in starts else "file" for n in numbers],
             "stands_for": ["heading" if n in starts else "" for n in numbers],
@@ -168,7 +203,15 @@ class FakePanel:
 
 
 def _row() -> dict[str, Any]:
-    return {"view": "full", "mode": "full", "tokens": 100, "whole": 200, "score": None, "state": "", "why": ""}
+    return {
+        "view": "full",
+        "mode": "full",
+        "tokens": 100,
+        "whole": 200,
+        "score": None,
+        "state": "",
+        "why": "",
+    }
 
 
 def _definitions() -> list[protocol.DefinitionData]:
@@ -180,8 +223,21 @@ def _definitions() -> list[protocol.DefinitionData]:
 
 
 def _state() -> protocol.StateData:
-    model: protocol.ModelData = {"name": "acme/large", "window": 200_000, "input": 3.0, "output": 15.0, "tokens": 1000, "cost": 0.003}
-    turn: protocol.TurnData = {"id": 0, "role": "user", "beginning": "Look at <b>this</b>", "tokens": 9, "on": True}
+    model: protocol.ModelData = {
+        "name": "acme/large",
+        "window": 200_000,
+        "input": 3.0,
+        "output": 15.0,
+        "tokens": 1000,
+        "cost": 0.003,
+    }
+    turn: protocol.TurnData = {
+        "id": 0,
+        "role": "user",
+        "beginning": "Look at <b>this</b>",
+        "tokens": 9,
+        "on": True,
+    }
     return {
         "version": "v", "revision": 1, "composed": 1, "project": "shop", "root": "/shop", "config": "manual_slop.toml", "exists": True,
         "dirty": False, "can_undo": False, "can_redo": False, "outside": False, "views": VIEWS, "strategy": "auto",
@@ -198,10 +254,26 @@ def _state() -> protocol.StateData:
 def _prompt(paths: list[str], lines: int) -> protocol.PromptData:
     each = max(2, (lines - 2) // min(len(paths), 20))
     parts: list[protocol.SectionData] = [
-        {"title": f"### `{path}`", "kind": "file", "source": path, "first": 3 + n * each, "last": min(lines, 2 + (n + 1) * each), "tokens": 50, "depth": 1}
+        {
+            "title": f"### `{path}`",
+            "kind": "file",
+            "source": path,
+            "first": 3 + n * each,
+            "last": min(lines, 2 + (n + 1) * each),
+            "tokens": 50,
+            "depth": 1,
+        }
         for n, path in enumerate(paths[:20])
     ]
-    whole: protocol.SectionData = {"title": "## Files", "kind": "section", "source": "", "first": 1, "last": lines, "tokens": 1000, "depth": 0}
+    whole: protocol.SectionData = {
+        "title": "## Files",
+        "kind": "section",
+        "source": "",
+        "first": 1,
+        "last": lines,
+        "tokens": 1000,
+        "depth": 0,
+    }
     return {
         "revision": 1, "tokens": 1000, "bytes": 4000, "lines": lines, "sections": [whole, *parts], "breakpoints": [5], "kept_until": 10,
         "kept_sentence": "10 lines are as in the last send.", "error": "", "not_entered_count": 1,

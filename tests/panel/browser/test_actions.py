@@ -38,7 +38,9 @@ def test_nothing_is_written_by_looking(opened: Opened, shop: FakePanel) -> None:
         ("Control+Shift+Z", "redo", "Done again."),
     ],
 )
-def test_a_key_does_what_its_button_does(opened: Opened, shop: FakePanel, key: str, route: str, said: str) -> None:
+def test_a_key_does_what_its_button_does(
+    opened: Opened, shop: FakePanel, key: str, route: str, said: str
+) -> None:
     """Each action has a key, and the status line says what happened."""
     page = opened(shop)
     page.locator("#tree").focus()
@@ -69,7 +71,9 @@ def test_a_refusal_is_shown_as_the_servers_sentence(opened: Opened, shop: FakePa
 
     page.get_by_role("button", name="Run").click()
 
-    expect(page.locator("#status")).to_have_text("The pins alone need 9,000 tokens: raise the budget to 9000.")
+    expect(page.locator("#status")).to_have_text(
+        "The pins alone need 9,000 tokens: raise the budget to 9000."
+    )
     expect(page.locator("#status")).to_have_class("bad")
 
 
@@ -84,7 +88,9 @@ def test_copy_puts_the_whole_prompt_on_the_clipboard(opened: Opened, shop: FakeP
     assert page.evaluate("navigator.clipboard.readText()") == "the whole prompt\n"
 
 
-def test_sending_shows_plan_and_cost_before_anything_goes_out(opened: Opened, shop: FakePanel) -> None:
+def test_sending_shows_plan_and_cost_before_anything_goes_out(
+    opened: Opened, shop: FakePanel
+) -> None:
     """Only the second button sends, what was planned and nothing else; the answer streams in as text."""
     page = opened(shop)
     page.get_by_role("button", name="Send…").click()
@@ -152,7 +158,9 @@ def test_a_task_is_set_by_enter(opened: Opened, shop: FakePanel) -> None:
     assert shop.bodies("edit")[0]["edits"] == [{"op": "task", "task": "why is the till empty"}]
 
 
-def test_models_show_the_part_of_their_window_and_the_price(opened: Opened, shop: FakePanel) -> None:
+def test_models_show_the_part_of_their_window_and_the_price(
+    opened: Opened, shop: FakePanel
+) -> None:
     """The meter is labelled with words."""
     page = opened(shop)
 
@@ -182,7 +190,9 @@ def test_turns_beads_and_screenshots_go_in_and_out(opened: Opened, shop: FakePan
     ]
 
 
-def test_a_change_on_the_disk_is_shown_when_the_stream_comes_back(opened: Opened, shop: FakePanel) -> None:
+def test_a_change_on_the_disk_is_shown_when_the_stream_comes_back(
+    opened: Opened, shop: FakePanel
+) -> None:
     """The page connects again by itself and takes what is new."""
     page = opened(shop)
     shop.files["new.py"] = dict(shop.files["shop.py"])

@@ -19,7 +19,11 @@ def _findings(page: Page) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in result["violations"] if each["impact"] in GRAVE]
+    return [
+        f"{each['id']}: {each['nodes'][0]['html']}"
+        for each in result["violations"]
+        if each["impact"] in GRAVE
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -28,7 +32,18 @@ def test_axe_finds_nothing_grave(opened: Opened, page: Page, scheme: str) -> Non
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     panel = FakePanel(["app/a.py", "b.py"])
     panel.files["b.py"] |= {"state": "stale", "score": 0.4}
-    panel.slices = [{"id": 0, "start": 2, "end": 3, "tag": "old", "comment": "x", "state": "stale", "candidate": {"start": 5, "end": 6}, "why": "Edited."}]
+    panel.slices = [
+        {
+            "id": 0,
+            "start": 2,
+            "end": 3,
+            "tag": "old",
+            "comment": "x",
+            "state": "stale",
+            "candidate": {"start": 5, "end": 6},
+            "why": "Edited.",
+        }
+    ]
     opened(panel)
     page.locator("#tree .rows .row", has_text="b.py").click()
     expect(page.locator("#source .row")).to_have_count(6)
@@ -62,8 +77,31 @@ def test_tab_reaches_every_control(opened: Opened) -> None:
     """Going by Tab through the page meets each visible button, field and list, and ends where it began."""
     page = opened(FakePanel(["a.py"]))
     page.locator("#tree .rows .row").first.click()
-    wanted = {"preset", "save-preset", "save", "run", "copy", "send", "theme", "keys", "task", "seeds", "budget", "budget-slider"}
-    wanted |= {"choose-models", "flat", "filter", "tree", "split-left", "source", "view", "split-right", "tab-prompt"}
+    wanted = {
+        "preset",
+        "save-preset",
+        "save",
+        "run",
+        "copy",
+        "send",
+        "theme",
+        "keys",
+        "task",
+        "seeds",
+        "budget",
+        "budget-slider",
+    }
+    wanted |= {
+        "choose-models",
+        "flat",
+        "filter",
+        "tree",
+        "split-left",
+        "source",
+        "view",
+        "split-right",
+        "tab-prompt",
+    }
     wanted |= {"section-jump", "fold-all", "unfold-all", "prompt", "warnings"}
     page.locator("#preset").focus()
     page.keyboard.press("Shift+Tab")
@@ -82,7 +120,9 @@ def test_nothing_is_cut_off_at_usual_widths(opened: Opened, page: Page, width: i
     opened(FakePanel(["a.py"]))
 
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    rights = page.evaluate("[...document.querySelectorAll('header button')].map((button) => button.getBoundingClientRect().right)")
+    rights = page.evaluate(
+        "[...document.querySelectorAll('header button')].map((button) => button.getBoundingClientRect().right)"
+    )
     assert max(rights) <= width
 
 
@@ -116,11 +156,29 @@ HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 def test_hostile_names_and_contents_stay_text(opened: Opened) -> None:
     """Markup and scripts in paths, sources, tags, sections, turns, beads, sentences and answers run nowhere."""
     panel = FakePanel([f"{HOSTILE}/{HOSTILE}.py"], source=[HOSTILE, "javascript:window.hit=1"])
-    panel.definitions = [{"name": HOSTILE, "kind": HOSTILE, "start": 1, "end": 2, "depth": 0, "mask": ""}]
-    panel.slices = [{"id": 0, "start": 1, "end": 2, "tag": HOSTILE, "comment": HOSTILE, "state": "stale", "candidate": None, "why": HOSTILE}]
+    panel.definitions = [
+        {"name": HOSTILE, "kind": HOSTILE, "start": 1, "end": 2, "depth": 0, "mask": ""}
+    ]
+    panel.slices = [
+        {
+            "id": 0,
+            "start": 1,
+            "end": 2,
+            "tag": HOSTILE,
+            "comment": HOSTILE,
+            "state": "stale",
+            "candidate": None,
+            "why": HOSTILE,
+        }
+    ]
     row = next(iter(panel.files.values()))
     row |= {"why": HOSTILE, "state": HOSTILE, "view": HOSTILE}
-    panel.state |= {"project": HOSTILE, "config": HOSTILE, "warnings": [HOSTILE], "beads": {"on": True, "text": HOSTILE, "tokens": 1}}
+    panel.state |= {
+        "project": HOSTILE,
+        "config": HOSTILE,
+        "warnings": [HOSTILE],
+        "beads": {"on": True, "text": HOSTILE, "tokens": 1},
+    }
     panel.state["presets"][0]["name"] = panel.state["models"][0]["name"] = HOSTILE
     panel.refusals["run"] = HOSTILE
     page = opened(panel)
@@ -135,7 +193,9 @@ def test_hostile_names_and_contents_stay_text(opened: Opened) -> None:
     expect(page.locator("#status")).to_have_text(HOSTILE)
     page.get_by_role("button", name="1 warning").click()
 
-    assert page.evaluate("window.hit === undefined && document.querySelectorAll('body img[onerror], body script').length === 0")
+    assert page.evaluate(
+        "window.hit === undefined && document.querySelectorAll('body img[onerror], body script').length === 0"
+    )
 
 
 def test_nothing_is_asked_of_other_hosts(opened: Opened) -> None:

@@ -41,7 +41,9 @@ def test_choosing_a_mode_sets_the_view(page_of_shop: Page, shop: FakePanel) -> N
     page_of_shop.locator("#mode-bar").get_by_role("radio", name="outline").check()
 
     expect(page_of_shop.locator("#status")).to_have_text("shop.py: outline.")
-    assert shop.bodies("edit")[0]["edits"] == [{"op": "view", "paths": ["shop.py"], "mode": "outline"}]
+    assert shop.bodies("edit")[0]["edits"] == [
+        {"op": "view", "paths": ["shop.py"], "mode": "outline"}
+    ]
 
 
 def test_a_click_on_a_definition_masks_it(page_of_shop: Page, shop: FakePanel) -> None:
@@ -50,7 +52,9 @@ def test_a_click_on_a_definition_masks_it(page_of_shop: Page, shop: FakePanel) -
     page_of_shop.get_by_role("menuitemradio", name="hide").click()
 
     expect(_line(page_of_shop, 2).locator(".mask")).to_have_text("hide")
-    assert shop.bodies("edit")[0]["edits"] == [{"op": "mask", "path": "shop.py", "name": "Shop.buy", "mask": "hide"}]
+    assert shop.bodies("edit")[0]["edits"] == [
+        {"op": "mask", "path": "shop.py", "name": "Shop.buy", "mask": "hide"}
+    ]
 
 
 def test_keys_mask_the_definition_around_the_cursor(page_of_shop: Page, shop: FakePanel) -> None:
@@ -76,7 +80,14 @@ def test_dragging_over_lines_makes_a_slice(page_of_shop: Page, shop: FakePanel) 
     page.keyboard.press("Enter")
 
     expect(page.locator("#slice-form")).to_be_hidden()
-    edit = {"op": "slice", "path": "shop.py", "start": 3, "end": 5, "tag": "till", "comment": "who pays"}
+    edit = {
+        "op": "slice",
+        "path": "shop.py",
+        "start": 3,
+        "end": 5,
+        "tag": "till",
+        "comment": "who pays",
+    }
     assert shop.bodies("edit")[0]["edits"] == [edit]
 
 
@@ -93,9 +104,22 @@ def test_keys_make_a_slice(page_of_shop: Page, shop: FakePanel) -> None:
     expect(page.locator("#source")).to_be_focused()
 
 
-def test_a_stale_slice_shows_where_it_went_and_is_confirmed(opened: Opened, shop: FakePanel) -> None:
+def test_a_stale_slice_shows_where_it_went_and_is_confirmed(
+    opened: Opened, shop: FakePanel
+) -> None:
     """Its place is a link, and one button captures it anew."""
-    shop.slices = [{"id": 4, "start": 2, "end": 3, "tag": "old", "comment": "", "state": "stale", "candidate": {"start": 5, "end": 6}, "why": "Edited."}]
+    shop.slices = [
+        {
+            "id": 4,
+            "start": 2,
+            "end": 3,
+            "tag": "old",
+            "comment": "",
+            "state": "stale",
+            "candidate": {"start": 5, "end": 6},
+            "why": "Edited.",
+        }
+    ]
     page = opened(shop)
     page.locator("#tree .rows .row").first.click()
 

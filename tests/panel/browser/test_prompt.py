@@ -81,7 +81,9 @@ def test_a_prompt_of_two_million_lines_scrolls_to_its_end(opened: Opened) -> Non
 
     page.locator("#prompt").focus()
     page.keyboard.press("End")
-    expect(page.locator("#prompt .row.cursor .text")).to_have_text("line 2000000 <b>of</b> the prompt")
+    expect(page.locator("#prompt .row.cursor .text")).to_have_text(
+        "line 2000000 <b>of</b> the prompt"
+    )
     expect(page.locator("#prompt .row.cursor")).to_be_in_viewport()
     assert page.locator("#prompt .row").count() < 80
 

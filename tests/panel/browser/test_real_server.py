@@ -32,10 +32,23 @@ class Server:
 
     def start(self) -> None:
         """Start it and read the address from what it prints."""
-        command = [sys.executable, "-m", "aggregate", "panel", "--no-open", "--port", str(self.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "aggregate",
+            "panel",
+            "--no-open",
+            "--port",
+            str(self.port),
+        ]
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(
-            command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         assert self.process.stdout is not None
         until = time.monotonic() + STARTING
@@ -150,7 +163,9 @@ def test_a_configuration_changed_meanwhile_is_not_overwritten(shop: Page, server
     shop.keyboard.press("4")
     expect(shop.locator("#dirty")).to_be_visible()
 
-    configuration.write_text(configuration.read_text("utf-8").replace("# ours", "# theirs"), "utf-8")
+    configuration.write_text(
+        configuration.read_text("utf-8").replace("# ours", "# theirs"), "utf-8"
+    )
     shop.keyboard.press("Control+s")
 
     expect(shop.locator("#status")).to_contain_text("saved manual_slop.toml")

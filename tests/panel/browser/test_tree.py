@@ -37,7 +37,9 @@ def test_a_key_sets_the_view_of_all_selected_files_in_one_step(opened: Opened) -
     page.keyboard.press("3")
 
     expect(page.locator("#status")).to_have_text("2 files: skeleton.")
-    assert panel.bodies("edit") == [{"revision": 1, "edits": [{"op": "view", "paths": ["a.py", "b.py"], "mode": "skeleton"}]}]
+    assert panel.bodies("edit") == [
+        {"revision": 1, "edits": [{"op": "view", "paths": ["a.py", "b.py"], "mode": "skeleton"}]}
+    ]
     expect(page.locator(ROWS).first.locator(".view-name")).to_have_text("skeleton")
 
 
@@ -81,10 +83,16 @@ def test_a_click_on_a_heading_sorts_and_a_second_one_turns_round(opened: Opened)
     heading = page.get_by_role("columnheader", name="Tokens")
 
     heading.get_by_role("button").click()
-    assert (_names(page), heading.get_attribute("aria-sort")) == (["b.py", "c.py", "a.py"], "descending")
+    assert (_names(page), heading.get_attribute("aria-sort")) == (
+        ["b.py", "c.py", "a.py"],
+        "descending",
+    )
 
     heading.get_by_role("button").click()
-    assert (_names(page), heading.get_attribute("aria-sort")) == (["a.py", "c.py", "b.py"], "ascending")
+    assert (_names(page), heading.get_attribute("aria-sort")) == (
+        ["a.py", "c.py", "b.py"],
+        "ascending",
+    )
 
 
 def test_the_state_is_said_in_words_not_by_colour_alone(opened: Opened) -> None:
