@@ -69,7 +69,7 @@ class Opened:
     @property
     def draft(self) -> str:
         """The configuration as it would be saved."""
-        return self.session.steps.current.text
+        return self.session.draft.current.text
 
     @property
     def markdown(self) -> str:

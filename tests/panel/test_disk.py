@@ -81,6 +81,19 @@ def test_edits_to_one_key_are_refused(panel: Opened) -> None:
     assert panel.draft == theirs
 
 
+def test_a_preset_that_is_stored_loses_nothing(panel: Opened) -> None:
+    """Storing a preset beside unsaved edits keeps both them and what others have written, until both are merged."""
+    panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    (panel.folder / "manual_slop.toml").write_text(f"{CONFIG}[task]\ntext = 'theirs'\n")
+    panel.post("preset/save", name="slim")
+    assert panel.get("state")["dirty"] is True
+    assert "theirs" in panel.config
+    assert panel.post("save")["merged"] is True
+    assert "theirs" in panel.config
+    assert "[context_presets.slim]" in panel.config
+    assert panel.config.count('view_mode = "outline"}') == 3
+
+
 def test_a_change_that_nobody_told_of_is_merged_too(panel: Opened) -> None:
     """What counts is the file at the moment of saving, not what was heard of it."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")

@@ -25,7 +25,7 @@ from aggregate.panel.access import Access, App, Guarded
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.event_stream import Broadcast, event_text
 from aggregate.panel.merging import ConflictError
-from aggregate.panel.protocol import EventData, Failure, RunData, StateData
+from aggregate.panel.protocol import EventData, Failure, RunData, SavedData, StateData
 from aggregate.panel.session import Session
 from aggregate.panel.state_data import images_of, state_data
 from aggregate.sources.image_header import read_image_header
@@ -154,7 +154,7 @@ class Panel:
             ToolError: It is none.
         """
         session = self._session
-        draft = session.steps.current
+        draft = session.draft.current
         request = draft.request(session.project)
         images = (*images_of(request), *images_of(request, draft.images))
         image = next((each for each in images if each.path == path and each.file), None)
@@ -209,9 +209,13 @@ class Panel:
             raise ToolError('the request needs a number or a text as "budget"')
         return self._session.fit(budget, is_released=bool(body.get("released")))
 
-    def _save(self, _body: Mapping[str, Any]) -> object:
+    def _save(self, _body: Mapping[str, Any]) -> SavedData:
         saved = self._session.save()
-        return {**saved, "state": state_data(self._session)}
+        return {
+            "state": state_data(self._session),
+            "merged": saved.is_merged,
+            "sentence": saved.sentence,
+        }
 
     def _run(self, _body: Mapping[str, Any]) -> RunData:
         """Write the prompt of the draft as ``aggregate run`` does, with its account and its record."""

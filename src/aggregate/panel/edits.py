@@ -12,7 +12,7 @@ from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.layout import Strategy
 from aggregate.compose.project import find_preset
 from aggregate.compose.selection import ResolvedFile
-from aggregate.config.load import Project
+from aggregate.config.load import MOST_BYTES, Project
 from aggregate.config.schema import BEADS_MODE, MaskName, ViewModeName
 from aggregate.errors import ToolError
 from aggregate.models.amounts import parse_amount
@@ -70,6 +70,10 @@ def apply_edits(draft: Draft, edits: Sequence[EditData], around: Surroundings) -
             )
         draft = change(_Editor(draft, around), edit)
         draft.project(around.config)  # what cannot be loaded is no draft
+    if len(draft.text.encode()) > MOST_BYTES:
+        raise ToolError(
+            f"the configuration would have more than {MOST_BYTES:,} bytes, which is the most: name folders by globs"
+        )
     return draft
 
 

@@ -63,7 +63,7 @@ class Sender:
         if not message.strip() or len(message) > _MOST_MESSAGE:
             raise ToolError("the message is empty, or far too long: say something")
         session = self._session
-        draft, project = session.steps.current, session.project
+        draft, project = session.draft.current, session.project
         selection = replace(_selection(model), persona=persona, discussion=draft.discussion)
         has_key = True
         try:
@@ -92,7 +92,7 @@ class Sender:
         *,
         require_key: bool = True,
     ) -> PreparedTurn:
-        draft = self._session.steps.current
+        draft = self._session.draft.current
         task = None
         if draft.focus or draft.symbols or draft.since:
             task = Task(focus=draft.places(project), symbols=draft.symbols, since=draft.since)

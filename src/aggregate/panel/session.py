@@ -9,23 +9,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import tomlkit
-
 from aggregate.chat.request_log import LoggedRequest
 from aggregate.compose.file_rendering import select_files
-from aggregate.compose.project import presets_of, scope_of
+from aggregate.compose.project import scope_of
 from aggregate.compose.selection import ResolvedFile, display_path
 from aggregate.concurrency.threads import run_in_thread
-from aggregate.config.load import Project, parse_toml, read_toml_text, validate
-from aggregate.disk.roots import is_inside, real_path
-from aggregate.disk.writing import confined, replace_text
+from aggregate.config.load import Project
+from aggregate.disk.roots import real_path
 from aggregate.errors import AggregateError, ConfigError, ToolError
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
-from aggregate.models.preset import ContextPreset
-from aggregate.models.scope import Scope
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
-from aggregate.panel.draft import Draft, Steps
+from aggregate.panel.config_draft import ConfigDraft, Saved
+from aggregate.panel.draft import Draft
 from aggregate.panel.edits import Surroundings, apply_edits
 from aggregate.panel.file_data import file_data
 from aggregate.panel.file_table import (
@@ -38,7 +34,7 @@ from aggregate.panel.file_table import (
     plain_rows,
     stale_slices,
 )
-from aggregate.panel.merging import merge
+from aggregate.panel.project_files import read_listed, without_secrets
 from aggregate.panel.prompt_data import (
     CacheMarks,
     last_logged,
@@ -52,11 +48,8 @@ from aggregate.panel.protocol import (
     FilesData,
     FitData,
     PromptData,
-    SavedData,
 )
 from aggregate.panel.secrets_found import SecretFinder
-from aggregate.presets.store import TABLE
-from aggregate.sources.file_content import SourceFile, read_file
 from aggregate.tokens.saved_counts import SavedCounts
 
 if TYPE_CHECKING:
@@ -103,7 +96,7 @@ class Session:
         config: The same path.
         version: Random, another one for each start.
         revision: Counts each change of the draft and of the disk.
-        steps: The draft and what can be undone.
+        draft: The draft and its file.
         view: What was composed last.
         models: What prompts are compared with; empty until they are known.
 
@@ -120,12 +113,9 @@ class Session:
         self.on_event = on_event or (lambda _event: None)
         self.index = index or user_index()
         self.count = SavedCounts(self.index)
-        self._base = self._read()
-        self.steps = Steps(Draft(self._base or ""))
-        self._project = self.steps.current.project(config)
+        self.draft = ConfigDraft(config)
         self.view = View()
         self.models: tuple[PricedModel, ...] = ()
-        self.outside = False
         self._composer = Composer(self.index)
         self._secrets = SecretFinder()
         self._omitted = OmittedFiles()
@@ -144,19 +134,9 @@ class Session:
     # --- the draft
 
     @property
-    def exists(self) -> bool:
-        """Whether there is a configuration on the disk."""
-        return self._base is not None
-
-    @property
-    def is_dirty(self) -> bool:
-        """Whether the draft differs from the file that it was made of."""
-        return self.steps.current.text != (self._base or "")
-
-    @property
     def project(self) -> Project:
         """The draft as a project."""
-        return self._project
+        return self.draft.project
 
     def edit(self, edits: list[EditData]) -> None:
         """Take edits as one step.
@@ -165,23 +145,21 @@ class Session:
             ToolError: One is none, or names what is not there.
             ConfigError: The draft would be no configuration.
         """
-        around = self._surroundings()
         with self._lock:
-            self._take(apply_edits(self.steps.current, edits, around))
-
-    def _surroundings(self) -> Surroundings:
-        return Surroundings(self.config, self._selected, self.view.listed, self.text_of)
+            draft = apply_edits(self.draft.current, edits, self._surroundings())
+            if self.draft.take(draft):
+                self._is_taken()
 
     def undo(self) -> None:
         """Go a step back, if there is one."""
         with self._lock:
-            if self.steps.undo():
+            if self.draft.undo():
                 self._is_taken()
 
     def redo(self) -> None:
         """Take the step that was undone last, if there is one."""
         with self._lock:
-            if self.steps.redo():
+            if self.draft.redo():
                 self._is_taken()
 
     def reload(self) -> None:
@@ -191,23 +169,27 @@ class Session:
             ConfigError: It cannot be used.
         """
         with self._lock:
-            text = self._read()
-            draft = replace(self.steps.current, text=text or "")
-            draft.project(self.config)
-            self._base = text
-            self.steps.rebase(draft)
-            self.outside = False
+            self.draft.reload()
             self._is_taken("config")
 
-    def _take(self, draft: Draft) -> None:
-        before = self.steps.current
-        self.steps.take(draft)
-        if draft != before:
-            self._is_taken()
+    def save(self) -> Saved:
+        """Write the draft to the configuration; the errors are those of ``ConfigDraft.save``."""
+        with self._lock:
+            saved = self.draft.save()
+            self._is_taken("config")
+        return saved
+
+    def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
+        """Store what is composed as a preset; the errors are those of ``ConfigDraft.save_preset``."""
+        with self._lock:
+            self.draft.save_preset(name, description=description, scope=scope)
+            self._is_taken("config")
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(self.config, self._selected, self.view.listed, self.text_of)
 
     def _is_taken(self, what: str = "draft") -> None:
         """Compose the draft, which is another one now."""
-        self._project = self.steps.current.project(self.config)
         self.revision += 1
         self._wanted.set()
         self._tell(what)
@@ -216,97 +198,6 @@ class Session:
         request = draft.request(draft.project(self.config))
         files = select_files(request).files if request.entries else ()
         return {file.path: file for file in files if not file.is_remark}
-
-    # --- writing
-
-    def save(self) -> SavedData:
-        """Write the draft to the configuration; what the disk has changed meanwhile is merged.
-
-        The state of the answer is left to the caller.
-
-        Raises:
-            ConflictError: Both have changed the same.
-            ConfigError: The file on the disk cannot be used.
-            OutputError: It cannot be written.
-        """
-        with self._lock:
-            draft = self.steps.current
-            theirs = self._read() or ""
-            merged = merge(self._base or "", draft.text, theirs, path=self.config)
-            self._write(merged.text)
-            self._base = merged.text
-            self.outside = False
-            if merged.text != draft.text:
-                self.steps.rebase(replace(draft, text=merged.text))
-            self._is_taken("config")
-        sentence = f"saved {self.config.name}"
-        is_merged = merged.text != draft.text
-        if is_merged and not merged.keys:
-            sentence += ", with what was changed on the disk"
-        elif is_merged:
-            sentence += f", with what was changed on the disk: {', '.join(merged.keys[:5])}"
-        return {"state": None, "merged": is_merged, "sentence": sentence}  # type: ignore[typeddict-item]
-
-    def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
-        """Store the files, screenshots and budget of the draft as a preset, in a configuration on the disk.
-
-        The rest of the draft stays unsaved.
-
-        Raises:
-            PresetError: The name is empty, or there is no such scope.
-            ConfigError: The file cannot be used.
-            OutputError: It cannot be written.
-        """
-        with self._lock:
-            project = self._project
-            request = self.steps.current.request(project)
-            budget = project.config.budget.tokens
-            active = project.config.context_presets.get(project.config.project.active_preset)
-            if active is not None and active.budget is not None:
-                budget = active.budget
-            files = [entry.item for entry in request.entries]
-            preset = ContextPreset(name, files, list(request.screenshots), description, budget)
-            self._check_place()
-            presets_of(project).save_preset(preset, scope=scope)
-            if scope == "project":
-                self._take_stored(name)
-            self._is_taken("config")
-
-    def _take_stored(self, name: str) -> None:
-        """Take a preset that was stored into the draft, and into what the draft is compared with."""
-        text = self._read() or ""
-        was_dirty, draft = self.is_dirty, self.steps.current
-        stored = tomlkit.parse(text)[TABLE][name]
-        document = tomlkit.parse(draft.text)
-        presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
-        presets[name] = stored
-        self._base = text
-        self.steps.rebase(replace(draft, text=tomlkit.dumps(document) if was_dirty else text))
-
-    def _check_place(self) -> None:
-        """Make sure that the configuration is no link out of the project.
-
-        Raises:
-            OutputError: It is.
-        """
-        scope = scope_of(self._project)
-        confined(self.config, None if scope.allow_outside else Path(scope.root))
-
-    def _write(self, text: str) -> None:
-        self._check_place()
-        replace_text(self.config, text)
-
-    def _read(self) -> str | None:
-        """Return the configuration's text, ``None`` where there is none.
-
-        Raises:
-            ConfigError: It cannot be used.
-        """
-        if not self.config.exists():
-            return None
-        text = read_toml_text(self.config)
-        validate(parse_toml(text, self.config), path=self.config, text=text)
-        return text
 
     # --- the prompt
 
@@ -333,7 +224,7 @@ class Session:
         with self._lock:
             self._fits += 1
             number = self._fits
-            draft = apply_edits(self.steps.current, [{"op": "task", "budget": budget}], around)
+            draft = apply_edits(self.draft.current, [{"op": "task", "budget": budget}], around)
             project = draft.project(self.config)
         with self._composer.lock:
             if number != self._fits:
@@ -342,8 +233,7 @@ class Session:
         before = self._table.revision
         with self._lock:
             if is_released:
-                self.steps.take(draft)
-                self._project = project
+                self.draft.take(draft)
             self.revision += 1
             self._show(composed, self.revision, is_refitted=True)
         if is_released:
@@ -376,9 +266,10 @@ class Session:
         Raises:
             ToolError: It is no file of the project.
         """
-        view, draft, project = self.view, self.steps.current, self._project
+        view, draft, project = self.view, self.draft.current, self.project
         file = self._resolved(path, draft)
-        source = self._read_file(file, scope_of(project))
+        redaction = view.composed.request.redaction if view.composed else None
+        source = without_secrets(file, read_listed(file, scope_of(project)), redaction)
         composed = view.composed if view.revision == self.revision else None
         shown = None
         if composed is not None and composed.tokens.files.get(path):
@@ -400,8 +291,8 @@ class Session:
         Raises:
             ToolError: It is none, or cannot be read.
         """
-        draft = self.steps.current
-        source = self._read_file(self._resolved(path, draft), scope_of(self._project))
+        draft = self.draft.current
+        source = read_listed(self._resolved(path, draft), scope_of(self.project))
         if source.error:
             raise ToolError(f"{path[:200]}: {source.error}")
         return source.text
@@ -418,19 +309,6 @@ class Session:
         if composed is not None and composed.draft == draft:
             return composed.selected
         return self._selected(draft)
-
-    def _read_file(self, file: ResolvedFile, scope: Scope) -> SourceFile:
-        if file.problem or not file.file:
-            return SourceFile("", error=file.problem or "cannot be read")
-        if not scope.allow_outside and not is_inside(real_path(file.file), scope.root):
-            return SourceFile("", error="is a link out of the project: not read")
-        source = read_file(file.file, hashed=True)
-        redaction = self.view.composed.request.redaction if self.view.composed else None
-        if redaction is None or source.error:
-            return source
-        from aggregate.compose.redact_prompt import redact_file  # its rules take time to compile
-
-        return redact_file(file, source, redaction)[1]
 
     # --- work in the background
 
@@ -457,7 +335,7 @@ class Session:
         config = real_path(self.config)
         if config in changed or os.path.abspath(self.config) in changed or is_incomplete:
             self._config_changed()
-        base = Path(real_path(self._project.folder / self._project.config.files.base_dir))
+        base = Path(real_path(self.project.folder / self.project.config.files.base_dir))
         shown = [display_path(path, base) for path in changed]
         with self._lock:
             self._disk += 1
@@ -477,31 +355,21 @@ class Session:
 
     def _own(self, paths: list[str]) -> bool:
         """Tell whether all of these are what we have written ourselves: prompts, records, states."""
-        folder = self._project.folder
+        folder = self.project.folder
         places = [
-            os.path.join(real_path(folder / self._project.config.output.output_dir), ""),
+            os.path.join(real_path(folder / self.project.config.output.output_dir), ""),
             os.path.join(real_path(folder / "state"), ""),
         ]
         return bool(paths) and all(path.startswith(tuple(places)) for path in paths)
 
     def _config_changed(self) -> None:
-        """Take the configuration as it is on the disk now, or say that it differs, where the page has edits."""
+        """Follow the configuration on the disk."""
         with self._lock:
             try:
-                text = self._read()
+                self.draft.follow()
             except ConfigError as error:
-                self.view = replace(self.view, error=str(error))
+                self.view = replace(self.view, error=" ".join(str(error).split()))
                 return
-            if text == self._base:
-                self.outside = False
-                return
-            if self.is_dirty and self.steps.current.text != (text or ""):
-                self.outside = True
-            else:
-                self._base = text
-                self.steps.rebase(replace(self.steps.current, text=text or ""))
-                self.outside = False
-                self._project = self.steps.current.project(self.config)
         self._tell("config")
 
     def _work(self) -> None:
@@ -516,7 +384,7 @@ class Session:
                     priced_models,  # half a second, behind the page
                 )
 
-                self.models = priced_models(self._project)
+                self.models = priced_models(self.project)
                 self._tell("composed")
             self.find_secrets()
 
@@ -524,7 +392,7 @@ class Session:
         """Compose the newest draft, list files where that is needed, and show both."""
         with self._composer.lock:
             with self._lock:
-                draft, project, revision = self.steps.current, self._project, self.revision
+                draft, project, revision = self.draft.current, self.project, self.revision
                 changed, self._changed = self._changed, set()
                 must_list, self._must_list = self._must_list, False
                 disk = self._disk

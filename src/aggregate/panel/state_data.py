@@ -34,7 +34,7 @@ _BEGINNING = 200
 
 def state_data(session: Session) -> StateData:
     """Return the state as the page takes it."""
-    draft, project, view = session.steps.current, session.project, session.view
+    draft, project, view = session.draft.current, session.project, session.view
     composed = view.composed
     warnings = list(composed.composition.warnings) if composed else []
     preset = project.config.project.active_preset
@@ -49,11 +49,11 @@ def state_data(session: Session) -> StateData:
         "project": project.config.project.name or project.folder.resolve().name,
         "root": str(project.folder.resolve()),
         "config": str(session.config),
-        "exists": session.exists,
-        "dirty": session.is_dirty,
-        "can_undo": session.steps.can_undo,
-        "can_redo": session.steps.can_redo,
-        "outside": session.outside,
+        "exists": session.draft.exists,
+        "dirty": session.draft.is_dirty,
+        "can_undo": session.draft.steps.can_undo,
+        "can_redo": session.draft.steps.can_redo,
+        "outside": session.draft.outside,
         "views": list(get_args(ViewModeName)),
         "strategy": Strategy.parse(project.config.project.aggregation_strategy).value,
         "strategies": [strategy.value for strategy in Strategy],
