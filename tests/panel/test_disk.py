@@ -49,6 +49,20 @@ def test_our_own_output_is_no_news(panel: Opened) -> None:
     assert panel.session.revision == revision
 
 
+def test_our_own_saving_is_no_news(panel: Opened) -> None:
+    """What the page has saved is not told of as a change on the disk; the prompt that shows it is composed anew."""
+    panel.edit(op="view", paths=["manual_slop.toml"], mode="full")
+    panel.post("save")
+    panel.session.compose()
+    assert 'path = "README.md"' in panel.markdown
+    assert '"manual_slop.toml",' in panel.markdown
+    revision = panel.session.revision
+    config = str((panel.folder / "manual_slop.toml").resolve())
+    temporary = str(panel.folder.resolve() / ".manual_slop.toml-0123456789abcdef.tmp")
+    panel.session.disk_changed([temporary, config])
+    assert panel.session.revision == revision
+
+
 def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> None:
     """Without edits the page shows the configuration as it is on the disk."""
     _write_config(panel, CONFIG.replace("outline", "summary"))

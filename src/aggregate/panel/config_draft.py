@@ -9,6 +9,7 @@ import tomlkit
 from aggregate.compose.project import presets_of, scope_of
 from aggregate.config.load import Project, parse_toml, read_toml_text, validate
 from aggregate.disk.writing import confined, replace_text
+from aggregate.errors import ConfigError
 from aggregate.models.preset import ContextPreset
 from aggregate.panel.draft import Draft, Steps
 from aggregate.panel.merging import merge
@@ -108,6 +109,13 @@ class ConfigDraft:
             self.outside = True
         else:
             self._rebase(text)
+
+    def is_as_read(self) -> bool:
+        """Tell whether the file is as it was when it was read or saved last."""
+        try:
+            return self._read() == self._base
+        except ConfigError:
+            return False
 
     def save(self) -> Saved:
         """Write the draft to the configuration; what the disk has changed meanwhile is merged.

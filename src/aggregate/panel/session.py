@@ -1,6 +1,7 @@
 """One project that a page edits: its draft, its prompt, and what happens on the disk meanwhile."""
 
 import os
+import re
 import secrets
 import threading
 import time
@@ -61,6 +62,9 @@ _LISTING_SECONDS: Final = 20.0
 """Who asks for the table while it is made waits so long at most."""
 _DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
 """Names of files that decide on others, so that the listing may be another one."""
+
+_HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
+"""What a file is called while it is written, by this program."""
 
 OnEvent = Callable[[EventData], None]
 
@@ -176,6 +180,7 @@ class Session:
         """Write the draft to the configuration; the errors are those of ``ConfigDraft.save``."""
         with self._lock:
             saved = self.draft.save()
+            self._note_own(self.config)
             self._is_taken("config")
         return saved
 
@@ -183,7 +188,19 @@ class Session:
         """Store what is composed as a preset; the errors are those of ``ConfigDraft.save_preset``."""
         with self._lock:
             self.draft.save_preset(name, description=description, scope=scope)
+            self._note_own(self.config)
             self._is_taken("config")
+
+    def _note_own(self, path: Path) -> None:
+        """Note that a file was written here, which may stand in the prompt."""
+        shown = display_path(real_path(path), self._base_dir())
+        self._disk += 1
+        self._must_list |= shown not in self.view.listed
+        if self._changed is not None:
+            self._changed.add(shown)
+
+    def _base_dir(self) -> Path:
+        return Path(real_path(self.project.folder / self.project.config.files.base_dir))
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(self.config, self._selected, self.view.listed, self.text_of)
@@ -329,13 +346,13 @@ class Session:
             paths: Absolute ones.
             is_incomplete: Whether there may be others.
         """
-        changed = list(paths)
-        if self._own(changed) and not is_incomplete:
+        changed = [path for path in paths if not _HALF_WRITTEN.search(path)]
+        config = {real_path(self.config), os.path.abspath(self.config)}
+        if not is_incomplete and (self._own(changed) or self._is_saved(changed, config)):
             return
-        config = real_path(self.config)
-        if config in changed or os.path.abspath(self.config) in changed or is_incomplete:
+        if is_incomplete or not config.isdisjoint(changed):
             self._config_changed()
-        base = Path(real_path(self.project.folder / self.project.config.files.base_dir))
+        base = self._base_dir()
         shown = [display_path(path, base) for path in changed]
         with self._lock:
             self._disk += 1
@@ -360,7 +377,14 @@ class Session:
             os.path.join(real_path(folder / self.project.config.output.output_dir), ""),
             os.path.join(real_path(folder / "state"), ""),
         ]
-        return bool(paths) and all(path.startswith(tuple(places)) for path in paths)
+        return all(path.startswith(tuple(places)) for path in paths)
+
+    def _is_saved(self, paths: list[str], config: set[str]) -> bool:
+        """Tell whether nothing was changed but the configuration, to what is known of it: by saving."""
+        if not config.issuperset(paths):
+            return False
+        with self._lock:
+            return self.draft.is_as_read()
 
     def _config_changed(self) -> None:
         """Follow the configuration on the disk."""
