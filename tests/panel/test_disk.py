@@ -45,7 +45,7 @@ def test_our_own_output_is_no_news(panel: Opened) -> None:
     """A prompt that was written does not compose the next one."""
     path = Path(panel.post("run")["path"]).resolve()
     revision = panel.session.revision
-    panel.session.disk_changed([str(path)])
+    panel.session.disk_changed([str(path.parent), str(path)])
     assert panel.session.revision == revision
 
 

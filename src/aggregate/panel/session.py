@@ -377,7 +377,8 @@ class Session:
             os.path.join(real_path(folder / self.project.config.output.output_dir), ""),
             os.path.join(real_path(folder / "state"), ""),
         ]
-        return all(path.startswith(tuple(places)) for path in paths)
+        # With a separator, since the folders themselves come too.
+        return all(os.path.join(path, "").startswith(tuple(places)) for path in paths)
 
     def _is_saved(self, paths: list[str], config: set[str]) -> bool:
         """Tell whether nothing was changed but the configuration, to what is known of it: by saving."""
