@@ -14,14 +14,15 @@ from statistics import median
 from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = (
-    "--no-sandbox",
+ARGUMENTS = [
+    "--no-sandbox",  # of the browser's own, which a container does not allow
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
-)
-ARGUMENTS += ("--disable-component-update", "--disable-sync")
+    "--disable-component-update",
+    "--disable-sync",
+]
 ROUNDS = 5
 MEGABYTE = 1_000_000
 PATIENCE = 20_000  # ms to wait for something that should take less than one second
@@ -150,7 +151,7 @@ def main() -> None:
     options = parser.parse_args()
     figures: dict[str, list[float]] = {}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for _ in range(options.rounds):
             for name, value in visit(browser, options.address):
                 figures.setdefault(name, []).append(value)

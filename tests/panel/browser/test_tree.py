@@ -148,3 +148,11 @@ def test_the_tree_opens_closes_and_leaves_folders_by_arrows(opened: Opened) -> N
     page.keyboard.press("ArrowLeft")
     expect(page.locator(f"{ROWS}.cursor .text")).to_have_text("app/")
     assert page.locator(ROWS).first.get_attribute("aria-expanded") == "true"
+
+
+def test_a_flat_list_names_the_file_before_its_folder(opened: Opened) -> None:
+    """Sorted by a figure across folders, a name is read before a narrow pane cuts the path."""
+    page = opened(FakePanel(["app/deep/b.py", "a.py"]))
+    page.get_by_label("Flat").check()
+
+    assert page.locator(f"{ROWS} .name").all_inner_texts() == ["a.py", "b.py\napp/deep"]

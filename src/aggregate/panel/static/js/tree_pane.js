@@ -133,10 +133,11 @@ export class TreePane {
       "span",
       { class: "name", role: "gridcell" },
       element("span", { class: "chevron", "aria-hidden": "true", text: folder ? (open ? "▾" : "▸") : "" }),
-      element("span", { class: "text", text: this.tree.flat ? node.path : folder && node.path ? `${node.name}/` : node.name }),
+      element("span", { class: "text", text: folder && node.path ? `${node.name}/` : node.name }),
+      this.tree.flat ? element("span", { class: "folder quiet", text: node.parent.path }) : null,
     );
     name.style.paddingLeft = `${4 + (this.tree.flat ? 0 : node.depth * 12)}px`;
-    fill(row, name, this.#view(node), number(node.tokens, "tokens"), number(node.whole, "whole"), score(node), state(node));
+    fill(row, name, this.#view(node), number(node.tokens, "tokens"), number(node.whole, "whole"), score(node, this.tree.root.score), state(node));
     row.dataset.index = String(index);
   }
 
@@ -286,11 +287,12 @@ function number(value, name) {
   return element("span", { role: "gridcell", class: `number ${name}`, text: value === 0 ? "" : short(value), title: value === 0 ? null : whole(value) });
 }
 
-function score(node) {
+// Scores fall steeply: by their root the bars of the second and the tenth file can still be told apart.
+function score(node, most) {
   const cell = element("span", { role: "gridcell", class: "score-cell" });
   if (node.score === null) return cell;
   const bar = element("span", { class: "score", "aria-hidden": "true" });
-  bar.style.width = `${Math.max(1, Math.round(36 * Math.min(1, node.score)))}px`;
+  bar.style.width = `${Math.max(1, Math.round(36 * Math.sqrt(node.score / (most || 1))))}px`;
   cell.append(bar, element("span", { class: "hidden", text: node.score.toFixed(2) }));
   cell.title = `Score ${node.score.toFixed(3)}`;
   return cell;
