@@ -1,6 +1,6 @@
 """How quickly the panel answers: ``python -m simulation.panel_speed TREE``.
 
-A server is started for a copy of the configuration that TREE has, asked as a page asks it, and ended. Seconds are of
+A server is started in TREE, with or without a configuration, asked as a page asks it, and ended. Seconds are of
 the wall, milliseconds of processor time (``cpu``) are of the server. The tree is edited once, and restored.
 """
 
@@ -61,13 +61,11 @@ class Page:
 
 
 @contextmanager
-def server(config: Path) -> Iterator[tuple[int, str, float]]:
+def server(tree: Path) -> Iterator[tuple[int, str, float]]:
     """Give a server's process, its address, and when it was started."""
     command = [sys.executable, "-m", "aggregate", "panel", "--no-open", "--port", "0"]
     started = time.perf_counter()
-    process = subprocess.Popen(
-        [*command, "--config", str(config)], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen(command, cwd=tree, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None  # noqa: S101 - for type checkers
         yield process.pid, process.stdout.readline().strip(), started
@@ -92,7 +90,7 @@ def memory_mb(pid: int) -> float:
 
 def measure(tree: Path) -> None:
     """Print what the panel of a tree takes."""
-    with server(tree / "manual_slop.toml") as (pid, url, started):
+    with server(tree) as (pid, url, started):
         page = Page(url)
         print(f"first answer    {time.perf_counter() - started:6.2f} s")
         page.get("state")
