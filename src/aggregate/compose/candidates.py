@@ -105,7 +105,7 @@ class Candidates:
 
     @cached_property
     def hidden_choices(self) -> dict[tuple[int, bool], FileChoice]:
-        """What ``choices_of`` tells of hidden candidates, by number and whether they are scored; for the next budget."""
+        """What ``choices_of`` tells of hidden candidates, by number and whether they are scored; for later budgets."""
         return {}
 
     @cached_property

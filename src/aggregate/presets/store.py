@@ -42,7 +42,8 @@ class ContextPresetManager:
             if path is not None and path.exists():
                 tables = load_config(path).config.context_presets
                 presets |= {
-                    name: preset_of_table(name, table.model_dump()) for name, table in tables.items()
+                    name: preset_of_table(name, table.model_dump())
+                    for name, table in tables.items()
                 }
         return presets
 
