@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
 from aggregate.compose.project import open_project, request_for
+from aggregate.compose.ranked_files import rank_files
 from aggregate.compose.request import Request
+from aggregate.compose.within_budget import BudgetFitting
 from aggregate.errors import BudgetError
 from aggregate.index.store import Index
 from aggregate.models.budget import Budget, FileOrder
@@ -330,3 +332,16 @@ def test_what_the_files_leave_goes_to_turns_and_results_once(tmp_path: Path) -> 
         before = shown
     assert set(before.values()) == {LEVELS.index(Level.FULL)}
     assert not composition.cut
+
+
+def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> None:
+    """Whatever was fitted before, the prompt and what is told of it are those of a fresh composition (rule B-1)."""
+    task, index = Task("fix `backoff` in the retry loop"), Index(None, limit=1)
+    request = replace(project(tmp_path, FILES), task=task, budget=Budget(700))
+    fitting = BudgetFitting(request, rank_files(request, index=index), index=index)
+    for tokens in (700, 5_000, 300, 900, 300, 5_000):
+        fitted = fitting.compose(replace(request, budget=Budget(tokens)))
+        fresh = composed(request, tokens, task)
+        assert fitted.prompt == fresh.prompt
+        assert fitted.choices == fresh.choices
+        assert fitted.warnings == fresh.warnings

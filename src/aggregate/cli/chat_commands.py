@@ -7,6 +7,7 @@ from typing import NamedTuple
 import click
 
 from aggregate.chat.discussions import fork_discussion, project_discussion
+from aggregate.chat.send_plan import plan_lines
 from aggregate.cli.chat_session import ChatSession, with_selection
 from aggregate.cli.chat_setting_commands import (
     AS_CONFIGURED,
@@ -21,7 +22,6 @@ from aggregate.cli.chat_setting_commands import (
     set_temperature,
 )
 from aggregate.cli.output import say
-from aggregate.cli.send_plan import plan_lines
 from aggregate.clients.capabilities import Effort
 from aggregate.clients.providers import NAMES
 from aggregate.compose.project import shared_personas

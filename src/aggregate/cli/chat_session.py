@@ -10,11 +10,11 @@ from aggregate.chat.cache_settings import cache_settings
 from aggregate.chat.discussions import last_exchange, project_discussion, take_back
 from aggregate.chat.keep_alive import KeepAlive
 from aggregate.chat.model_selection import SelectedModel, select_model
+from aggregate.chat.send_plan import dollars, price
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn
 from aggregate.cli.asking import seeds_of
 from aggregate.cli.compaction import compact
 from aggregate.cli.output import say, say_aside, warn, warn_all
-from aggregate.cli.send_report import dollars, price
 from aggregate.cli.turn import checked_message, deliver, notes_on, prepare
 from aggregate.compose.asking import for_reader
 from aggregate.config.load import Project

@@ -66,6 +66,7 @@ COMMANDS: Mapping[str, Row] = {
     "mcp": Row(
         "mcp", "Serve prompts, files and what they define to agents, by the Model Context Protocol."
     ),
+    "panel": Row("panel", "Compose the prompt by eye, on a page in the browser; Ctrl-C ends it."),
     "init": Row("init", "Write a commented manual_slop.toml for the project in this folder."),
     "check": Row(
         "check", "Check that all that CONFIG names is there; print what is not, one line each."

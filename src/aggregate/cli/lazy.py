@@ -35,6 +35,7 @@ if (
     from aggregate.mcp.http import new_token as new_token
     from aggregate.mcp.serving import serve_on_http as serve_on_http
     from aggregate.mcp.serving import serve_on_stdio as serve_on_stdio
+    from aggregate.panel.serving import serve_panel as serve_panel
     from aggregate.tokens.count import PromptTokens as PromptTokens
     from aggregate.tokens.count import count_prompt as count_prompt
     from aggregate.tokens.segment_counter import SegmentCounter as SegmentCounter
@@ -65,6 +66,7 @@ HOMES = {
     "prune_caches": "aggregate.chat.gemini_caching",  # loads the clients
     "serve_on_http": "aggregate.mcp.serving",
     "serve_on_stdio": "aggregate.mcp.serving",
+    "serve_panel": "aggregate.panel.serving",  # needs an extra
     "start_track": "aggregate.cli.conduct.start",  # needs DBOS, without which a dry run works
     "watch_run": "aggregate.cli.watched_run",
 }

@@ -5,11 +5,11 @@ from datetime import date
 
 import click
 
+from aggregate.chat.send_plan import plan_data, plan_lines
 from aggregate.cli.asking import seeds_of
 from aggregate.cli.compaction import compact
 from aggregate.cli.opened_project import KEEP, open_asked_project
 from aggregate.cli.output import say, warn_all, write_result, write_rows
-from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import print_report
 from aggregate.cli.stdin import read_input
 from aggregate.cli.turn import (

@@ -1,13 +1,11 @@
 """What ``send`` tells of a turn: its answer as JSON, and what was sent, read from the cache and paid."""
 
-from decimal import Decimal
 from typing import Any
 
+from aggregate.chat.send_plan import diffs_sentence, dollars, price
 from aggregate.chat.turn import CompletedTurn, PreparedTurn
 from aggregate.cli.output import say, warn
-from aggregate.clients.pricing import cost
 from aggregate.models.usage import Usage
-from aggregate.text.suggestions import short_list
 
 
 def answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:
@@ -63,19 +61,3 @@ def usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
         f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{usage.output:,} out; {dollars(price(turn, usage))}{hypothetical}"
     )
-
-
-def diffs_sentence(turn: PreparedTurn) -> str:
-    """Return which files are sent as the cache holds them, and what their diffs cost."""
-    older, extra = turn.ordered.older, turn.ordered.extra
-    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
-
-
-def price(turn: PreparedTurn, usage: Usage) -> Decimal | None:
-    """Return what ``usage`` costs at the turn's provider in US dollars, ``None`` where no price is known."""
-    return cost(usage, turn.client.model, provider=turn.client.provider)
-
-
-def dollars(amount: Decimal | None) -> str:
-    """Return an amount as a person reads it."""
-    return "price unknown" if amount is None else f"${amount:.4f}"

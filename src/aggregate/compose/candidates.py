@@ -1,6 +1,6 @@
 """The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from aggregate.budget.lines import FileLines, ShownLines
@@ -8,7 +8,7 @@ from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, sign
 from aggregate.compose.candidate import Candidate, OpenCandidate, open_candidate
 from aggregate.compose.file_corpus import FileCorpus
 from aggregate.compose.selection import ResolvedFile
-from aggregate.models.choice import Level
+from aggregate.models.choice import FileChoice, Level
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.row_maker import row_maker
 from aggregate.models.view import ViewMode
@@ -98,6 +98,17 @@ class Candidates:
     def estimate(self, number: int) -> int:
         """Return about how many tokens a file has."""
         return self.estimates[number]
+
+    @cached_property
+    def ranks(self) -> Mapping[str, int]:
+        """The places by rank, from 1, of the candidates' paths."""
+        in_order = enumerate(self.in_rank_order, start=1)
+        return {file.path: rank for rank, (_, file, *_) in in_order}
+
+    @cached_property
+    def hidden_choices(self) -> dict[tuple[int, bool], FileChoice]:
+        """What ``choices_of`` tells of hidden candidates, by number and whether they are scored; for later budgets."""
+        return {}
 
     @cached_property
     def estimates(self) -> Sequence[int]:

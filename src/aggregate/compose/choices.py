@@ -46,7 +46,8 @@ def choices_of(
         is_scored: Whether there is a task, so that scores mean something.
     """
     in_order = candidates.in_rank_order
-    ranks = {file.path: rank for rank, (_, file, *_) in enumerate(in_order, start=1)}
+    ranks = candidates.ranks
+    hidden = candidates.hidden_choices
     choices: list[FileChoice] = []
     for file in files:
         if file.is_remark:
@@ -59,8 +60,12 @@ def choices_of(
         rank = place if is_scored else None
         if candidate.number in states.later:
             choices.append(_choice(candidate, candidates, states, rank=rank))
-        else:  # as most are: nothing of them is shown
-            choices.append(_hidden(rank, candidate, candidates))
+            continue
+        # As most are: nothing of them is shown, whatever the budget.
+        key = candidate.number, is_scored
+        if key not in hidden:
+            hidden[key] = _hidden(rank, candidate, candidates)
+        choices.append(hidden[key])
     return tuple(choices)
 
 

@@ -41,6 +41,18 @@ class LivePrompt:
         self._rendered: dict[str, RenderedFile] = {}
         self._remarks: Sequence[RenderedFile] = ()
 
+    @property
+    def selection(self) -> Selection:
+        """The files of the last prompt, as they were asked for."""
+        return self._selection
+
+    def ask(self, request: Request) -> None:
+        """Compose another request from now on; files that it shows as before are not rendered again."""
+        if request.redaction != self._request.redaction:
+            self._reader = FileReader(request.redaction, self._selection.generated)
+            self._known, self._rendered = {}, {}
+        self._request = request
+
     def compose(self, changed: Iterable[str] | None = None) -> Composition:
         """Return the prompt as it is now.
 

@@ -33,6 +33,7 @@ from aggregate.sources.history_reader import discussion_name
 from aggregate.text.suggestions import did_you_mean, short_list
 
 if TYPE_CHECKING:
+    from aggregate.models.preset import ContextPreset
     from aggregate.presets.store import ContextPresetManager
     from aggregate.redaction.redact import Redaction
 
@@ -148,7 +149,7 @@ def request_for(
     screenshots = tuple(config.screenshots.paths)
     applied = None
     if preset_name := preset or config.project.active_preset:
-        applied = presets_of(project).get(preset_name)
+        applied = find_preset(project, preset_name)
         entries = tuple(map(Entry, applied.files))
         screenshots = tuple(applied.screenshots)
     task = task_of(task, config.task)
@@ -277,6 +278,21 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
     if not config.redaction.send:
         doubts.append(_CANNOT_SWITCH_OFF)
     return tuple(doubts)
+
+
+def find_preset(project: Project, name: str) -> "ContextPreset":
+    """Return a context preset as the project's configuration holds it, or else of all projects.
+
+    Raises:
+        PresetError: There is no such preset.
+        ConfigError: The file of all projects cannot be used.
+    """
+    table = project.config.context_presets.get(name)
+    if table is None:
+        return presets_of(project).get(name)
+    from aggregate.presets.store import preset_of_table  # its library takes 10 ms
+
+    return preset_of_table(name, table.model_dump())
 
 
 def presets_of(project: Project) -> "ContextPresetManager":

@@ -1,6 +1,7 @@
 """A prompt within a number of tokens: what enters is chosen by a ranking, and all that was decided is told."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -81,6 +82,31 @@ def compose_within_budget(
     return _Composing(request, index, ranked).composition()
 
 
+class BudgetFitting:
+    """Files that were ranked for one task, to be fitted to one budget after another.
+
+    What was rendered and counted for one budget is kept for the next one; the prompts are those of
+    ``compose_within_budget``.
+
+    Args:
+        request: What to compose, with any budget.
+        ranked: From ``rank_files``, for this request.
+        index: Where what follows from files is kept from run to run.
+    """
+
+    def __init__(self, request: Request, ranked: RankedFiles, *, index: Index) -> None:
+        self.ranked = ranked
+        self._composing = _Composing(request, index, ranked)
+
+    def compose(self, request: Request) -> Composition:
+        """Compose the prompt of the request with another budget, or with another discussion.
+
+        Raises:
+            BudgetError: What must be shown has more tokens.
+        """
+        return self._composing.for_request(request).composition()
+
+
 class _Fitted(NamedTuple):
     """A prompt that keeps to the budget, and what it was made of.
 
@@ -126,6 +152,22 @@ class _Composing:
             pinned=self._pinned,
             count=self._count,
         )
+
+    def for_request(self, request: Request) -> "_Composing":
+        """Return the same for a request with another budget; what is known of the candidates is shared."""
+        if request.budget is None:
+            raise ValueError("a prompt without a budget is not fitted")
+        other = copy(self)
+        other._request, other._budget, other._kept = request, request.budget, {}
+        other._prompts = FittedPrompts(
+            request,
+            self._ranked.files,
+            self._candidates,
+            self._pins,
+            pinned=self._pinned,
+            count=self._count,
+        )
+        return other
 
     def composition(self) -> Composition:
         """Return the prompt.

@@ -42,7 +42,8 @@ class ContextPresetManager:
             if path is not None and path.exists():
                 tables = load_config(path).config.context_presets
                 presets |= {
-                    name: _preset(name, table.model_dump()) for name, table in tables.items()
+                    name: preset_of_table(name, table.model_dump())
+                    for name, table in tables.items()
                 }
         return presets
 
@@ -158,7 +159,8 @@ class ContextPresetManager:
         return PresetError(f'there is no context preset "{name}": known presets: {known}')
 
 
-def _preset(name: str, table: Mapping[str, Any]) -> ContextPreset:
+def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
+    """Return the preset that a validated table of the configuration describes."""
     files = [FileItem.from_dict(entry) for entry in table["files"]]
     return ContextPreset(
         name, files, list(table["screenshots"]), table["description"], table["budget"]

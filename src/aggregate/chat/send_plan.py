@@ -1,15 +1,18 @@
 """What ``send --dry-run`` shows: the blocks of the request, its breakpoints, and what the cache is expected to do."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from aggregate.chat.send_settings import OPTION
 from aggregate.chat.turn import PreparedTurn
-from aggregate.cli.send_report import diffs_sentence, dollars, price
+from aggregate.clients.pricing import cost
 from aggregate.models.prompt import Segment
+from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import LONG_LIFETIME
 from aggregate.prompt_cache.request_plan import BlockRole, role_and_words
 from aggregate.sources.history_reader import DEFAULT
+from aggregate.text.suggestions import short_list
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
@@ -148,3 +151,19 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
 def _role(segments: Sequence[Segment]) -> BlockRole:
     """Return who says the segments of a block; the instructions are no segments of the prompt."""
     return role_and_words(segments)[0] if segments else BlockRole.SYSTEM
+
+
+def diffs_sentence(turn: PreparedTurn) -> str:
+    """Return which files are sent as the cache holds them, and what their diffs cost."""
+    older, extra = turn.ordered.older, turn.ordered.extra
+    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
+
+
+def price(turn: PreparedTurn, usage: Usage) -> Decimal | None:
+    """Return what ``usage`` costs at the turn's provider in US dollars, ``None`` where no price is known."""
+    return cost(usage, turn.client.model, provider=turn.client.provider)
+
+
+def dollars(amount: Decimal | None) -> str:
+    """Return an amount as a person reads it."""
+    return "price unknown" if amount is None else f"${amount:.4f}"

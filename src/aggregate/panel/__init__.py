@@ -1,0 +1,1 @@
+"""The panel: one page, served on this machine, on which a prompt is composed by eye."""

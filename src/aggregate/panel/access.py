@@ -1,0 +1,199 @@
+"""Who may ask: the browser that was opened with the token, for a page of ours, under an address of ours."""
+
+import hmac
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+HEADER: Final = b"x-aggregate"
+"""Which a page of another site cannot send without being asked for leave, which nobody gives."""
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+"""The names of this machine that only it can reach."""
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+_OWN_SITES: Final = ("same-origin", "none")
+"""What a browser says of a request that no other site has caused."""
+_UNOPENED: Final = "open the address that aggregate panel has printed: it holds the token\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What decides who may ask.
+
+    Attributes:
+        token: What the opened address holds.
+        host: The address that is listened on.
+        port: Its port.
+    """
+
+    token: str
+    host: str
+    port: int
+
+    @property
+    def cookie(self) -> str:
+        """The cookie's name; browsers do not tell the ports of one host apart."""
+        return f"aggregate_panel_{self.port}"
+
+    @property
+    def secret(self) -> str:
+        """What the cookie holds: it follows from the token, and does not tell it."""
+        return hmac.new(self.token.encode(), b"cookie", sha256).hexdigest()
+
+    def is_token(self, given: str) -> bool:
+        """Tell whether a text is the token."""
+        return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
+
+    def is_secret(self, given: str) -> bool:
+        """Tell whether a text is what the cookie holds."""
+        return hmac.compare_digest(given.encode(errors="replace"), self.secret.encode())
+
+    def is_own_host(self, header: str) -> bool:
+        """Tell whether a request is for an address of ours, and not for a stranger's name that leads here."""
+        name, port = _host_and_port(header)
+        if port != self.port:
+            return False
+        if name in LOOPBACK or name == self.host:
+            return True
+        if self.host in LOOPBACK:
+            return False
+        # On all of the machine's addresses: no name but the machine's own, which no stranger can let lead here.
+        return _is_address(name) or name.lower() == socket.gethostname().lower()
+
+    def is_own_origin(self, header: str) -> bool:
+        """Tell whether a page of ours has asked."""
+        return header.startswith("http://") and self.is_own_host(header.removeprefix("http://"))
+
+
+def _host_and_port(header: str) -> tuple[str, int]:
+    """Return the parts of a Host header, port ``0`` where it is none."""
+    try:
+        parts = urlsplit(f"//{header}")
+        port = parts.port
+    except ValueError:
+        return "", 0
+    if parts.path or parts.query or parts.fragment or parts.username is not None:
+        return "", 0
+    return parts.hostname or "", 80 if port is None else port
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Guarded:
+    """Hands on only requests that may be answered, and says in each answer what a browser may do with it.
+
+    Args:
+        app: What answers.
+        access: Who may ask.
+    """
+
+    def __init__(self, app: App, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand a request on, or refuse it."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+            await send(message)
+
+        refusal = self._refusal(scope)
+        await (refusal or self._app)(scope, receive, with_headers)
+
+    def _refusal(self, scope: Message) -> Response | None:
+        """Return the answer to who may not ask; ``None`` where it is answered."""
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        path, method = str(scope["path"]), str(scope["method"])
+        if not self._access.is_own_host(headers.get(b"host", "")):
+            return _refused(path, "this address is not one of the panel's", 421)
+        if method not in ("GET", "HEAD", "POST"):
+            return _refused(path, f"{method[:20]} is not answered here", 405)
+        if path.startswith("/static/"):  # the page itself, which holds nothing of the project
+            return None
+        if path == "/" and (given := _token(scope)):
+            return self._admitted() if self._access.is_token(given) else _unopened()
+        if not self._access.is_secret(self._cookie(headers)):
+            return _unopened() if path == "/" else _refused(path, _UNOPENED.strip(), 401)
+        if method == "POST":
+            return self._refused_post(path, headers)
+        is_foreign = headers.get(b"sec-fetch-site", "none") not in _OWN_SITES
+        if path.startswith("/api/") and is_foreign:
+            return _refused(path, "another site has asked: only the panel's own page may", 403)
+        return None
+
+    def _refused_post(self, path: str, headers: dict[bytes, str]) -> Response | None:
+        if not self._access.is_own_origin(headers.get(b"origin", "")):
+            return _refused(path, "another site has asked: only the panel's own page may", 403)
+        kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
+        if headers.get(HEADER) != "1" or kind != "application/json":
+            return _refused(
+                path, "the header X-Aggregate: 1 or the type application/json is missing", 403
+            )
+        return None
+
+    def _admitted(self) -> Response:
+        """Return the answer to who has opened the address with the token: the cookie, and the page without it."""
+        response = RedirectResponse("/", status_code=303)
+        response.set_cookie(
+            self._access.cookie, self._access.secret, httponly=True, samesite="strict", path="/"
+        )
+        response.headers["cache-control"] = "no-store"
+        return response
+
+    def _cookie(self, headers: dict[bytes, str]) -> str:
+        try:
+            cookie = SimpleCookie(headers.get(b"cookie", "")).get(self._access.cookie)
+        except CookieError:
+            return ""
+        return cookie.value if cookie else ""
+
+
+def _token(scope: Message) -> str:
+    """Return the token of a request's address, ``""`` for none."""
+    query: bytes = scope["query_string"]
+    return parse_qs(query.decode("latin-1")).get("token", [""])[0]
+
+
+def _refused(path: str, sentence: str, status: int) -> Response:
+    if path.startswith("/api/"):
+        return JSONResponse({"error": sentence}, status_code=status)
+    return PlainTextResponse(f"{sentence}\n", status_code=status)
+
+
+def _unopened() -> Response:
+    return PlainTextResponse(_UNOPENED, status_code=401)

@@ -1,0 +1,214 @@
+"""The draft beside the configuration's file: edited in memory, saved over what the file is by then."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import tomlkit
+
+from aggregate.compose.project import presets_of, scope_of
+from aggregate.config.load import Project, parse_toml, read_toml_text, validate
+from aggregate.disk.writing import confined, replace_text
+from aggregate.errors import ConfigError
+from aggregate.models.preset import ContextPreset
+from aggregate.panel.draft import Draft, Steps
+from aggregate.panel.merging import merge
+from aggregate.presets.store import TABLE
+
+_NAMED = 5
+"""Keys that a sentence names."""
+
+
+class Saved(NamedTuple):
+    """What came of saving.
+
+    Attributes:
+        is_merged: Whether the disk had changes of its own.
+        sentence: For people.
+    """
+
+    is_merged: bool
+    sentence: str
+
+
+class ConfigDraft:
+    """A draft, and the file that it was made of; for one thread at a time.
+
+    Args:
+        path: The configuration's; there need be no file.
+
+    Attributes:
+        path: The same.
+        steps: The draft and what can be undone.
+        project: The draft as a project.
+        outside: Whether the file was changed since, while the draft has edits.
+
+    Raises:
+        ConfigError: The configuration cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.outside = False
+        self._base = self._read()
+        self.steps = Steps(Draft(self._base or ""))
+        self.project: Project = self.steps.current.project(path)
+
+    @property
+    def current(self) -> Draft:
+        """The draft."""
+        return self.steps.current
+
+    @property
+    def exists(self) -> bool:
+        """Whether there was a file when it was read last."""
+        return self._base is not None
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the draft differs from the file that it was made of."""
+        return self.current.text != (self._base or "")
+
+    def take(self, draft: Draft) -> bool:
+        """Go on to another draft; tell whether it is one."""
+        before = self.current
+        self.steps.take(draft)
+        self._load()
+        return draft != before
+
+    def undo(self) -> bool:
+        """Go a step back; tell whether there was one."""
+        was_undone = self.steps.undo()
+        self._load()
+        return was_undone
+
+    def redo(self) -> bool:
+        """Take the step that was undone last; tell whether there was one."""
+        was_redone = self.steps.redo()
+        self._load()
+        return was_redone
+
+    def reload(self) -> None:
+        """Drop the draft, and take the configuration as it is on the disk.
+
+        Raises:
+            ConfigError: It cannot be used.
+        """
+        self._rebase(self._read())
+
+    def follow(self) -> None:
+        """Take the configuration as it is on the disk, or note that it differs, where the draft has edits.
+
+        Raises:
+            ConfigError: It cannot be used.
+        """
+        text = self._read()
+        if text == self._base:
+            self.outside = False
+        elif self.is_dirty and self.current.text != (text or ""):
+            self.outside = True
+        else:
+            self._rebase(text)
+
+    def is_as_read(self) -> bool:
+        """Tell whether the file is as it was when it was read or saved last."""
+        try:
+            return self._read() == self._base
+        except ConfigError:
+            return False
+
+    def save(self) -> Saved:
+        """Write the draft to the configuration; what the disk has changed meanwhile is merged.
+
+        Raises:
+            ConflictError: Both have changed the same.
+            ConfigError: The file on the disk cannot be used.
+            OutputError: It cannot be written.
+        """
+        self._check_place()
+        mine = self.current.text
+        merged = merge(self._base or "", mine, self._read() or "", path=self.path)
+        replace_text(self.path, merged.text)
+        is_merged = merged.text != mine
+        if is_merged:
+            self._rebase(merged.text)
+        self._base, self.outside = merged.text, False
+        sentence = f"saved {self.path.name}"
+        if is_merged:
+            keys = f": {', '.join(merged.keys[:_NAMED])}" if merged.keys else ""
+            sentence += f", with what was changed on the disk{keys}"
+        return Saved(is_merged, sentence)
+
+    def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
+        """Store the files, screenshots and budget of the draft as a preset, in a configuration on the disk.
+
+        The rest of the draft stays unsaved.
+
+        Raises:
+            PresetError: The name is empty, or there is no such scope.
+            ConfigError: The file cannot be used.
+            OutputError: It cannot be written.
+        """
+        project = self.project
+        request = self.current.request(project)
+        budget = project.config.budget.tokens
+        active = project.config.context_presets.get(project.config.project.active_preset)
+        if active is not None and active.budget is not None:
+            budget = active.budget
+        files = [entry.item for entry in request.entries]
+        preset = ContextPreset(name, files, list(request.screenshots), description, budget)
+        self._check_place()
+        presets_of(project).save_preset(preset, scope=scope)
+        if scope == "project":
+            self._take_stored(name)
+
+    def _take_stored(self, name: str) -> None:
+        """Take a preset that was stored into the draft, and into what that is compared with when it is saved."""
+        text = self._read() or ""
+        if not self.is_dirty:
+            self._rebase(text)
+            return
+        draft = replace(self.current, text=_with_preset(self.current.text, name, text))
+        # What else the file holds now was not seen, and is merged when the draft is saved.
+        self._base = _with_preset(self._base or "", name, text)
+        self.steps.rebase(draft)
+        self._load()
+
+    def _rebase(self, text: str | None) -> None:
+        """Go on from a text of the file, to which no step leads back."""
+        draft = replace(self.current, text=text or "")
+        self.project = draft.project(self.path)
+        self.steps.rebase(draft)
+        self._base, self.outside = text, False
+
+    def _load(self) -> None:
+        self.project = self.current.project(self.path)
+
+    def _check_place(self) -> None:
+        """Make sure that the configuration is no link out of the project.
+
+        Raises:
+            OutputError: It is.
+        """
+        scope = scope_of(self.project)
+        confined(self.path, None if scope.allow_outside else Path(scope.root))
+
+    def _read(self) -> str | None:
+        """Return the configuration's text, ``None`` where there is none.
+
+        Raises:
+            ConfigError: It cannot be used.
+        """
+        if not self.path.exists():
+            return None
+        text = read_toml_text(self.path)
+        validate(parse_toml(text, self.path), path=self.path, text=text)
+        return text
+
+
+def _with_preset(text: str, name: str, source: str) -> str:
+    """Return a configuration with a preset of another one."""
+    document = tomlkit.parse(text)
+    presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
+    presets[name] = tomlkit.parse(source)[TABLE][name]
+    return tomlkit.dumps(document)

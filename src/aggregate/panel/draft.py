@@ -1,0 +1,155 @@
+"""What the page has changed and nobody has saved: a configuration's text, and what belongs to no configuration."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from aggregate.compose.asking import parse_place
+from aggregate.compose.project import open_project, redaction_for, request_for
+from aggregate.compose.request import Request
+from aggregate.config.load import Project, parse_toml, validate
+from aggregate.models.task import Place, Task
+from aggregate.sources.history_reader import NO_DISCUSSION
+
+_MOST_STEPS = 200
+"""Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One state of what is composed.
+
+    Attributes:
+        text: The configuration, as it would be saved.
+        focus: Places that the user points at, ``PATH[:LINE[-LINE]]``.
+        symbols: Names of definitions.
+        since: A git revision.
+        discussion: Which discussion is shown, ``""`` for the default one.
+        has_history: Whether it is shown at all.
+        turns_out: Numbers of its turns, from ``0``, that are left out.
+        images: Screenshots that were switched off since the start, so that they can be switched on again.
+    """
+
+    text: str
+    focus: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    since: str = ""
+    discussion: str = ""
+    has_history: bool = True
+    turns_out: frozenset[int] = frozenset()
+    images: tuple[str, ...] = ()
+
+    def project(self, path: Path) -> Project:
+        """Return the project whose configuration at ``path`` is this text.
+
+        Raises:
+            ConfigError: The text is no configuration.
+        """
+        config = validate(parse_toml(self.text, path), path=path, text=self.text)
+        return open_project(Project(config, path.parent, path))
+
+    def request(self, project: Project) -> Request:
+        """Return what ``aggregate run`` would compose of it.
+
+        Raises:
+            ConfigError: A file that belongs to it cannot be used.
+            PresetError: Its active preset is missing.
+            ScopeError: Its configuration or discussion is a link to elsewhere.
+        """
+        request = request_for(
+            project,
+            focus_files=self.places(project),
+            with_history=self.has_history,
+            discussion=self.discussion,
+            task=self.task(project),
+        )
+        request = replace(request, redaction=redaction_for(project, sending=False))
+        if not self.turns_out:
+            return request
+        turns = enumerate(request.history)
+        return replace(
+            request,
+            history=tuple(turn for number, turn in turns if number not in self.turns_out),
+        )
+
+    def places(self, project: Project) -> tuple[Place, ...]:
+        """Return what the user points at, as ``request_for`` takes it."""
+        base_dir = project.folder / project.config.files.base_dir
+        return tuple(parse_place(text, base_dir) for text in self.focus)
+
+    def task(self, project: Project) -> Task | None:
+        """Return the task, ``None`` where the configuration alone has it."""
+        if not (self.symbols or self.since):
+            return None
+        text = project.config.task.text
+        return Task(text, symbols=self.symbols, since=self.since)
+
+    def asks(self, project: Project) -> bool:
+        """Tell whether there is a task or a budget, so that no entries stand for all files (rule T-6)."""
+        config = project.config
+        preset = config.context_presets.get(config.project.active_preset)
+        return bool(
+            config.task.text.strip()
+            or config.budget.tokens is not None
+            or (preset is not None and preset.budget is not None)
+            or self.symbols
+            or self.since
+        )
+
+    @property
+    def shows_discussion(self) -> bool:
+        """Whether turns of a discussion are shown."""
+        return self.has_history and self.discussion != NO_DISCUSSION
+
+
+@dataclass(slots=True)
+class Steps:
+    """A draft and the states before and behind it.
+
+    Attributes:
+        current: The draft.
+    """
+
+    current: Draft
+    _before: list[Draft] = field(default_factory=list)
+    _behind: list[Draft] = field(default_factory=list)
+
+    def take(self, draft: Draft) -> None:
+        """Go on to another draft; one that is the same is no step."""
+        if draft == self.current:
+            return
+        self._before.append(self.current)
+        del self._before[:-_MOST_STEPS]
+        self._behind.clear()
+        self.current = draft
+
+    def rebase(self, draft: Draft) -> None:
+        """Go on from another draft, to which no step leads back: what it was made of is no longer on the disk."""
+        self._before.clear()
+        self._behind.clear()
+        self.current = draft
+
+    def undo(self) -> bool:
+        """Go a step back; tell whether there was one."""
+        if not self._before:
+            return False
+        self._behind.append(self.current)
+        self.current = self._before.pop()
+        return True
+
+    def redo(self) -> bool:
+        """Take the step that was undone last; tell whether there was one."""
+        if not self._behind:
+            return False
+        self._before.append(self.current)
+        self.current = self._behind.pop()
+        return True
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a step back."""
+        return bool(self._before)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a step that was undone."""
+        return bool(self._behind)

@@ -1,0 +1,168 @@
+"""Sending from the page: first the plan and what it costs, then, only for that plan, the request."""
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from aggregate.chat.model_selection import ModelSelection
+from aggregate.chat.send_plan import dollars, plan_data, plan_lines, price
+from aggregate.chat.turn import CompletedTurn, PreparedTurn, prepare_turn, send_turn
+from aggregate.clients.context_window import context_window
+from aggregate.clients.providers import NAMES
+from aggregate.config.load import Project
+from aggregate.errors import ClientSetupError, ToolError
+from aggregate.models.task import Task
+from aggregate.panel.protocol import PlanData
+from aggregate.panel.session import Session
+
+_MOST_PLANS: Final = 4
+"""Plans that wait to be sent; a page shows one."""
+_MOST_MESSAGE: Final = 200_000
+"""Characters of a message."""
+
+
+class _Planned(NamedTuple):
+    """A turn that the user has seen the plan of.
+
+    Attributes:
+        turn: The turn.
+        project: Whose discussion goes on.
+    """
+
+    turn: PreparedTurn
+    project: Project
+
+
+class Sender:
+    """Plans requests, and sends each plan once.
+
+    Args:
+        session: Whose draft is sent.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._plans: OrderedDict[str, _Planned] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def plan(self, message: str, *, model: str = "", persona: str = "") -> PlanData:
+        """Plan the request that says ``message``; nothing is written or sent.
+
+        Args:
+            message: What the user says.
+            model: ``provider/model``, or an alias; by default as the configuration says.
+            persona: Who is asked.
+
+        Raises:
+            ToolError: The message is empty.
+            AggregateError: It cannot be composed.
+        """
+        if not message.strip() or len(message) > _MOST_MESSAGE:
+            raise ToolError("the message is empty, or far too long: say something")
+        session = self._session
+        draft, project = session.draft.current, session.project
+        selection = replace(_selection(model), persona=persona, discussion=draft.discussion)
+        has_key = True
+        try:
+            turn = self._prepared(project, message, selection)
+        except ClientSetupError:
+            turn = self._prepared(project, message, selection, require_key=False)
+            has_key = False
+        warnings = [*turn.warnings]
+        if draft.turns_out or not draft.has_history:
+            warnings.append(
+                "turns that are switched off here are sent: a discussion goes as a whole"
+            )
+        plan = secrets.token_urlsafe(16)
+        if has_key:
+            with self._lock:
+                self._plans[plan] = _Planned(turn, project)
+                while len(self._plans) > _MOST_PLANS:
+                    self._plans.popitem(last=False)
+        return _plan_data(plan, turn, has_key=has_key, warnings=warnings)
+
+    def _prepared(
+        self,
+        project: Project,
+        message: str,
+        selection: ModelSelection,
+        *,
+        require_key: bool = True,
+    ) -> PreparedTurn:
+        draft = self._session.draft.current
+        task = None
+        if draft.focus or draft.symbols or draft.since:
+            task = Task(focus=draft.places(project), symbols=draft.symbols, since=draft.since)
+        return prepare_turn(project, message, selection, require_key=require_key, task=task)
+
+    def send(self, plan: str, on_text: Callable[[str], None]) -> str:
+        """Send a plan, once; return what is said of it at the end.
+
+        Args:
+            plan: What names it.
+            on_text: Called with each piece of the answer.
+
+        Raises:
+            ToolError: There is no such plan, or it was sent before.
+            ClientError: The provider refused, failed, or answered nothing.
+            OutputError: A file cannot be written.
+        """
+        with self._lock:
+            planned = self._plans.pop(plan, None)
+        if planned is None:
+            raise ToolError("this plan was sent already, or is forgotten: plan again")
+        completed = send_turn(planned.turn, planned.project, on_text=on_text)
+        return _sentence(planned.turn, completed)
+
+
+def _selection(model: str) -> ModelSelection:
+    """Return who is asked: the part before a slash is a provider if it is one's name."""
+    provider, slash, name = model.partition("/")
+    if slash and provider in NAMES:
+        return ModelSelection(provider=provider, model=name)
+    if model in NAMES:
+        return ModelSelection(provider=model)
+    return ModelSelection(model=model)
+
+
+def _plan_data(plan: str, turn: PreparedTurn, *, has_key: bool, warnings: list[str]) -> PlanData:
+    data = plan_data(turn)
+    return {
+        "plan": plan if has_key else "",
+        "provider": data["provider"],
+        "model": data["model"],
+        "address": data["address"],
+        "tokens": data["tokens"],
+        "provider_tokens": data["provider_tokens"],
+        "blocks": [
+            {
+                "role": block["role"],
+                "sources": block["sources"],
+                "tokens": block["tokens"],
+                "marked": block["marked"],
+            }
+            for block in data["blocks"]
+        ],
+        "cost": data["cost"],
+        "cached": data["expected"]["cache_read"],
+        "window": context_window(turn.client.model),
+        "key": has_key,
+        "lines": plan_lines(turn),
+        "warnings": warnings,
+    }
+
+
+def _sentence(turn: PreparedTurn, completed: CompletedTurn) -> str:
+    usage = completed.reply.usage
+    parts = [
+        f"{usage.input:,} tokens in, {usage.cache_read:,} of them from the cache; {usage.output:,} out; "
+        f"{dollars(price(turn, usage))}",
+        f"the prompt is in {completed.path}",
+        *completed.warnings,
+    ]
+    if completed.reply.stop.value != "end":
+        parts.append(f"the answer is not complete ({completed.reply.stop.value})")
+    return "; ".join(parts)

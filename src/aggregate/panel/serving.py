@@ -1,0 +1,192 @@
+"""The panel as a program: a server on this machine, the browser opened, the disk watched, until Ctrl-C."""
+
+import json
+import os
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+import uvicorn
+
+from aggregate.concurrency.threads import run_in_thread
+from aggregate.disk.reading import read_text
+from aggregate.disk.user_folders import state_folder
+from aggregate.disk.writing import replace_own
+from aggregate.errors import ConfigError, OutputError
+from aggregate.panel.access import Access, App
+from aggregate.panel.app import Panel
+from aggregate.panel.event_stream import Broadcast
+from aggregate.panel.session import Session
+from aggregate.sources.watching import TreeWatch
+
+_TOKEN_BYTES: Final = 24
+_MOST_STATE: Final = 10_000
+"""Bytes of the file with the token."""
+_BACKLOG: Final = 64
+"""Connections that wait to be taken; a page has a handful."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the panel was, and is again after a restart, so that pages that are open find it.
+
+    Attributes:
+        token: What opens it.
+        port: Where it listens; ``0`` for any that is free.
+    """
+
+    token: str
+    port: int = 0
+
+    @classmethod
+    def of(cls, folder: Path) -> "Address":
+        """Return the last address of a project's panel, kept in the user's own state; a new one where there is none."""
+        try:
+            data = json.loads(read_text(_state_file(folder), limit=_MOST_STATE))
+            token, port = str(data["token"]), int(data["port"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return cls(secrets.token_urlsafe(_TOKEN_BYTES))
+        is_usable = len(token) >= _TOKEN_BYTES and 0 < port < 1 << 16
+        return cls(token, port) if is_usable else cls(secrets.token_urlsafe(_TOKEN_BYTES))
+
+    def keep(self, folder: Path) -> None:
+        """Keep the address for the next start; where that cannot be, open pages have to be opened again then."""
+        try:
+            replace_own(_state_file(folder), json.dumps({"token": self.token, "port": self.port}))
+        except OutputError:
+            return
+
+
+def _state_file(folder: Path) -> Path:
+    return state_folder(folder) / "panel.json"
+
+
+def serve_panel(
+    config: Path,
+    *,
+    host: str,
+    port: int | None,
+    opens: bool,
+    say: Callable[[str], None],
+    show: Callable[[str], None],
+) -> None:
+    """Serve a project's panel until interrupted.
+
+    Args:
+        config: The project's configuration, whether there is one or not.
+        host: The address to listen on.
+        port: Its port; ``None`` for the last one of this project, or any.
+        opens: Whether to open the browser.
+        say: Prints a sentence.
+        show: Prints the address.
+
+    Raises:
+        ConfigError: The configuration cannot be used, or the address is taken.
+    """
+    broadcast = Broadcast()
+    session = Session(config, on_event=broadcast.tell)
+    folder = Path(os.path.abspath(config)).parent
+    address = Address.of(folder)
+    listener = open_listener(host, port, address.port)
+    bound = int(listener.getsockname()[1])
+    Address(address.token, bound).keep(folder)
+    access = Access(address.token, host, bound)
+    url = f"http://{_shown(host)}:{bound}/?token={address.token}"
+    show(url)
+    session.start()
+    run_in_thread("watching for the panel", lambda: watch_disk(session, say))
+    if opens:
+        run_in_thread("opening a browser", lambda: webbrowser.open(url))
+    try:
+        server(Panel(session, broadcast).guarded(access), broadcast).run(sockets=[listener])
+    except KeyboardInterrupt:
+        return  # as it is meant to end
+    finally:
+        session.close()
+        session.index.flush()
+
+
+def _shown(host: str) -> str:
+    """Return the host of the address that is opened on this machine."""
+    if host in ("", "0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def open_listener(host: str, port: int | None, last: int) -> socket.socket:
+    """Return a socket that listens: at the port that is asked for, else at the last one, else at any.
+
+    Raises:
+        ConfigError: The port is taken, or the host is no address of this machine.
+    """
+    tried = [port] if port is not None else [last, 0]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    problem = ""
+    for number in tried:
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        if os.name == "posix":  # elsewhere it would let two programs share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, number))
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            listener.close()
+            problem = error.strerror or str(error)
+        else:
+            return listener
+    raise ConfigError(
+        f"cannot listen on {host} at port {tried[0]}: {problem}: name another one with --port"
+    )
+
+
+def watch_disk(session: Session, say: Callable[[str], None]) -> None:
+    """Tell a session of what changes on the disk, as long as the program runs.
+
+    Args:
+        session: Which one.
+        say: Prints a sentence where that is not possible, or not at once.
+    """
+    project = session.project
+    root = project.folder / project.config.files.base_dir
+    try:
+        watch = TreeWatch(root)
+    except (OSError, ConfigError) as error:
+        say(f"changes on the disk do not show until you reload: {error}")
+        return
+    with watch:
+        watch.watch_files([session.config])
+        if watch.notice:
+            say(watch.notice)
+        for changes in watch:
+            session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
+
+
+class _Server(uvicorn.Server):
+    """A server that ends at once: streams of events would otherwise stay open for ever."""
+
+    def __init__(self, config: uvicorn.Config, broadcast: Broadcast) -> None:
+        super().__init__(config)
+        self._broadcast = broadcast
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End the streams too."""
+        self._broadcast.end()
+        super().handle_exit(sig, frame)
+
+
+def server(app: App, broadcast: Broadcast) -> uvicorn.Server:
+    """Return a server for the panel's application."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    return _Server(config, broadcast)

@@ -1,0 +1,514 @@
+"""One project that a page edits: its draft, its prompt, and what happens on the disk meanwhile."""
+
+import os
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from aggregate.chat.request_log import LoggedRequest
+from aggregate.compose.file_rendering import select_files
+from aggregate.compose.project import scope_of
+from aggregate.compose.selection import ResolvedFile, display_path
+from aggregate.concurrency.threads import run_in_thread
+from aggregate.config.load import Project
+from aggregate.disk.roots import real_path
+from aggregate.errors import AggregateError, ConfigError, ToolError
+from aggregate.index.shared import user_index
+from aggregate.index.store import Index
+from aggregate.panel.composing import ComposedDraft, Composer, listed_files
+from aggregate.panel.config_draft import ConfigDraft, Saved
+from aggregate.panel.draft import Draft
+from aggregate.panel.edits import Surroundings, apply_edits
+from aggregate.panel.file_data import file_data
+from aggregate.panel.file_table import (
+    FileTable,
+    Marks,
+    OmittedFiles,
+    Row,
+    composed_rows,
+    file_sizes,
+    plain_rows,
+    stale_slices,
+)
+from aggregate.panel.project_files import read_listed, without_secrets
+from aggregate.panel.prompt_data import (
+    CacheMarks,
+    last_logged,
+    no_prompt,
+    prompt_data,
+)
+from aggregate.panel.protocol import (
+    EditData,
+    EventData,
+    FileData,
+    FilesData,
+    FitData,
+    PromptData,
+)
+from aggregate.panel.secrets_found import SecretFinder
+from aggregate.tokens.saved_counts import SavedCounts
+
+if TYPE_CHECKING:
+    from aggregate.panel.model_list import PricedModel
+
+_MOST_PATHS: Final = 100
+"""Files that an event names; after more the page asks for the table anyway."""
+_LISTING_SECONDS: Final = 20.0
+"""Who asks for the table while it is made waits so long at most."""
+_DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
+"""Names of files that decide on others, so that the listing may be another one."""
+
+_HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
+"""What a file is called while it is written, by this program."""
+
+OnEvent = Callable[[EventData], None]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the page sees at one moment; replaced as a whole.
+
+    Attributes:
+        composed: The last prompt that could be composed.
+        revision: What it is of.
+        error: Why the newest draft cannot be composed, ``""`` where it can.
+        marks: What a cache does with it.
+        listed: All files that could enter.
+    """
+
+    composed: ComposedDraft | None = None
+    revision: int = 0
+    error: str = ""
+    marks: CacheMarks = field(default_factory=CacheMarks)
+    listed: Mapping[str, ResolvedFile] = field(default_factory=dict)
+
+
+class Session:
+    """What one page edits. Methods may be called from any thread; nothing is written but by ``save`` and what it names.
+
+    Args:
+        config: The configuration's path; it need not exist.
+        index: What is known of files; by default the user's.
+        on_event: Told of each change, on whatever thread.
+
+    Attributes:
+        config: The same path.
+        version: Random, another one for each start.
+        revision: Counts each change of the draft and of the disk.
+        draft: The draft and its file.
+        view: What was composed last.
+        models: What prompts are compared with; empty until they are known.
+
+    Raises:
+        ConfigError: The configuration cannot be used.
+    """
+
+    def __init__(
+        self, config: Path, *, index: Index | None = None, on_event: OnEvent | None = None
+    ) -> None:
+        self.config = config
+        self.version = secrets.token_hex(8)
+        self.revision = 1
+        self.on_event = on_event or (lambda _event: None)
+        self.index = index or user_index()
+        self.count = SavedCounts(self.index)
+        self.draft = ConfigDraft(config)
+        self.view = View()
+        self.models: tuple[PricedModel, ...] = ()
+        self._composer = Composer(self.index)
+        self._secrets = SecretFinder()
+        self._omitted = OmittedFiles()
+        self._lock = threading.RLock()
+        self._table = FileTable()
+        self._sizes: Mapping[str, int] = {}
+        self._disk = 0
+        self._changed: set[str] | None = None
+        self._must_list = True
+        self._wanted = threading.Event()
+        self._listed = threading.Event()
+        self._is_closed = False
+        self._fits = 0
+        self._logged: LoggedRequest | None = None
+
+    # --- the draft
+
+    @property
+    def project(self) -> Project:
+        """The draft as a project."""
+        return self.draft.project
+
+    def edit(self, edits: list[EditData]) -> None:
+        """Take edits as one step.
+
+        Raises:
+            ToolError: One is none, or names what is not there.
+            ConfigError: The draft would be no configuration.
+        """
+        with self._lock:
+            draft = apply_edits(self.draft.current, edits, self._surroundings())
+            if self.draft.take(draft):
+                self._is_taken()
+
+    def undo(self) -> None:
+        """Go a step back, if there is one."""
+        with self._lock:
+            if self.draft.undo():
+                self._is_taken()
+
+    def redo(self) -> None:
+        """Take the step that was undone last, if there is one."""
+        with self._lock:
+            if self.draft.redo():
+                self._is_taken()
+
+    def reload(self) -> None:
+        """Drop the draft, and take the configuration as it is on the disk.
+
+        Raises:
+            ConfigError: It cannot be used.
+        """
+        with self._lock:
+            self.draft.reload()
+            self._is_taken("config")
+
+    def save(self) -> Saved:
+        """Write the draft to the configuration; the errors are those of ``ConfigDraft.save``."""
+        with self._lock:
+            saved = self.draft.save()
+            self._note_own(self.config)
+            self._is_taken("config")
+        return saved
+
+    def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
+        """Store what is composed as a preset; the errors are those of ``ConfigDraft.save_preset``."""
+        with self._lock:
+            self.draft.save_preset(name, description=description, scope=scope)
+            self._note_own(self.config)
+            self._is_taken("config")
+
+    def _note_own(self, path: Path) -> None:
+        """Note that a file was written here, which may stand in the prompt."""
+        shown = display_path(real_path(path), self._base_dir())
+        self._disk += 1
+        self._must_list |= shown not in self.view.listed
+        if self._changed is not None:
+            self._changed.add(shown)
+
+    def _base_dir(self) -> Path:
+        return Path(real_path(self.project.folder / self.project.config.files.base_dir))
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(self.config, self._selected, self.view.listed, self.text_of)
+
+    def _is_taken(self, what: str = "draft") -> None:
+        """Compose the draft, which is another one now."""
+        self.revision += 1
+        self._wanted.set()
+        self._tell(what)
+
+    def _selected(self, draft: Draft) -> Mapping[str, ResolvedFile]:
+        request = draft.request(draft.project(self.config))
+        files = select_files(request).files if request.entries else ()
+        return {file.path: file for file in files if not file.is_remark}
+
+    # --- the prompt
+
+    def compose_now(self) -> ComposedDraft:
+        """Return the prompt of the draft as it is now, composed at this moment.
+
+        Raises:
+            AggregateError: It cannot be composed.
+        """
+        self.compose()
+        if self.view.error or self.view.composed is None:
+            raise ToolError(self.view.error or "there is no prompt yet: try again")
+        return self.view.composed
+
+    def fit(self, budget: int | str | None, *, is_released: bool) -> FitData:
+        """Compose the draft for another budget, while a slider moves; where it is released, that is a step.
+
+        Raises:
+            ToolError: A newer one came meanwhile, or the budget is none.
+            AggregateError: It cannot be composed.
+        """
+        started = time.perf_counter()
+        around = self._surroundings()
+        with self._lock:
+            self._fits += 1
+            number = self._fits
+            draft = apply_edits(self.draft.current, [{"op": "task", "budget": budget}], around)
+            project = draft.project(self.config)
+        with self._composer.lock:
+            if number != self._fits:
+                raise ToolError("a newer budget is being fitted")
+            composed = self._composer.compose(draft, project, disk=self._disk)
+        before = self._table.revision
+        with self._lock:
+            if is_released:
+                self.draft.take(draft)
+            self.revision += 1
+            self._show(composed, self.revision, is_refitted=True)
+        if is_released:
+            self._tell("composed")
+        return {
+            "prompt": self.prompt(),
+            "files": self._table.data(before),
+            "ms": round((time.perf_counter() - started) * 1000, 1),
+        }
+
+    def prompt(self) -> PromptData:
+        """Return the prompt as the page takes it."""
+        view = self.view
+        if view.composed is None:
+            return no_prompt(view.revision, view.error)
+        data = prompt_data(view.composed, view.marks, view.revision)
+        return {**data, "error": view.error} if view.error else data
+
+    def files(self, since: int | None = None) -> FilesData:
+        """Return the table of files; waits for the first one."""
+        self._listed.wait(_LISTING_SECONDS)
+        with self._lock:
+            return self._table.data(since)
+
+    # --- single files
+
+    def file(self, path: str, mode: str) -> FileData:
+        """Return one file beside a view of it.
+
+        Raises:
+            ToolError: It is no file of the project.
+        """
+        view, draft, project = self.view, self.draft.current, self.project
+        file = self._resolved(path, draft)
+        redaction = view.composed.request.redaction if view.composed else None
+        source = without_secrets(file, read_listed(file, scope_of(project)), redaction)
+        composed = view.composed if view.revision == self.revision else None
+        shown = None
+        if composed is not None and composed.tokens.files.get(path):
+            shown = next((each for each in composed.composition.files if each.path == path), None)
+        return file_data(
+            file,
+            source,
+            revision=self.revision,
+            mode=mode,
+            shown=shown,
+            choice=view.composed.choices.get(path) if view.composed else None,
+            is_entered=path in self._selected_now(draft),
+            count=self.count,
+        )
+
+    def text_of(self, path: str) -> str:
+        """Return the text of a file of the project.
+
+        Raises:
+            ToolError: It is none, or cannot be read.
+        """
+        draft = self.draft.current
+        source = read_listed(self._resolved(path, draft), scope_of(self.project))
+        if source.error:
+            raise ToolError(f"{path[:200]}: {source.error}")
+        return source.text
+
+    def _resolved(self, path: str, draft: Draft) -> ResolvedFile:
+        """Return the file that the page names; nothing else than the files of the table can be named."""
+        file = self._selected_now(draft).get(path) or self.view.listed.get(path)
+        if file is None:
+            raise ToolError(f"there is no file {path[:200]!r} in this project")
+        return file
+
+    def _selected_now(self, draft: Draft) -> Mapping[str, ResolvedFile]:
+        composed = self.view.composed
+        if composed is not None and composed.draft == draft:
+            return composed.selected
+        return self._selected(draft)
+
+    # --- work in the background
+
+    def start(self) -> None:
+        """Compose the draft, and again whenever it or the disk changes, until ``close``."""
+        self._wanted.set()
+        run_in_thread("composing for the panel", self._work)
+
+    def close(self) -> None:
+        """End the work."""
+        self._is_closed = True
+        self._wanted.set()
+
+    def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
+        """Note that files were changed on the disk.
+
+        Args:
+            paths: Absolute ones.
+            is_incomplete: Whether there may be others.
+        """
+        changed = [path for path in paths if not _HALF_WRITTEN.search(path)]
+        config = {real_path(self.config), os.path.abspath(self.config)}
+        if not is_incomplete and (self._own(changed) or self._is_saved(changed, config)):
+            return
+        if is_incomplete or not config.isdisjoint(changed):
+            self._config_changed()
+        base = self._base_dir()
+        shown = [display_path(path, base) for path in changed]
+        with self._lock:
+            self._disk += 1
+            if is_incomplete or self._changed is None:
+                self._changed = None
+            else:
+                self._changed |= set(shown)
+            self._must_list |= is_incomplete or any(
+                path not in self.view.listed
+                or path.rpartition("/")[2] in _DECIDING
+                or not os.path.lexists(full)
+                for path, full in zip(shown, changed, strict=True)
+            )
+            self.revision += 1
+        self._wanted.set()
+        self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
+
+    def _own(self, paths: list[str]) -> bool:
+        """Tell whether all of these are what we have written ourselves: prompts, records, states."""
+        folder = self.project.folder
+        places = [
+            os.path.join(real_path(folder / self.project.config.output.output_dir), ""),
+            os.path.join(real_path(folder / "state"), ""),
+        ]
+        # With a separator, since the folders themselves come too.
+        return all(os.path.join(path, "").startswith(tuple(places)) for path in paths)
+
+    def _is_saved(self, paths: list[str], config: set[str]) -> bool:
+        """Tell whether nothing was changed but the configuration, to what is known of it: by saving."""
+        if not config.issuperset(paths):
+            return False
+        with self._lock:
+            return self.draft.is_as_read()
+
+    def _config_changed(self) -> None:
+        """Follow the configuration on the disk."""
+        with self._lock:
+            try:
+                self.draft.follow()
+            except ConfigError as error:
+                self.view = replace(self.view, error=" ".join(str(error).split()))
+                return
+        self._tell("config")
+
+    def _work(self) -> None:
+        while True:
+            self._wanted.wait()
+            if self._is_closed:
+                return
+            self._wanted.clear()
+            self.compose()
+            if not self.models:
+                from aggregate.panel.model_list import (
+                    priced_models,  # half a second, behind the page
+                )
+
+                self.models = priced_models(self.project)
+                self._tell("composed")
+            self.find_secrets()
+
+    def compose(self) -> None:
+        """Compose the newest draft, list files where that is needed, and show both."""
+        with self._composer.lock:
+            with self._lock:
+                draft, project, revision = self.draft.current, self.project, self.revision
+                changed, self._changed = self._changed, set()
+                must_list, self._must_list = self._must_list, False
+                disk = self._disk
+            try:
+                self._list(draft, project, must_list=must_list, changed=changed)
+                composed = self._composer.compose(draft, project, disk=disk, changed=changed)
+            except AggregateError as error:
+                self._fail(" ".join(str(error).split()), revision)
+            except Exception as error:  # noqa: BLE001 - the page says so; the next draft may be composed
+                self._fail(
+                    f"this cannot be composed, which is a fault of ours: {error!r}", revision
+                )
+            else:
+                self._show(composed, revision)
+        self._listed.set()
+        self._tell("composed")
+
+    def _fail(self, error: str, revision: int) -> None:
+        """Let the page see why the newest draft has no prompt."""
+        with self._lock:
+            self._changed = None
+            self.view = replace(self.view, error=error, revision=revision)
+
+    def _list(
+        self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
+    ) -> None:
+        listed = self.view.listed
+        if must_list or not listed:
+            listed = listed_files(draft.request(project))
+            self._sizes = file_sizes(listed)
+            self.view = replace(self.view, listed=listed)
+        elif changed:
+            touched = {path: listed[path] for path in changed if path in listed}
+            self._sizes = {**self._sizes, **file_sizes(touched)}
+        if not self._listed.is_set():
+            with self._lock:
+                self._table.update(plain_rows(self._sizes), self.revision)
+            self._listed.set()
+            self._tell("disk")
+
+    def _show(self, composed: ComposedDraft, revision: int, *, is_refitted: bool = False) -> None:
+        """Let the page see a prompt; one that is only fitted again is of the files of the one before."""
+        if not is_refitted:
+            self._logged = last_logged(composed.request)
+        # The providers take a while to load: the page has the files meanwhile.
+        from aggregate.panel.cache_marks import cache_marks, usual_recipient
+
+        marks = cache_marks(composed, self._logged, usual_recipient(composed.project))
+        last = self.view.composed
+        is_alike = last is not None and is_refitted and last.selected == composed.selected
+        rows = self._rows(composed, marks, last if is_alike else None)
+        with self._lock:
+            self._table.update(rows, revision)
+            self.view = replace(
+                self.view, composed=composed, revision=revision, error="", marks=marks
+            )
+
+    def _rows(
+        self, composed: ComposedDraft, marks: CacheMarks, earlier: ComposedDraft | None = None
+    ) -> dict[str, Row]:
+        known = Marks(
+            marks.changed,
+            self._secrets.paths(composed),
+            frozenset(stale_slices(composed)),
+            self._omitted.of(composed),
+        )
+        return composed_rows(
+            composed, self.view.listed, self._sizes, known, self._table.rows, earlier
+        )
+
+    def find_secrets(self) -> None:
+        """Look for secrets in what the prompt shows, a little at a time, until something more urgent comes."""
+        view = self.view
+        if view.composed is None:
+            return
+        has_news = self._secrets.search(view.composed, until=self._wanted.is_set)
+        if has_news and self.view is view:
+            with self._lock:
+                self.revision += 1
+                rows = self._rows(view.composed, view.marks)
+                self._table.update(rows, self.revision)
+                self.view = replace(view, revision=self.revision)
+            self._tell("composed")
+
+    def _tell(self, what: str, paths: list[str] | None = None) -> None:
+        self.on_event(
+            {
+                "version": self.version,
+                "revision": self.revision,
+                "composed": self.view.revision,
+                "what": what,  # type: ignore[typeddict-item] # one of its words
+                "paths": paths or [],
+            }
+        )

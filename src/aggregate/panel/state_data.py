@@ -1,0 +1,201 @@
+"""Everything that the page shows beside files and prompt."""
+
+from typing import get_args
+from urllib.parse import quote
+
+from aggregate.compose.discussions import discussion_turns
+from aggregate.compose.image_files import find_screenshots
+from aggregate.compose.layout import Strategy
+from aggregate.compose.project import scope_of, shared_personas
+from aggregate.compose.request import Request
+from aggregate.config.load import Project
+from aggregate.config.schema import BEADS_MODE, ViewModeName
+from aggregate.config.user import user_config
+from aggregate.errors import AggregateError
+from aggregate.models.prompt import Section
+from aggregate.models.screenshot import Screenshot
+from aggregate.panel.composing import ComposedDraft
+from aggregate.panel.draft import Draft
+from aggregate.panel.protocol import (
+    BeadsData,
+    DiscussionData,
+    PresetData,
+    ScreenshotData,
+    StateData,
+    TurnData,
+)
+from aggregate.panel.session import Session
+from aggregate.sources.history_reader import named_discussions
+from aggregate.sources.path_resolution import FolderListing
+
+_BEGINNING = 200
+"""Characters of a turn that tell which one it is."""
+
+
+def state_data(session: Session) -> StateData:
+    """Return the state as the page takes it."""
+    draft, project, view = session.draft.current, session.project, session.view
+    composed = view.composed
+    warnings = list(composed.composition.warnings) if composed else []
+    preset = project.config.project.active_preset
+    chosen = project.config.context_presets.get(preset)
+    budget = chosen.budget if chosen is not None and chosen.budget is not None else None
+    budget = project.config.budget.tokens if budget is None else budget
+    tokens = composed.tokens.document if composed and not view.error else None
+    return {
+        "version": session.version,
+        "revision": session.revision,
+        "composed": view.revision,
+        "project": project.config.project.name or project.folder.resolve().name,
+        "root": str(project.folder.resolve()),
+        "config": str(session.config),
+        "exists": session.draft.exists,
+        "dirty": session.draft.is_dirty,
+        "can_undo": session.draft.steps.can_undo,
+        "can_redo": session.draft.steps.can_redo,
+        "outside": session.draft.outside,
+        "views": list(get_args(ViewModeName)),
+        "strategy": Strategy.parse(project.config.project.aggregation_strategy).value,
+        "strategies": [strategy.value for strategy in Strategy],
+        "preset": preset,
+        "presets": _presets(project, warnings),
+        "discussion": _discussion(draft, project, composed, warnings),
+        "beads": _beads(project, composed),
+        "screenshots": _screenshots(draft, project, warnings),
+        "task": {
+            "text": project.config.task.text,
+            "focus": list(draft.focus),
+            "symbols": list(draft.symbols),
+            "since": draft.since,
+        },
+        "budget": budget,
+        "budget_tokens": composed.request.budget.tokens
+        if composed and composed.request.budget
+        else None,
+        "models": [model.data(tokens) for model in session.models],
+        "personas": sorted({**shared_personas(), **project.config.personas}),
+        "prompt": {
+            "tokens": composed.tokens.document,
+            "bytes": composed.lines.size,
+            "lines": composed.lines.count,
+        }
+        if composed and not view.error
+        else None,
+        "prompt_error": view.error,
+        "sections": {section.value: count for section, count in composed.tokens.sections.items()}
+        if composed
+        else {},
+        "warnings": warnings,
+        "cut": [f"{cut.section}: {cut.what}: {cut.reason}" for cut in composed.composition.cut]
+        if composed
+        else [],
+    }
+
+
+def _presets(project: Project, warnings: list[str]) -> list[PresetData]:
+    """Return the presets of the draft and those of all projects."""
+    own = project.config.context_presets
+    rows: list[PresetData] = [
+        {
+            "name": name,
+            "description": table.description,
+            "scope": "project",
+            "files": len(table.files),
+        }
+        for name, table in own.items()
+    ]
+    try:
+        shared = user_config().context_presets
+    except AggregateError as error:
+        warnings.append(str(error))
+        return rows
+    rows += [
+        {
+            "name": name,
+            "description": preset.description,
+            "scope": "global",
+            "files": len(preset.files),
+        }
+        for name, preset in shared.items()
+        if name not in own
+    ]
+    return rows
+
+
+def _discussion(
+    draft: Draft, project: Project, composed: ComposedDraft | None, warnings: list[str]
+) -> DiscussionData:
+    names = named_discussions(project.path) if project.path else []
+    try:
+        turns = discussion_turns(project, draft.discussion, scope=scope_of(project)).all
+    except AggregateError as error:
+        warnings.append(str(error))
+        turns = ()
+    tokens = iter(_turn_tokens(composed))
+    rows: list[TurnData] = []
+    for number, turn in enumerate(turns):
+        is_on = draft.shows_discussion and number not in draft.turns_out
+        role, text = ("", turn) if isinstance(turn, str) else (turn["role"], turn["content"])
+        rows.append(
+            {
+                "id": number,
+                "role": str(role),
+                "beginning": str(text)[:_BEGINNING],
+                "tokens": next(tokens, 0) if is_on else 0,
+                "on": is_on,
+            }
+        )
+    return {"name": draft.discussion, "names": names, "turns": rows}
+
+
+def _turn_tokens(composed: ComposedDraft | None) -> list[int]:
+    """Return the tokens of the turns that the prompt shows."""
+    if composed is None:
+        return []
+    pairs = zip(composed.composition.prompt.segments, composed.tokens.segments, strict=True)
+    tokens = [count for segment, count in pairs if segment.section is Section.HISTORY]
+    return tokens[1:]  # behind the heading
+
+
+def _beads(project: Project, composed: ComposedDraft | None) -> BeadsData | None:
+    is_on = project.config.project.execution_mode == BEADS_MODE
+    text = "".join(
+        segment.text
+        for segment in (composed.composition.prompt.segments if composed else ())
+        if segment.section is Section.BEADS
+    )
+    folder = project.folder
+    has_beads = any((folder / name).is_dir() for name in (".beads", ".beads_mock"))
+    if not (is_on or has_beads):
+        return None
+    tokens = composed.tokens.sections.get(Section.BEADS, 0) if composed else 0
+    return {"on": is_on, "text": text, "tokens": tokens}
+
+
+def _screenshots(draft: Draft, project: Project, warnings: list[str]) -> list[ScreenshotData]:
+    try:
+        request = draft.request(project)
+    except AggregateError as error:
+        warnings.append(str(error))
+        return []
+    shown = {image.path: image for image in images_of(request)}
+    known = {image.path: image for image in images_of(request, draft.images)}
+    return [
+        {
+            "path": image.path,
+            "url": "" if image.problem else f"/api/image?path={quote(image.path)}",
+            "problem": image.problem,
+            "on": image.path in shown,
+        }
+        for image in {**known, **shown}.values()
+    ]
+
+
+def images_of(request: Request, entries: tuple[str, ...] | None = None) -> tuple[Screenshot, ...]:
+    """Return the screenshots of a request, or those that other entries stand for."""
+    return find_screenshots(
+        request.screenshot_dir,
+        request.screenshots if entries is None else entries,
+        shown_from=request.shown_from,
+        listing=FolderListing(request.scope),
+    )

@@ -1,0 +1,50 @@
+// Dialogs: the browser's own element, which keeps the focus inside and gives it back.
+
+import { element, fill } from "./dom.js";
+
+/**
+ * Open a dialog.
+ * @param {string} title
+ * @param {Object} content
+ * @param {(Node|null)[]} content.body
+ * @param {{label: string, primary?: boolean, act: () => (boolean|void|Promise<boolean|void>)}[]} content.buttons beside
+ *   Close; a button closes the dialog unless its `act` answers false
+ * @param {() => void} [content.onClose]
+ * @returns {{dialog: HTMLDialogElement, setButtons: (buttons: Object[]) => void, close: () => void}}
+ */
+export function openDialog(title, { body, buttons, onClose = () => {} }) {
+  const heading = element("h2", { text: title, id: "dialog-title" });
+  const bar = element("div", { class: "bar buttons" });
+  const form = element("form", {}, element("div", { class: "bar" }, heading), element("div", { class: "body" }, ...body), bar);
+  const dialog = element("dialog", { "aria-labelledby": "dialog-title" }, form);
+  const setButtons = (wanted) => {
+    form.onsubmit = (event) => event.preventDefault();
+    const made = wanted.map((button) => dialogButton(dialog, form, button));
+    fill(bar, ...made, element("button", { type: "button", text: "Close", on: { click: () => dialog.close() } }));
+  };
+  setButtons(buttons);
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    onClose();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  form.querySelector("input, textarea, select")?.focus();
+  return { dialog, setButtons, close: () => dialog.close() };
+}
+
+// The primary button is the form's own, so that Enter in a field counts and fields that must be filled are asked for.
+function dialogButton(dialog, form, { label, primary = false, act }) {
+  const button = element("button", { type: primary ? "submit" : "button", class: primary ? "primary" : "", text: label });
+  const run = async (event) => {
+    event.preventDefault();
+    if (button.disabled) return;
+    button.disabled = true;
+    const stays = (await act()) === false;
+    button.disabled = false;
+    if (!stays) dialog.close();
+  };
+  if (primary) form.onsubmit = run;
+  else button.addEventListener("click", run);
+  return button;
+}

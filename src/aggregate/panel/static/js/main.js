@@ -1,0 +1,43 @@
+// Put the page together.
+
+import { Actions } from "./actions.js";
+import { byId } from "./dom.js";
+import { FilePane } from "./file_pane.js";
+import { watchKeys } from "./keys.js";
+import { watchSplitters, watchTabs, watchTheme } from "./panes.js";
+import { Project } from "./project.js";
+import { PromptPane } from "./prompt_pane.js";
+import { LeftOut, SectionsPane, TreemapTab } from "./sections_pane.js";
+import { TaskBar } from "./task_bar.js";
+import { TreePane } from "./tree_pane.js";
+
+function watchStatus(project) {
+  project.addEventListener("said", ({ detail: { sentence, bad } }) => {
+    byId("status").textContent = sentence;
+    byId("status").title = sentence;
+    byId("status").classList.toggle("bad", bad);
+  });
+  project.addEventListener("connection", ({ detail: connected }) => {
+    byId("connection").textContent = connected ? "live" : "not connected";
+    byId("connection").classList.toggle("warn", !connected);
+  });
+}
+
+function start() {
+  watchTheme();
+  watchSplitters();
+  const project = new Project();
+  watchStatus(project);
+  const tree = new TreePane(project);
+  new TaskBar(project);
+  const file = new FilePane(project, { promptLine: (line, go) => (go && line > 0 ? prompt.goTo(line) : null, prompt.link(line)) });
+  const prompt = new PromptPane(project, { pointed: (path, line) => file.link(path, line), opened: (path) => tree.reveal(path) });
+  new LeftOut(project);
+  const sections = new SectionsPane(project);
+  const treemap = new TreemapTab(project);
+  watchTabs((name) => ({ sections: () => sections.show(), treemap: () => treemap.show() })[name]?.());
+  watchKeys(new Actions(project));
+  project.start();
+}
+
+start();

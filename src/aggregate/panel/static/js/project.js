@@ -1,0 +1,162 @@
+// What the page knows of the project, kept in step with the server. Panes listen to its events:
+// `state`, `files`, `file`, `prompt`, `connection` and `said`.
+
+import { ServerError, get, listen, post } from "./api.js";
+import { FileTree } from "./tree_model.js";
+
+export class Project extends EventTarget {
+  constructor() {
+    super();
+    this.state = null;
+    this.tree = new FileTree();
+    this.prompt = null;
+    this.file = null;
+    this.line = 0;
+    this.#filesRevision = null;
+  }
+
+  #filesRevision;
+  #refreshing = false;
+  #refreshAgain = false;
+  #asked = { path: "", mode: "" };
+  #fitting = false;
+  #nextFit = null;
+
+  /** Fetch everything, then follow the server's events. */
+  start() {
+    this.refresh();
+    listen(
+      (event) => this.#changed(event),
+      (connected) => this.#tell("connection", connected),
+    );
+  }
+
+  /** Say what just happened in the status line. */
+  say(sentence, { bad = false } = {}) {
+    this.dispatchEvent(new CustomEvent("said", { detail: { sentence, bad } }));
+  }
+
+  /** Run what asks the server; say its sentence where it refuses. Returns what `ask` returns, or null. */
+  async attempt(ask) {
+    try {
+      return await ask();
+    } catch (failure) {
+      if (failure.name === "AbortError") return null;
+      if (!(failure instanceof ServerError)) throw failure;
+      this.say(failure.message, { bad: true });
+      return null;
+    }
+  }
+
+  /** Change the draft: one undo step. Returns whether the server took it. */
+  async edit(...edits) {
+    const state = await this.attempt(() => post("edit", { revision: this.state.revision, edits }));
+    if (state) this.setState(state);
+    return state !== null;
+  }
+
+  /** Take a state that the server answered with. */
+  setState(state) {
+    if (this.state && state.version === this.state.version && state.revision < this.state.revision) return;
+    this.state = state;
+    this.#tell("state", state);
+  }
+
+  /** Open a file in the middle; with a line, go there. An empty mode is the one that the configuration asks for. */
+  async open(path, { mode = "", line = 0 } = {}) {
+    if (this.file && this.file.path === path && mode === "" && this.#asked.mode === "") {
+      this.line = line;
+      this.#tell("file", { moved: line > 0, same: true });
+      return;
+    }
+    this.#asked = { path, mode };
+    this.line = line;
+    await this.#fetchFile({ moved: line > 0 });
+  }
+
+  /** Fetch again what may have changed; calls while one is under way become one more. */
+  async refresh() {
+    if (this.#refreshing) {
+      this.#refreshAgain = true;
+      return;
+    }
+    this.#refreshing = true;
+    do {
+      this.#refreshAgain = false;
+      await this.attempt(() => this.#refreshOnce());
+    } while (this.#refreshAgain);
+    this.#refreshing = false;
+  }
+
+  /** Fit another budget while the slider moves: of calls while one is under way only the last counts. */
+  async fit(budget, released) {
+    this.#nextFit = { budget, released };
+    if (this.#fitting) return;
+    this.#fitting = true;
+    while (this.#nextFit) {
+      const body = this.#nextFit;
+      this.#nextFit = null;
+      const fitted = await this.attempt(() => post("fit", body));
+      if (!fitted) continue;
+      this.#takeFiles(fitted.files);
+      this.#takePrompt(fitted.prompt);
+    }
+    this.#fitting = false;
+    if (released) this.refresh();
+  }
+
+  /** Forget what is known of the files, as after a restart of the server. */
+  forget() {
+    this.#filesRevision = null;
+  }
+
+  async #refreshOnce() {
+    // State first and alone only where nothing is shown yet would cost a round trip: ask for all at once.
+    const since = this.#filesRevision;
+    const [state, files] = await Promise.all([get("state"), get("files", { since })]);
+    this.setState(state);
+    this.#takeFiles(files);
+    if (!this.prompt || this.prompt.revision !== state.composed) this.#takePrompt(await get("prompt"));
+    if (this.#asked.path) await this.#fetchFile({ moved: false });
+  }
+
+  async #fetchFile(how) {
+    const asked = this.#asked;
+    const file = await this.attempt(() => get("file", { path: asked.path, mode: asked.mode || null }));
+    if (!file || asked !== this.#asked) return;
+    const same = this.file && JSON.stringify({ ...file, revision: 0 }) === JSON.stringify({ ...this.file, revision: 0 });
+    this.file = file;
+    if (!same || how.moved) this.#tell("file", { moved: how.moved, same });
+  }
+
+  #takeFiles(files) {
+    this.#filesRevision = files.revision;
+    if (!files.full && files.path.length === 0 && files.removed.length === 0) return;
+    this.tree.update(files);
+    this.#tell("files", null);
+  }
+
+  #takePrompt(prompt) {
+    this.prompt = prompt;
+    this.#tell("prompt", prompt);
+  }
+
+  #changed(event) {
+    if (this.state && event.version !== this.state.version) {
+      this.forget();
+      this.prompt = null;
+      this.say("The server was started again; the page shows what it has now.");
+    } else if (this.state && event.revision === this.state.revision && event.composed === this.prompt?.revision) {
+      return;
+    } else if (event.what === "disk") {
+      this.say(event.paths.length === 1 ? `Changed on the disk: ${event.paths[0]}.` : "Files changed on the disk.");
+    } else if (event.what === "config") {
+      this.say("The configuration was changed on the disk.");
+    }
+    this.refresh();
+  }
+
+  #tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}

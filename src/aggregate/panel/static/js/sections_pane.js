@@ -1,0 +1,140 @@
+// The right pane's other tabs: what stays out; discussion, beads and screenshots; the treemap.
+
+import { byId, element, fill } from "./dom.js";
+import { counted, whole } from "./format.js";
+import { VirtualList } from "./virtual_list.js";
+
+const ROW = 22; // pixels; panel.css has the same
+
+/** The files that stay out, with the reason. */
+export class LeftOut {
+  constructor(project) {
+    this.project = project;
+    this.rows = [];
+    const box = byId("out");
+    this.list = new VirtualList(box, { rowHeight: ROW, draw: (row, index) => this.#draw(row, this.rows[index]) });
+    box.addEventListener("click", (event) => this.#open(this.list.indexOf(event.target)));
+    box.addEventListener("keydown", (event) => event.key === "Enter" && this.#open(this.list.cursor));
+    project.addEventListener("prompt", (event) => this.#show(event.detail));
+  }
+
+  #show(prompt) {
+    this.rows = prompt.not_entered;
+    byId("tab-out").textContent = prompt.not_entered_count ? `Left out (${whole(prompt.not_entered_count)})` : "Left out";
+    const more = prompt.not_entered_count - this.rows.length;
+    byId("out-note").textContent = this.rows.length === 0 ? "Nothing that the configuration names stays out." : more > 0 ? `The first ${whole(this.rows.length)} of ${whole(prompt.not_entered_count)}, the most relevant first.` : `${counted(this.rows.length, "file")}, the most relevant first.`;
+    this.list.setCount(this.rows.length);
+  }
+
+  #draw(row, { path, level, score, why }) {
+    const reason = [level, score === null ? "" : score.toFixed(2), why].filter(Boolean).join(" · ");
+    row.title = `${path}: ${reason}`;
+    fill(row, element("span", { class: "path", role: "gridcell", text: path }), element("span", { class: "why", role: "gridcell", text: reason }));
+  }
+
+  #open(index) {
+    if (index < 0) return;
+    this.list.setCursor(index);
+    this.project.open(this.rows[index].path);
+  }
+}
+
+/** What else is in the prompt: discussion turns, beads, screenshots, and the strategy for files. */
+export class SectionsPane {
+  constructor(project) {
+    this.project = project;
+    this.box = byId("panel-sections");
+    project.addEventListener("state", () => this.show());
+  }
+
+  /** Show the state if the tab is open. */
+  show() {
+    const { state } = this.project;
+    if (this.box.hidden || !state) return;
+    const content = JSON.stringify([state.sections, state.discussion, state.beads, state.screenshots, state.strategy]);
+    if (content === this.content) return;
+    this.content = content;
+    const focused = this.box.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    const top = this.box.scrollTop;
+    fill(this.box, this.#figures(state), this.#strategy(state), this.#discussion(state.discussion), this.#beads(state.beads), this.#screenshots(state.screenshots));
+    this.box.scrollTop = top;
+    if (focused) this.box.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  #figures({ sections }) {
+    const pairs = Object.entries(sections).flatMap(([name, tokens]) => [element("dt", { text: name }), element("dd", { text: whole(tokens) })]);
+    return block("Tokens by section", element("dl", { class: "figures" }, ...pairs));
+  }
+
+  #strategy({ strategy, strategies }) {
+    const choose = select("strategy", strategies.map((name) => [name, name]), strategy, (name) => this.project.edit({ op: "strategy", name }));
+    return block("Files", element("label", { class: "group" }, "Strategy ", choose));
+  }
+
+  #discussion({ name, names, turns }) {
+    const options = [["", "default"], ...names.map((each) => [each, each]), ["none", "no turns at all"]];
+    const choose = select("discussion", options, name, (chosen) => this.project.edit({ op: "discussion", name: chosen }));
+    const rows = turns.map((turn) =>
+      element(
+        "div",
+        { class: "turn" },
+        this.#check(`turn ${turn.id}`, turn.on, `Turn ${turn.id + 1} of ${turn.role}`, (on) => ({ op: "turn", id: turn.id, on })),
+        element("span", { class: "role", text: turn.role }),
+        element("span", { class: "beginning", text: turn.beginning, title: turn.beginning }),
+        element("span", { class: "quiet", text: turn.on ? whole(turn.tokens) : "out" }),
+      ),
+    );
+    const note = turns.length === 0 ? element("p", { class: "quiet", text: "No turns." }) : null;
+    return block("Discussion", element("label", { class: "group" }, "Which ", choose), note, ...rows);
+  }
+
+  #beads(beads) {
+    if (beads === null) return block("Beads", element("p", { class: "quiet", text: "The project has none." }));
+    const toggle = element("label", { class: "check" }, this.#check("beads", beads.on, null, (on) => ({ op: "section", name: "beads", on })), beads.on ? `In the prompt, ${counted(beads.tokens, "token")}` : "Out of the prompt");
+    return block("Beads", toggle, beads.text ? element("pre", { class: "beads", text: beads.text, tabindex: "0", "aria-label": "Beads" }) : null);
+  }
+
+  #screenshots(screenshots) {
+    if (screenshots.length === 0) return block("Screenshots", element("p", { class: "quiet", text: "None." }));
+    const figures = screenshots.map((shot) => {
+      const picture = shot.url ? element("img", { src: shot.url, alt: shot.path, loading: "lazy" }) : element("p", { class: "problem", text: shot.problem });
+      const check = this.#check(`screenshot ${shot.path}`, shot.on, null, (on) => ({ op: "screenshot", path: shot.path, on }));
+      return element("figure", {}, picture, element("figcaption", {}, element("label", { class: "check" }, check, shot.path)));
+    });
+    return block("Screenshots", element("div", { class: "thumbnails" }, ...figures));
+  }
+
+  #check(key, on, label, edit) {
+    const box = element("input", { type: "checkbox", "aria-label": label, data: { key }, on: { change: () => this.project.edit(edit(box.checked)) } });
+    box.checked = on;
+    return box;
+  }
+}
+
+function block(title, ...children) {
+  return element("section", { class: "block" }, element("h3", { text: title }), ...children);
+}
+
+function select(key, options, value, choose) {
+  const made = element("select", { data: { key }, on: { change: () => choose(made.value) } }, ...options.map(([name, text]) => element("option", { value: name, text })));
+  made.value = value;
+  return made;
+}
+
+/** The treemap's tab: loads the charts when it is first opened. */
+export class TreemapTab {
+  constructor(project) {
+    this.project = project;
+    this.map = null;
+    project.addEventListener("files", () => this.map?.show());
+  }
+
+  /** Draw it; the tab is in sight. */
+  async show() {
+    if (!this.map) {
+      const { Treemap } = await import("./treemap.js");
+      this.map ??= new Treemap(this.project);
+    }
+    this.map.show();
+  }
+}

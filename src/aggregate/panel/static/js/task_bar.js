@@ -1,0 +1,184 @@
+// The top: the task and its budget, the slider that fits again, and the prompt against the models' windows.
+
+import { openDialog } from "./dialogs.js";
+import { byId, element, fill } from "./dom.js";
+import { counted, dollars, parseTokens, percent, short, whole } from "./format.js";
+
+const LEAST = 1000; // tokens at the slider's left end: less holds no prompt worth sending
+const MOST_AT_LEAST = 32_000; // tokens at its right end, also for a small project
+const NO_LIMIT = 1000; // the slider's last position
+const USUAL_MODELS = 2; // shown until some are chosen
+
+/** The tokens of a slider's position, by equal ratios, in two figures; null at the right end. */
+export function tokensAt(position, most) {
+  if (position >= NO_LIMIT) return null;
+  const exact = LEAST * (most / LEAST) ** (position / (NO_LIMIT - 1));
+  const unit = 10 ** (Math.floor(Math.log10(exact)) - 1);
+  return Math.round(exact / unit) * unit;
+}
+
+/** The position of a number of tokens; the right end for null. */
+export function positionOf(tokens, most) {
+  if (tokens === null) return NO_LIMIT;
+  const position = ((NO_LIMIT - 1) * Math.log(Math.max(tokens, LEAST) / LEAST)) / Math.log(most / LEAST);
+  return Math.min(NO_LIMIT - 1, Math.round(position));
+}
+
+export class TaskBar {
+  constructor(project) {
+    this.project = project;
+    this.sliding = false;
+    byId("task-form").addEventListener("submit", (event) => event.preventDefault());
+    byId("task").addEventListener("change", () => this.#setTask());
+    byId("task").addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.#setTask();
+    });
+    byId("seeds").addEventListener("click", () => this.#seeds());
+    byId("budget").addEventListener("change", () => this.#setBudget());
+    byId("budget").addEventListener("keydown", (event) => event.key === "Enter" && this.#setBudget());
+    byId("budget-slider").addEventListener("input", (event) => this.#slide(Number(event.target.value), false));
+    byId("budget-slider").addEventListener("change", (event) => this.#slide(Number(event.target.value), true));
+    byId("choose-models").addEventListener("click", () => this.#chooseModels());
+    project.addEventListener("state", () => this.#show());
+    project.addEventListener("files", () => this.#showSlider());
+    project.addEventListener("prompt", () => this.#showTotal());
+  }
+
+  #show() {
+    const { state } = this.project;
+    const { task } = state;
+    if (document.activeElement !== byId("task") || byId("task").value === this.taskShown) byId("task").value = task.text;
+    this.taskShown = task.text;
+    const seeds = task.focus.length + task.symbols.length + (task.since ? 1 : 0);
+    byId("seeds").textContent = seeds ? `Seeds (${seeds})…` : "Seeds…";
+    if (document.activeElement !== byId("budget")) byId("budget").value = state.budget ?? "";
+    this.#showSlider();
+    this.#showTotal();
+    this.#showModels();
+  }
+
+  #showSlider() {
+    if (this.sliding || !this.project.state) return;
+    const tokens = this.project.state.budget_tokens;
+    byId("budget-slider").value = String(positionOf(tokens, this.#most()));
+    this.#describeSlider(tokens);
+  }
+
+  #describeSlider(tokens) {
+    byId("budget-slider").setAttribute("aria-valuetext", tokens === null ? "no limit" : `${whole(tokens)} tokens`);
+  }
+
+  #most() {
+    return Math.max(MOST_AT_LEAST, this.project.tree.root.whole, this.project.state?.budget_tokens ?? 0);
+  }
+
+  #showTotal() {
+    const { state, prompt } = this.project;
+    if (!state) return;
+    const total = byId("total");
+    const composing = state.composed < state.revision || (state.prompt === null && !state.prompt_error);
+    const tokens = prompt && !prompt.error ? prompt.tokens : null;
+    total.classList.toggle("composing", composing);
+    total.classList.toggle("over", Boolean(state.prompt_error));
+    fill(total, element("span", { class: "figure", text: tokens === null ? "–" : whole(tokens) }), " tokens");
+    total.title = state.prompt_error || Object.entries(state.sections).map(([name, size]) => `${name}: ${whole(size)}`).join("\n");
+  }
+
+  #showModels() {
+    const { models } = this.project.state;
+    fill(byId("models"), ...this.#chosen().map((name) => models.find((model) => model.name === name)).filter(Boolean).map(modelItem));
+  }
+
+  #chosen() {
+    const names = this.project.state.models.map((model) => model.name);
+    const kept = JSON.parse(localStorage.getItem("models") ?? "null");
+    return Array.isArray(kept) ? kept.filter((name) => names.includes(name)) : names.slice(0, USUAL_MODELS);
+  }
+
+  async #setTask() {
+    const text = byId("task").value;
+    if (text === this.project.state.task.text) return;
+    this.taskShown = text;
+    if (await this.project.edit({ op: "task", task: text })) this.project.say(text ? "The files are ranked for the task." : "No task.");
+  }
+
+  #seeds() {
+    const { task } = this.project.state;
+    const focus = element("input", { type: "text", value: task.focus.join(" "), placeholder: "src/app.py:40-60 tests/" });
+    const symbols = element("input", { type: "text", value: task.symbols.join(" "), placeholder: "Model.save parse" });
+    const since = element("input", { type: "text", value: task.since, placeholder: "HEAD~3" });
+    const words = (input) => input.value.split(/\s+/).filter(Boolean);
+    openDialog("Seeds of the ranking", {
+      body: [
+        element("p", { class: "quiet", text: "Where ranking starts from, beside the task. Seeds hold for this page alone and are not saved." }),
+        element("label", { class: "field" }, "Focus: paths, with lines if you like, shown whatever they cost", focus),
+        element("label", { class: "field" }, "Symbols: names of definitions", symbols),
+        element("label", { class: "field" }, "Since: a git revision; what changed since then counts", since),
+      ],
+      buttons: [{ label: "Set", primary: true, act: () => this.project.edit({ op: "task", focus: words(focus), symbols: words(symbols), since: since.value.trim() }) }],
+    });
+  }
+
+  async #setBudget() {
+    const text = byId("budget").value.trim();
+    if (text === String(this.project.state.budget ?? "")) return;
+    const tokens = parseTokens(text);
+    const budget = Number.isNaN(tokens) ? text : tokens === null ? null : text;
+    if (await this.project.edit({ op: "task", budget })) this.project.say(budget === null ? "No budget." : `Budget: ${text}.`);
+    else byId("budget").value = this.project.state.budget ?? "";
+  }
+
+  async #slide(position, released) {
+    this.sliding = true;
+    const tokens = tokensAt(position, this.#most());
+    byId("budget").value = tokens === null ? "" : String(tokens);
+    this.#describeSlider(tokens);
+    await this.project.fit(tokens, released);
+    if (released) this.sliding = false;
+  }
+
+  #chooseModels() {
+    const chosen = new Set(this.#chosen());
+    const rows = this.project.state.models.map((model) => {
+      const box = element("input", { type: "checkbox", on: { change: () => (box.checked ? chosen.add(model.name) : chosen.delete(model.name), this.#keepModels(chosen)) } });
+      box.checked = chosen.has(model.name);
+      return element(
+        "tr",
+        {},
+        element("td", {}, element("label", { class: "check" }, box, model.name)),
+        numberCell(model.tokens, whole),
+        numberCell(model.window, short),
+        numberCell(model.tokens !== null && model.window ? model.tokens : null, (tokens) => percent(tokens, model.window)),
+        numberCell(model.input, dollars),
+        numberCell(model.output, dollars),
+        numberCell(model.cost, dollars),
+      );
+    });
+    const heads = ["Shown at the top", "Prompt", "Window", "Used", "Input/M", "Output/M", "This prompt"];
+    const head = element("tr", {}, ...heads.map((text, index) => element("th", { scope: "col", class: index > 0 ? "number" : "", text })));
+    openDialog("Models", {
+      body: [element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)), element("p", { class: "quiet", text: `${counted(rows.length, "model")}. The prompt's tokens are by each provider's own count; prices are US dollars for input that no cache holds.` })],
+      buttons: [],
+    });
+  }
+
+  #keepModels(chosen) {
+    localStorage.setItem("models", JSON.stringify([...chosen]));
+    this.#showModels();
+  }
+}
+
+function numberCell(value, format) {
+  return element("td", { class: "number", text: value === null ? "–" : format(value) });
+}
+
+function modelItem({ name, window, tokens, cost }) {
+  const label = name.includes("/") ? name.slice(name.lastIndexOf("/") + 1) : name;
+  const title = [name, tokens === null ? "" : `${whole(tokens)} tokens`, window ? `window ${whole(window)}` : "window unknown"].filter(Boolean).join(", ");
+  const used = tokens !== null && window ? percent(tokens, window) : "";
+  const meter = tokens !== null && window ? element("meter", { min: 0, max: window, high: 0.8 * window, optimum: 0, value: Math.min(tokens, window), "aria-label": `${name}: ${used} of the window` }) : null;
+  const figures = [used, cost === null ? "" : dollars(cost)].filter(Boolean).join(" · ");
+  return element("li", { title }, element("span", { text: label }), element("span", { class: "cost", text: figures }), meter);
+}

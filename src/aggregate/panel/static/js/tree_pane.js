@@ -1,0 +1,308 @@
+// The left pane: the tree of files, its filter, sort and selection, and setting the view of what is selected.
+
+import { byId, element, fill } from "./dom.js";
+import { counted, short, whole } from "./format.js";
+import { VirtualList } from "./virtual_list.js";
+
+const ROW = 22; // pixels; panel.css has the same
+const HEADER = 25; // pixels, likewise
+const COLUMNS = [
+  ["name", "Name", "Path"],
+  ["view", "View", "View mode or level in the prompt"],
+  ["tokens", "Tokens", "Tokens in the prompt"],
+  ["whole", "Whole", "Tokens of the whole file"],
+  ["score", "Score", "How relevant to the task"],
+  ["state", "State", "Changed since the last prompt, stale slice, error, secret found, generated, binary"],
+];
+const RISING = new Set(["name", "view", "state"]); // the others begin with the largest
+const STATE_SIGNS = { changed: "●", stale: "◌", error: "✖", secret: "◆", generated: "⚙", binary: "▦" };
+const BAD_STATES = { error: "bad", secret: "bad", stale: "warn" };
+
+/** The views that keys set: 1 to 7 in the server's order, 0 takes files out. */
+export function viewKeys(views) {
+  return [...views.map((view, index) => ({ key: String(index + 1), view })), { key: "0", view: "out" }];
+}
+
+export class TreePane {
+  constructor(project) {
+    this.project = project;
+    this.tree = project.tree;
+    this.rows = [];
+    this.selected = new Set();
+    this.anchor = -1;
+    this.rowClass = "";
+    this.box = byId("tree");
+    this.box.append(this.#header());
+    this.list = new VirtualList(this.box, {
+      rowHeight: ROW,
+      headerHeight: HEADER,
+      draw: (row, index) => this.#draw(row, this.rows[index], index),
+      onCursor: (index, how) => this.#moved(index, how),
+    });
+    this.box.addEventListener("click", (event) => this.#click(event));
+    this.box.addEventListener("dblclick", (event) => this.#openAt(this.list.indexOf(event.target)));
+    this.box.addEventListener("keydown", (event) => this.#key(event));
+    byId("filter").addEventListener("input", () => this.#filter());
+    byId("filter").addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowDown" && event.key !== "Enter") return;
+      event.preventDefault();
+      this.box.focus();
+    });
+    byId("flat").addEventListener("change", (event) => {
+      this.tree.flat = event.target.checked;
+      this.show();
+    });
+    project.addEventListener("files", () => this.#arrived());
+    project.addEventListener("state", () => this.#buttons());
+    project.addEventListener("file", () => this.list.refresh());
+  }
+
+  /** Show the rows anew, the cursor on the file that it was on. */
+  show() {
+    const at = this.rows[this.list.cursor];
+    this.rows = this.tree.rows();
+    this.list.setCount(this.rows.length);
+    const index = at ? this.rows.indexOf(at) : -1;
+    this.list.setCursor(index >= 0 ? index : Math.min(0, this.rows.length - 1), { reveal: false });
+    if (this.anchor < 0 || this.anchor >= this.rows.length) this.anchor = this.list.cursor;
+    const matched = [...this.tree.files.values()].filter((file) => file.visible).length;
+    const all = this.tree.files.size;
+    byId("tree-count").textContent = matched === all ? counted(all, "file") : `${whole(matched)} of ${counted(all, "file")}`;
+  }
+
+  /** Bring a file into sight. */
+  reveal(path) {
+    this.tree.openTo(path);
+    this.show();
+    const index = this.rows.findIndex((node) => node.path === path);
+    if (index < 0) return;
+    this.list.setCursor(index, { reveal: false });
+    this.list.reveal(index);
+  }
+
+  #arrived() {
+    const begins = this.rows.length === 0;
+    if (begins) this.#openWhatIsIn();
+    for (const path of this.selected) if (!this.tree.files.has(path)) this.selected.delete(path);
+    this.show();
+  }
+
+  // A small project is shown whole, a large one with its top folders closed.
+  #openWhatIsIn() {
+    if (this.tree.files.size > 60) return;
+    for (const folder of this.tree.folders.values()) this.tree.setOpen(folder, true);
+  }
+
+  #filter() {
+    this.tree.filter = byId("filter").value;
+    this.show();
+  }
+
+  #header() {
+    const cells = COLUMNS.map(([name, label, title]) =>
+      element(
+        "div",
+        { role: "columnheader", class: ["tokens", "whole"].includes(name) ? `number ${name}` : "", data: { column: name }, "aria-sort": name === "name" ? "ascending" : "none" },
+        element("button", { type: "button", text: label, class: `${name}-head`, title: `Sort by ${title.toLowerCase()}`, on: { click: () => this.#sort(name) } }),
+      ),
+    );
+    return element("div", { role: "rowgroup", class: "headers" }, element("div", { role: "row", class: "header" }, ...cells));
+  }
+
+  #sort(name) {
+    this.tree.reversed = this.tree.order === name ? !this.tree.reversed : false;
+    this.tree.order = name;
+    for (const cell of this.box.querySelectorAll("[role=columnheader]")) {
+      const rises = RISING.has(name) !== this.tree.reversed;
+      cell.setAttribute("aria-sort", cell.dataset.column !== name ? "none" : rises ? "ascending" : "descending");
+    }
+    this.show();
+  }
+
+  #draw(row, node, index) {
+    const folder = node.children !== null;
+    const open = folder && this.tree.isOpen(node);
+    row.setAttribute("aria-level", String(this.tree.flat ? 1 : node.depth + 1));
+    if (folder) row.setAttribute("aria-expanded", String(open));
+    else row.removeAttribute("aria-expanded");
+    row.setAttribute("aria-selected", String(this.#isSelected(node)));
+    row.classList.toggle("out", node.tokens === 0 && !folder);
+    row.classList.toggle("opened", this.project.file?.path === node.path);
+    row.title = folder ? `${node.path}: ${counted(node.files, "file")}` : node.why ? `${node.path}: ${node.why}` : node.path;
+    const name = element(
+      "span",
+      { class: "name", role: "gridcell" },
+      element("span", { class: "chevron", "aria-hidden": "true", text: folder ? (open ? "▾" : "▸") : "" }),
+      element("span", { class: "text", text: folder && node.path ? `${node.name}/` : node.name }),
+      this.tree.flat ? element("span", { class: "folder quiet", text: node.parent.path }) : null,
+    );
+    name.style.paddingLeft = `${4 + (this.tree.flat ? 0 : node.depth * 12)}px`;
+    fill(row, name, this.#view(node), number(node.tokens, "tokens"), number(node.whole, "whole"), score(node, this.tree.root.score), state(node));
+    row.dataset.index = String(index);
+  }
+
+  #view(node) {
+    if (node.children) return element("span", { role: "gridcell", class: "quiet", text: whole(node.files), title: counted(node.files, "file") });
+    if (!node.view) return element("span", { role: "gridcell", class: "quiet", text: "out" });
+    const pinned = node.mode && node.mode !== node.view ? ` (asked for: ${node.mode})` : "";
+    return element("span", { role: "gridcell", class: "view-name", data: { view: node.view }, text: node.view, title: node.view + pinned });
+  }
+
+  #isSelected(node) {
+    if (!node.children) return this.selected.has(node.path);
+    if (this.selected.size === 0) return false;
+    const below = this.tree.pathsBelow(node);
+    return below.length > 0 && below.every((path) => this.selected.has(path));
+  }
+
+  #click(event) {
+    const index = this.list.indexOf(event.target);
+    if (index < 0) return;
+    const node = this.rows[index];
+    if (node.children && event.target.closest(".chevron")) return this.#toggle(node, !this.tree.isOpen(node));
+    if (event.shiftKey) this.#selectTo(index);
+    else if (event.ctrlKey || event.metaKey) this.#toggleSelection(index);
+    else {
+      this.#selectAlone(index);
+      if (node.children) this.#toggle(node, !this.tree.isOpen(node));
+      else this.#openAt(index);
+    }
+    this.list.setCursor(this.rows.indexOf(node));
+  }
+
+  #moved(index, { shift }) {
+    if (shift) this.#selectTo(index);
+    else this.anchor = index;
+  }
+
+  #selectAlone(index) {
+    this.selected.clear();
+    this.anchor = index;
+    this.#add(index, true);
+    this.#selectionChanged();
+  }
+
+  #toggleSelection(index) {
+    this.anchor = index;
+    this.#add(index, !this.#isSelected(this.rows[index]));
+    this.#selectionChanged();
+  }
+
+  #selectTo(index) {
+    this.selected.clear();
+    const from = this.anchor < 0 ? index : this.anchor;
+    for (let at = Math.min(from, index); at <= Math.max(from, index); at++) {
+      // A folder that is open stands above its files: only closed ones bring theirs along.
+      const node = this.rows[at];
+      if (!node.children || !this.tree.isOpen(node)) this.#add(at, true);
+    }
+    this.#selectionChanged();
+  }
+
+  #add(index, on) {
+    for (const path of this.tree.pathsBelow(this.rows[index])) {
+      if (on) this.selected.add(path);
+      else this.selected.delete(path);
+    }
+  }
+
+  #selectionChanged() {
+    this.list.refresh();
+    this.#buttons();
+  }
+
+  #toggle(node, open) {
+    this.tree.setOpen(node, open);
+    this.show();
+  }
+
+  #openAt(index) {
+    const node = this.rows[index];
+    if (node && !node.children) this.project.open(node.path);
+  }
+
+  #key(event) {
+    if (event.target !== this.box) return;
+    const index = this.list.cursor;
+    const node = this.rows[index];
+    const keyed = viewKeys(this.project.state?.views ?? []).find(({ key }) => key === event.key);
+    if ((event.ctrlKey || event.metaKey) && event.key === "a") this.#selectAll();
+    else if (event.altKey || event.ctrlKey || event.metaKey || !node) return;
+    else if (keyed) this.setView(keyed.view);
+    else if (event.key === "ArrowRight" && node.children) this.#toggle(node, true);
+    else if (event.key === "ArrowLeft") this.#leave(node);
+    else if (event.key === "Enter") node.children ? this.#toggle(node, !this.tree.isOpen(node)) : this.#openAt(index);
+    else if (event.key === " ") this.#toggleSelection(index);
+    else if (event.key === "Escape") this.#selectNone();
+    else return;
+    event.preventDefault();
+  }
+
+  #leave(node) {
+    if (node.children && this.tree.isOpen(node) && !this.tree.flat) return this.#toggle(node, false);
+    const parent = this.rows.indexOf(node.parent);
+    if (parent >= 0) this.list.moveCursor(parent);
+  }
+
+  #selectAll() {
+    for (const file of this.tree.files.values()) if (file.visible) this.selected.add(file.path);
+    this.#selectionChanged();
+  }
+
+  #selectNone() {
+    this.selected.clear();
+    this.#selectionChanged();
+  }
+
+  /** Set the view of the selected files, or of what the cursor is on. */
+  async setView(view) {
+    const node = this.rows[this.list.cursor];
+    const paths = this.selected.size > 0 ? [...this.selected] : node ? this.tree.pathsBelow(node) : [];
+    if (paths.length === 0) return;
+    paths.sort();
+    const taken = await this.project.edit({ op: "view", paths, mode: view });
+    const what = paths.length === 1 ? paths[0] : counted(paths.length, "file");
+    if (taken) this.project.say(view === "out" ? `${what}: taken out.` : `${what}: ${view}.`);
+  }
+
+  #buttons() {
+    const views = this.project.state?.views ?? [];
+    const label = element("span", { class: "quiet", text: this.selected.size > 0 ? `${counted(this.selected.size, "file")}:` : "Set view:" });
+    const key = `${views.join(" ")} ${label.textContent}`;
+    if (this.buttonsFor === key) return;
+    this.buttonsFor = key;
+    const buttons = viewKeys(views).map(({ key: shortcut, view }) =>
+      element(
+        "button",
+        { type: "button", title: view === "out" ? "Take out of the prompt" : `Show as ${view}`, on: { click: () => this.setView(view) } },
+        element("kbd", { text: shortcut, "aria-hidden": "true" }),
+        ` ${view}`,
+      ),
+    );
+    fill(byId("view-bar"), label, ...buttons);
+  }
+}
+
+function number(value, name) {
+  return element("span", { role: "gridcell", class: `number ${name}`, text: value === 0 ? "" : short(value), title: value === 0 ? null : whole(value) });
+}
+
+// Scores fall steeply: by their root the bars of the second and the tenth file can still be told apart.
+function score(node, most) {
+  const cell = element("span", { role: "gridcell", class: "score-cell" });
+  if (node.score === null) return cell;
+  const bar = element("span", { class: "score", "aria-hidden": "true" });
+  bar.style.width = `${Math.max(1, Math.round(36 * Math.sqrt(node.score / (most || 1))))}px`;
+  cell.append(bar, element("span", { class: "hidden", text: node.score.toFixed(2) }));
+  cell.title = `Score ${node.score.toFixed(3)}`;
+  return cell;
+}
+
+function state(node) {
+  const cell = element("span", { role: "gridcell" });
+  if (!node.state) return cell;
+  const sign = element("span", { text: STATE_SIGNS[node.state] ?? "•", "aria-hidden": "true" });
+  const word = element("span", { class: "word", text: ` ${node.state}` });
+  cell.append(element("span", { class: `pill ${BAD_STATES[node.state] ?? ""}`, title: node.state }, sign, word));
+  return cell;
+}

@@ -1,0 +1,201 @@
+"""The top of the page: task, budget, models, and what writes, copies or sends."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.panel.browser.fake_panel import FakePanel
+
+pytestmark = pytest.mark.browser
+Opened = Callable[[FakePanel], Page]
+
+
+@pytest.fixture
+def shop() -> FakePanel:
+    """Return a project of two files."""
+    return FakePanel(["shop.py", "till.py"])
+
+
+def test_nothing_is_written_by_looking(opened: Opened, shop: FakePanel) -> None:
+    """Opening files, tabs and dialogs posts nothing."""
+    page = opened(shop)
+    page.locator("#tree .rows .row").first.click()
+    for name in ["Sections", "Treemap", "Left out (1)", "Prompt"]:
+        page.get_by_role("tab", name=name).click()
+    page.keyboard.press("?")
+    page.keyboard.press("Escape")
+
+    assert shop.posts == []
+
+
+@pytest.mark.parametrize(
+    ("key", "route", "said"),
+    [
+        ("Control+s", "save", "Saved manual_slop.toml."),
+        ("Alt+r", "run", "Wrote out_001.md, 900 tokens."),
+        ("Control+z", "undo", "Taken back."),
+        ("Control+Shift+Z", "redo", "Done again."),
+    ],
+)
+def test_a_key_does_what_its_button_does(
+    opened: Opened, shop: FakePanel, key: str, route: str, said: str
+) -> None:
+    """Each action has a key, and the status line says what happened."""
+    page = opened(shop)
+    page.locator("#tree").focus()
+
+    page.keyboard.press(key)
+
+    expect(page.locator("#status")).to_have_text(said)
+    assert [name for name, _ in shop.posts] == [route]
+
+
+def test_a_conflict_is_said_and_offers_the_file(opened: Opened, shop: FakePanel) -> None:
+    """A file that somebody else changed is not overwritten: the server's sentence, and one way on."""
+    shop.state["dirty"] = True
+    shop.refusals["save"] = "manual_slop.toml was changed meanwhile: files[2] differs."
+    page = opened(shop)
+
+    page.get_by_role("button", name="Save", exact=True).click()
+
+    expect(page.get_by_role("dialog")).to_contain_text("files[2] differs")
+    page.get_by_role("button", name="Take the file, drop my draft").click()
+    expect(page.locator("#status")).to_have_text("The draft is what stands on the disk.")
+
+
+def test_a_refusal_is_shown_as_the_servers_sentence(opened: Opened, shop: FakePanel) -> None:
+    """No code, no stack: what the server said."""
+    shop.refusals["run"] = "The pins alone need 9,000 tokens: raise the budget to 9000."
+    page = opened(shop)
+
+    page.get_by_role("button", name="Run").click()
+
+    expect(page.locator("#status")).to_have_text(
+        "The pins alone need 9,000 tokens: raise the budget to 9000."
+    )
+    expect(page.locator("#status")).to_have_class("bad")
+
+
+def test_copy_puts_the_whole_prompt_on_the_clipboard(opened: Opened, shop: FakePanel) -> None:
+    """The text is the server's, not what the page happens to show."""
+    page = opened(shop)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+    page.get_by_role("button", name="Copy").click()
+
+    expect(page.locator("#status")).to_have_text("Copied 1,000 tokens to the clipboard.")
+    assert page.evaluate("navigator.clipboard.readText()") == "the whole prompt\n"
+
+
+def test_sending_shows_plan_and_cost_before_anything_goes_out(
+    opened: Opened, shop: FakePanel
+) -> None:
+    """Only the second button sends, what was planned and nothing else; the answer streams in as text."""
+    page = opened(shop)
+    page.get_by_role("button", name="Send…").click()
+    page.get_by_label("Question").fill("Who pays?")
+    page.get_by_role("button", name="Show the plan").click()
+
+    expect(page.get_by_role("dialog")).to_contain_text("1,100 by the provider's count")
+    assert [name for name, _ in shop.posts] == ["send/plan"]
+    page.get_by_role("button", name="Send for $0.0033").click()
+
+    expect(page.get_by_label("Answer")).to_have_text("The till <i>is</i> empty.")
+    expect(page.get_by_role("dialog")).to_contain_text("Answered for $0.004.")
+    assert shop.bodies("send") == [{"plan": "p1"}]
+
+
+def test_another_question_needs_another_plan(opened: Opened, shop: FakePanel) -> None:
+    """After a change of the question what was planned cannot be sent."""
+    page = opened(shop)
+    page.get_by_role("button", name="Send…").click()
+    page.get_by_label("Question").fill("Who pays?")
+    page.get_by_role("button", name="Show the plan").click()
+    expect(page.get_by_role("button", name="Send for $0.0033")).to_be_visible()
+
+    page.get_by_label("Question").fill("Who pays what?")
+
+    expect(page.get_by_role("button", name="Send for $0.0033")).to_have_count(0)
+
+
+def test_presets_are_applied_and_saved(opened: Opened, shop: FakePanel) -> None:
+    """A chosen preset is applied at once; saving asks for a name."""
+    page = opened(shop)
+    page.get_by_label("Preset").select_option("backend")
+    expect(page.locator("#status")).to_have_text("Preset backend applied.")
+
+    page.get_by_role("button", name="Save as…").click()
+    page.get_by_label("Name").fill("front")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#status")).to_have_text("Preset front saved.")
+    assert shop.bodies("preset/save") == [{"name": "front", "description": "", "scope": "project"}]
+
+
+def test_the_slider_fits_again_and_counts_when_released(opened: Opened, shop: FakePanel) -> None:
+    """Keys move it too; its last call is released, and the right end is no limit."""
+    page = opened(shop)
+    page.get_by_label("Budget slider").focus()
+
+    page.keyboard.press("Home")
+
+    expect(page.locator("#budget")).to_have_value("1000")
+    expect(page.locator("#revision")).to_have_text("revision 3")
+    assert shop.bodies("fit")[-1] == {"budget": 1000, "released": True}
+    page.keyboard.press("End")
+    expect(page.locator("#budget")).to_have_value("")
+
+
+def test_a_task_is_set_by_enter(opened: Opened, shop: FakePanel) -> None:
+    """Shift and Enter make a line, Enter alone sets the task."""
+    page = opened(shop)
+    page.keyboard.press("Alt+t")
+    page.keyboard.type("why is the till empty")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#status")).to_have_text("The files are ranked for the task.")
+    assert shop.bodies("edit")[0]["edits"] == [{"op": "task", "task": "why is the till empty"}]
+
+
+def test_models_show_the_part_of_their_window_and_the_price(
+    opened: Opened, shop: FakePanel
+) -> None:
+    """The meter is labelled with words."""
+    page = opened(shop)
+
+    expect(page.locator("#models li")).to_contain_text("<1 % · $0.0030")
+    page.get_by_role("button", name="Models…").click()
+    page.get_by_role("dialog").get_by_role("checkbox", name="acme/large").uncheck()
+    page.keyboard.press("Escape")
+    expect(page.locator("#models li")).to_have_count(0)
+
+
+def test_turns_beads_and_screenshots_go_in_and_out(opened: Opened, shop: FakePanel) -> None:
+    """Each has its box; a screenshot its picture."""
+    page = opened(shop)
+    page.get_by_role("tab", name="Sections").click()
+
+    page.get_by_role("checkbox", name="Turn 1 of user").uncheck()
+    page.get_by_role("checkbox", name="In the prompt, 4 tokens").uncheck()
+    page.get_by_role("checkbox", name="a.png").uncheck()
+    expect(page.get_by_role("img", name="a.png")).to_be_visible()
+
+    expect(page.locator("#revision")).to_have_text("revision 4")
+    edits = [body["edits"][0] for body in shop.bodies("edit")]
+    assert edits == [
+        {"op": "turn", "id": 0, "on": False},
+        {"op": "section", "name": "beads", "on": False},
+        {"op": "screenshot", "path": "a.png", "on": False},
+    ]
+
+
+def test_a_change_on_the_disk_is_shown_when_the_stream_comes_back(
+    opened: Opened, shop: FakePanel
+) -> None:
+    """The page connects again by itself and takes what is new."""
+    page = opened(shop)
+    shop.files["new.py"] = dict(shop.files["shop.py"])
+    shop.changed_on_disk()
+
+    expect(page.locator("#tree-count")).to_have_text("3 files")

@@ -1,0 +1,199 @@
+"""The page on the real server: what is edited by eye stands in the same file that the command line reads."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.panel.browser.conftest import ROWS
+from tests.project import project
+
+pytestmark = pytest.mark.browser
+STARTING = 30  # seconds for the server to print its address, on a busy machine
+
+
+class Server:
+    """``aggregate panel`` in a process of its own, on a port that stays the same when it is started again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.start()
+
+    def start(self) -> None:
+        """Start it and read the address from what it prints."""
+        command = [
+            sys.executable,
+            "-m",
+            "aggregate",
+            "panel",
+            "--no-open",
+            "--port",
+            str(self.port),
+        ]
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        until = time.monotonic() + STARTING
+        seen = ""
+        while time.monotonic() < until and (line := self.process.stdout.readline()):
+            seen += line
+            match = re.search(r"http://\S+", line)
+            if match:
+                self.address = match.group()
+                return
+        raise AssertionError(f"no address: {seen}")
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does; return its exit code."""
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(STARTING)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """Serve a small project."""
+    root = project(
+        tmp_path,
+        {
+            "manual_slop.toml": '# ours\n[project]\nname = "shop"\n\n[files]\npaths = ["src/*.py"]  # all\n',
+            "src/shop.py": "class Shop:\n    def buy(self):\n        return 1\n\n    def sell(self):\n        return 2\n",
+            "src/till.py": "def pay():\n    return 3\n",
+        },
+    )
+    running = Server(root)
+    yield running
+    if running.process.poll() is None:
+        running.stop()
+
+
+@pytest.fixture
+def shop(page: Page, server: Server) -> Page:
+    """Open the address that the server printed."""
+    page.goto(server.address)
+    page.wait_for_selector(ROWS)
+    page.wait_for_selector("#prompt .row.heading")
+    return page
+
+
+def _line(page: Page, text: str) -> None:
+    expect(page.locator("#prompt .rows")).to_contain_text(text)
+
+
+def test_the_token_leaves_the_address(shop: Page, server: Server) -> None:
+    """After the cookie is set the address holds nothing to be shoulder-surfed or logged."""
+    assert shop.url == f"http://127.0.0.1:{server.port}/"
+
+
+def test_a_view_is_seen_undone_saved_and_run(shop: Page, server: Server) -> None:
+    """The draft shows at once, the disk is untouched until Save, comments stay, and Run writes what was seen."""
+    configuration = server.root / "manual_slop.toml"
+    before = configuration.read_text("utf-8")
+    shop.locator(ROWS, has_text="shop.py").click()
+    shop.locator("#tree").focus()
+    shop.keyboard.press("3")
+    expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
+    assert configuration.read_text("utf-8") == before
+
+    shop.keyboard.press("Control+z")
+    _line(shop, "return 2")
+    shop.keyboard.press("Control+Shift+Z")
+    expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
+    shop.keyboard.press("Control+s")
+    expect(shop.locator("#dirty")).to_be_hidden()
+    after = configuration.read_text("utf-8")
+    assert "skeleton" in after
+    assert after.startswith("# ours\n")
+    assert "# all" in after
+
+    seen = shop.evaluate("fetch('/api/prompt/text').then((answer) => answer.text())")
+    shop.keyboard.press("Alt+r")
+    expect(shop.locator("#status")).to_contain_text("_001.md")
+    written = next(server.root.rglob("*_001.md"))
+    assert written.read_text("utf-8") == seen
+
+
+def test_masks_and_slices_reach_the_prompt(shop: Page) -> None:
+    """Hiding a definition takes it out of the prompt; a slice of dragged lines shows them alone."""
+    shop.locator(ROWS, has_text="shop.py").click()
+    shop.locator("#source .row .text", has_text="def sell").click(position={"x": 60, "y": 8})
+    shop.get_by_role("menuitemradio", name="hide").click()
+    expect(shop.locator("#prompt .rows")).not_to_contain_text("def sell")
+
+    shop.locator(ROWS, has_text="till.py").click()
+    shop.locator("#source .row .text", has_text="return 3").hover(position={"x": 60, "y": 8})
+    shop.locator("#source").focus()
+    for key in ["ArrowDown", "ArrowDown", "Shift+ArrowUp", "Enter", "Enter"]:
+        shop.keyboard.press(key)
+    expect(shop.locator("#slices .slice")).to_contain_text("exact")
+
+
+def test_an_edit_on_the_disk_is_shown_soon(shop: Page, server: Server) -> None:
+    """Whoever saves a file in an editor sees it in the prompt without a reload."""
+    (server.root / "src/till.py").write_text("def pay():\n    return 4321\n", "utf-8")
+
+    _line(shop, "return 4321")
+
+
+def test_a_configuration_changed_meanwhile_is_not_overwritten(shop: Page, server: Server) -> None:
+    """Both changes stand in the file after Save, or the page says why not and the other's stays."""
+    configuration = server.root / "manual_slop.toml"
+    shop.locator(ROWS, has_text="shop.py").click()
+    shop.locator("#tree").focus()
+    shop.keyboard.press("4")
+    expect(shop.locator("#dirty")).to_be_visible()
+
+    configuration.write_text(
+        configuration.read_text("utf-8").replace("# ours", "# theirs"), "utf-8"
+    )
+    shop.keyboard.press("Control+s")
+
+    expect(shop.locator("#status")).to_contain_text("saved manual_slop.toml")
+    expect(shop.locator("#dirty")).to_be_hidden()
+    after = configuration.read_text("utf-8")
+    assert "# theirs" in after
+    assert "outline" in after
+
+
+def test_the_page_survives_a_restart_of_the_server(shop: Page, server: Server) -> None:
+    """It says that it is not connected, and takes up again with the same cookie."""
+    server.stop()
+    expect(shop.locator("#connection")).to_have_text("not connected")
+
+    (server.root / "src/late.py").write_text("late = 1\n", "utf-8")
+    server.start()
+
+    expect(shop.locator("#connection")).to_have_text("live", timeout=15_000)
+    expect(shop.locator("#tree-count")).to_have_text("4 files", timeout=15_000)
+
+
+def test_sending_with_the_scripted_model_streams(shop: Page) -> None:
+    """Plan, cost, answer, with no key and no network."""
+    shop.get_by_role("button", name="Send…").click()
+    shop.get_by_label("Question").fill("Who pays?")
+    if shop.get_by_label("Model").locator("option", has_text="scripted").count() == 0:
+        pytest.skip("the scripted model is not offered")
+    shop.get_by_label("Model").select_option("scripted")
+    shop.get_by_role("button", name="Show the plan").click()
+    shop.get_by_role("button", name=re.compile("^Send")).last.click()
+    expect(shop.get_by_label("Answer")).not_to_be_empty()

@@ -1,0 +1,99 @@
+"""A panel of a small project, asked without a socket."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from aggregate.panel.access import Access
+from aggregate.panel.app import Panel
+from aggregate.panel.event_stream import Broadcast
+from aggregate.panel.protocol import EventData
+from aggregate.panel.session import Session
+from tests.project import project
+
+TOKEN = "t" * 32
+ORIGIN = "http://127.0.0.1:8123"
+HEADERS = {"origin": ORIGIN, "x-aggregate": "1"}
+
+CONFIG = """\
+# what we show
+[project]
+name = "small"
+
+[files]
+paths = [
+  "src/*.py", # the sources
+  { path = "README.md", view_mode = "outline" },
+]
+"""
+FILES = {
+    "README.md": "# Small\n\nSome text.\n\n## Use\n\nMore.\n",
+    "src/a.py": "import os\n\n\ndef alpha(x):\n    return os.path.join(x)\n\n\nclass Beta:\n    def gamma(self):\n        return 1\n",
+    "src/b.py": "def delta():\n    return 2\n",
+    "notes.txt": "nothing\n",
+    "manual_slop.toml": CONFIG,
+}
+
+
+@dataclass
+class Opened:
+    """A panel that a browser has opened."""
+
+    session: Session
+    client: TestClient
+    folder: Path
+    events: list[EventData]
+
+    def get(self, route: str, /, **query: object) -> Any:
+        """Return what a question is answered with."""
+        return self.client.get(f"/api/{route}", params={k: str(v) for k, v in query.items()}).json()
+
+    def post(self, route: str, /, **body: object) -> Any:
+        """Return what an action is answered with."""
+        return self.client.post(f"/api/{route}", json=body, headers=HEADERS).json()
+
+    def edit(self, **edit: object) -> Any:
+        """Make one edit, and compose the draft."""
+        answer = self.post("edit", revision=self.session.revision, edits=[edit])
+        self.session.compose()
+        return answer
+
+    @property
+    def config(self) -> str:
+        """The configuration on the disk."""
+        return (self.folder / "manual_slop.toml").read_text()
+
+    @property
+    def draft(self) -> str:
+        """The configuration as it would be saved."""
+        return self.session.draft.current.text
+
+    @property
+    def markdown(self) -> str:
+        """The prompt."""
+        return self.client.get("/api/prompt/text").text
+
+    def row(self, path: str) -> dict[str, Any]:
+        """Return a file's row of the table."""
+        data = self.get("files")
+        place = data["path"].index(path)
+        return {key: column[place] for key, column in data.items() if _is_column(key, column)}
+
+
+def _is_column(key: str, value: object) -> bool:
+    return isinstance(value, list) and key != "removed"
+
+
+def opened(folder: Path, files: Mapping[str, str] = FILES) -> Opened:
+    """Return the panel of a project with these files, its prompt composed."""
+    project(folder, {**files})
+    events: list[EventData] = []
+    session = Session(folder / "manual_slop.toml", on_event=events.append)
+    app = Panel(session, Broadcast()).guarded(Access(TOKEN, "127.0.0.1", 8123))
+    client = TestClient(app, base_url=ORIGIN)
+    client.get(f"/?token={TOKEN}", follow_redirects=False)
+    session.compose()
+    return Opened(session, client, folder, events)

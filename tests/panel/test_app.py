@@ -1,0 +1,371 @@
+"""The panel's routes on a small project: what it shows, and what its actions do."""
+
+from pathlib import Path
+
+import pytest
+
+import aggregate
+from aggregate.compose.audit_file import read_audit
+from tests.fakes.images import png
+from tests.panel.opened import CONFIG, FILES, Opened, opened
+
+
+@pytest.fixture
+def panel(tmp_path: Path) -> Opened:
+    """A panel of the small project."""
+    return opened(tmp_path)
+
+
+def test_the_prompt_has_the_bytes_of_run(panel: Opened) -> None:
+    """What the page shows is what ``run`` writes, before and after edits, with and without a budget."""
+    for edit in (
+        {"op": "view", "paths": ["src/a.py"], "mode": "skeleton"},
+        {"op": "mask", "path": "src/a.py", "name": "Beta.gamma", "mask": "sig"},
+        {"op": "task", "task": "mend delta", "budget": "1k"},
+    ):
+        panel.edit(**edit)
+        assert panel.post("save")["sentence"] == "saved manual_slop.toml"
+        panel.session.compose()
+        markdown, _, _ = aggregate.run(panel.folder / "manual_slop.toml")
+        assert panel.markdown == markdown
+
+
+def test_state_names_what_there_is(panel: Opened) -> None:
+    """The state tells of project, draft and prompt."""
+    state = panel.get("state")
+    assert (state["project"], state["dirty"], state["can_undo"], state["exists"]) == (
+        "small",
+        False,
+        False,
+        True,
+    )
+    assert state["prompt"]["lines"] == len(panel.markdown.split("\n"))
+    assert state["prompt"]["tokens"] == state["sections"]["files"]
+    assert state["composed"] == state["revision"]
+
+
+def test_the_table_lists_all_files_that_could_enter(panel: Opened) -> None:
+    """Files of no entry are there too, without a view."""
+    table = panel.get("files")
+    assert table["full"] is True
+    assert table["path"] == ["README.md", "manual_slop.toml", "notes.txt", "src/a.py", "src/b.py"]
+    assert table["view"] == ["outline", "", "", "full", "full"]
+    assert panel.row("src/a.py")["tokens"] > 0 == panel.row("notes.txt")["tokens"]
+
+
+def test_the_table_gives_what_has_changed_since(panel: Opened) -> None:
+    """With a revision only rows that have changed are given, and files that are gone are named."""
+    before = panel.get("files")["revision"]
+    panel.edit(op="view", paths=["src/b.py"], mode="outline")
+    since = panel.get("files", since=before)
+    assert (since["full"], since["path"], since["view"]) == (False, ["src/b.py"], ["outline"])
+    (panel.folder / "notes.txt").unlink()
+    panel.session.disk_changed([str(panel.folder.resolve() / "notes.txt")])
+    panel.session.compose()
+    assert panel.get("files", since=since["revision"])["removed"] == ["notes.txt"]
+    assert panel.get("files", since=99_999)["full"] is True
+
+
+def test_every_line_of_the_prompt_has_its_origin(panel: Opened) -> None:
+    """Lines come in parts, each with where it is from, and a file's line is found in the prompt (rule L-1)."""
+    total = panel.get("prompt")["lines"]
+    whole = panel.get("prompt/lines", first=1, last=total)
+    parts = [panel.get("prompt/lines", first=n, last=n) for n in range(1, total + 1)]
+    assert "\n".join(whole["lines"]) == panel.markdown
+    for key in ("lines", "origins", "kinds", "stands_for"):
+        assert [value for part in parts for value in part[key]] == whole[key]
+    line = panel.get("prompt/where", path="src/a.py", line=9)["line"]
+    assert whole["lines"][line - 1] == "    def gamma(self):"
+    assert whole["origins"][line - 1] == ["src/a.py", 9]
+    assert panel.get("prompt/lines", first=total + 1, last=total + 9)["lines"] == []
+
+
+def test_sections_fold_what_they_hold(panel: Opened) -> None:
+    """Sections and files cover the prompt, and their tokens add up."""
+    prompt = panel.get("prompt")
+    top = [section for section in prompt["sections"] if section["depth"] == 0]
+    assert sum(section["tokens"] for section in top) == prompt["tokens"]
+    assert (top[0]["first"], top[-1]["last"]) == (1, prompt["lines"])
+    files = [section["source"] for section in prompt["sections"] if section["kind"] == "file"]
+    assert files == ["src/a.py", "src/b.py", "README.md"]
+
+
+def test_a_file_is_shown_beside_its_view(panel: Opened) -> None:
+    """Each line of a view names the line of the source that it shows."""
+    file = panel.get("file", path="src/a.py", mode="skeleton")
+    assert (file["mode"], file["entry"], file["by_glob"]) == ("skeleton", "src/*.py", True)
+    for line, origin in zip(file["view"], file["origin"], strict=True):
+        assert not origin or "..." in line or file["source"][origin - 1] == line
+    names = [definition["name"] for definition in file["definitions"]]
+    assert names == ["alpha", "Beta", "Beta.gamma"]
+    assert set(file["sizes"]) == {"full", "skeleton", "outline", "summary"}
+
+
+def test_masks_are_set_and_taken_back(panel: Opened) -> None:
+    """A click on a definition masks it; the file is shown masked."""
+    panel.edit(op="mask", path="src/a.py", name="Beta.gamma", mask="def")
+    file = panel.get("file", path="src/a.py")
+    assert file["mode"] == "masked"
+    assert [each["mask"] for each in file["definitions"]] == ["", "", "def"]
+    assert "def alpha" not in panel.markdown
+    panel.edit(op="mask", path="src/a.py", name="Beta.gamma", mask="")
+    assert "ast_mask" not in panel.draft
+
+
+def test_a_slice_follows_its_lines(panel: Opened) -> None:
+    """A slice is captured with its anchor, found again after an edit, and confirmed where it is (rule M-X9)."""
+    panel.edit(op="slice", path="src/a.py", start=4, end=5, tag="core", comment="this one")
+    assert "--- [Slice: core] (this one) Lines 4-5:" in panel.markdown
+    source = panel.folder / "src/a.py"
+    source.write_text("# a new line\n" + source.read_text())
+    panel.session.disk_changed([str(source.resolve())])
+    panel.session.compose()
+    (piece,) = panel.get("file", path="src/a.py")["slices"]
+    assert (piece["state"], piece["start"], piece["end"]) == ("moved", 5, 6)
+    panel.edit(op="confirm_slice", path="src/a.py", id=0)
+    (piece,) = panel.get("file", path="src/a.py")["slices"]
+    assert (piece["state"], piece["start"], piece["tag"]) == ("exact", 5, "core")
+    panel.edit(op="remove_slice", path="src/a.py", id=0)
+    assert panel.get("file", path="src/a.py")["slices"] == []
+    assert "no slice 0" in panel.edit(op="remove_slice", path="src/a.py", id=0)["error"]
+
+
+def test_a_stale_slice_is_marked(panel: Opened) -> None:
+    """A slice whose lines are gone marks its file as stale, and says why."""
+    panel.edit(op="slice", path="src/b.py", start=1, end=2, tag="", comment="")
+    source = panel.folder / "src/b.py"
+    source.write_text("nothing = 'of the kind'\n")
+    panel.session.disk_changed([str(source.resolve())])
+    panel.session.compose()
+    assert panel.row("src/b.py")["state"] == "stale"
+    (piece,) = panel.get("file", path="src/b.py")["slices"]
+    assert piece["state"] == "stale"
+    assert piece["why"]
+
+
+def test_states_tell_what_a_file_is(tmp_path: Path) -> None:
+    """Secrets, binary and generated files, and errors, are marked in the table."""
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    files = {
+        **FILES,
+        "src/key.py": f"TOKEN = '{token}'\n",
+        "src/made.py": "# Code generated by a program. DO NOT EDIT.\nx = 1\n",
+        "src/data.py": "a\0b",
+        "manual_slop.toml": '[files]\npaths = ["src/*.py", "gone.py"]\n',
+    }
+    panel = opened(tmp_path, files)
+    panel.session.find_secrets()
+    states = {name: panel.row(name)["state"] for name in ("src/key.py", "src/a.py", "gone.py")}
+    assert states == {"src/key.py": "secret", "src/a.py": "", "gone.py": "error"}
+    assert panel.row("src/made.py")["state"] == "generated"
+    assert panel.row("src/data.py")["state"] == "binary"
+    assert "binary" in panel.row("src/data.py")["why"]
+
+
+def test_nothing_is_written_before_save(panel: Opened) -> None:
+    """Edits change the draft alone; saving keeps comments and what was not edited."""
+    panel.edit(op="view", paths=["src/b.py"], mode="summary")
+    assert panel.config == CONFIG
+    assert panel.get("state")["dirty"] is True
+    panel.post("save")
+    assert panel.config.startswith(CONFIG.rstrip()[: CONFIG.rindex("]")])
+    assert '{path = "src/b.py", view_mode = "summary"}' in panel.config
+    assert panel.get("state")["dirty"] is False
+
+
+def test_steps_are_undone_and_redone(panel: Opened) -> None:
+    """Each request to edit is one step, whatever number of edits it holds."""
+    edits = [
+        {"op": "view", "paths": ["src/a.py"], "mode": "outline"},
+        {"op": "view", "paths": ["src/b.py"], "mode": "outline"},
+    ]
+    after = panel.post("edit", revision=1, edits=edits)
+    assert after["can_undo"]
+    changed = panel.draft
+    state = panel.post("undo")
+    assert (panel.draft, state["can_undo"], state["can_redo"]) == (CONFIG, False, True)
+    panel.post("redo")
+    assert panel.draft == changed
+
+
+def test_an_edit_that_fails_changes_nothing(panel: Opened) -> None:
+    """What is no edit, or names what is not there, is refused in one sentence, and no part of it is taken."""
+    good = {"op": "view", "paths": ["src/a.py"], "mode": "outline"}
+    for bad in (
+        {"op": "fly"},
+        {"op": "view", "paths": "src/a.py", "mode": "full"},
+        {"op": "view", "paths": ["src/a.py"], "mode": "sideways"},
+        {"op": "slice", "path": "src/a.py", "start": 90, "end": 91},
+        {"op": "slice", "path": "nowhere.py", "start": 1, "end": 2},
+        {"op": "preset", "name": "none such"},
+        {"op": "task", "budget": "many"},
+        {"op": "mask", "path": "src/a.py", "name": "alpha", "mask": "shout"},
+    ):
+        answer = panel.post("edit", revision=1, edits=[good, bad])
+        assert answer["error"]
+        assert "\n" not in answer["error"]
+        assert panel.draft == CONFIG
+
+
+def test_a_budget_decides_and_tells(panel: Opened) -> None:
+    """With a task and a budget the table has scores, and what stays out has a reason (rule A-1)."""
+    panel.edit(op="task", task="mend delta in b", budget=300)
+    row = panel.row("src/b.py")
+    assert row["score"] > panel.row("src/a.py")["score"]
+    assert row["why"]
+    fitted = panel.post("fit", budget=2000)
+    assert fitted["prompt"]["tokens"] <= 2000
+    assert fitted["files"]["full"] is False
+    assert panel.get("state")["budget"] == 300
+    panel.post("fit", budget=2000, released=True)
+    assert panel.get("state")["budget"] == 2000
+    panel.post("undo")
+    assert panel.get("state")["budget"] == 300
+
+
+def test_what_is_pointed_at_is_not_saved(panel: Opened) -> None:
+    """Focus, symbols and revision belong to no configuration; what names nothing is told of."""
+    panel.edit(op="task", task="mend it", budget="1k", focus=["src/b.py"], symbols=["nobody"])
+    assert panel.get("state")["task"]["focus"] == ["src/b.py"]
+    assert panel.row("src/b.py")["why"] == "pinned: shown whatever it costs"
+    assert "focus" not in panel.draft
+
+
+def test_a_whole_folder_is_one_entry(tmp_path: Path) -> None:
+    """All files of a folder, set at once, become one glob; taken out at once, one pattern."""
+    many = {f"lib/deep/f{n}.py": f"x = {n}\n" for n in range(6)}
+    panel = opened(tmp_path, {**FILES, **many})
+    panel.edit(op="view", paths=list(many), mode="outline")
+    assert '{path = "lib/**/*", view_mode = "outline"}' in panel.draft
+    assert panel.row("lib/deep/f3.py")["view"] == "outline"
+    panel.edit(op="view", paths=list(many), mode="out")
+    assert '"/lib/"' in panel.draft
+    assert panel.row("lib/deep/f3.py")["view"] == ""
+    panel.edit(op="view", paths=["lib/deep/f3.py"], mode="full")
+    assert panel.row("lib/deep/f3.py")["view"] == "full"
+
+
+def test_all_files_of_a_glob_change_the_glob(panel: Opened) -> None:
+    """A view for all files of one entry is said by that entry."""
+    panel.edit(op="view", paths=["src/a.py", "src/b.py"], mode="skeleton")
+    assert '{path = "src/*.py", view_mode = "skeleton"}, # the sources' in panel.draft
+
+
+def test_the_first_entry_does_not_drop_all_others(tmp_path: Path) -> None:
+    """Where a budget alone stands for all files, naming one keeps the others (rule T-6)."""
+    panel = opened(tmp_path, {"a.py": "x = 1\n", "b.py": "y = 2\n"})
+    assert panel.get("state")["exists"] is False
+    panel.edit(op="task", task="", budget="1k")
+    assert panel.row("b.py")["view"]
+    panel.edit(op="view", paths=["a.py"], mode="outline")
+    assert (panel.row("a.py")["view"], panel.row("b.py")["view"]) == ("outline", "full")
+    panel.post("save")
+    assert (tmp_path / "manual_slop.toml").exists()
+
+
+def test_run_writes_what_the_command_writes(panel: Opened) -> None:
+    """The action writes a numbered prompt with its record, and the next one tells what is kept of it."""
+    answer = panel.post("run")
+    path = Path(answer["path"])
+    assert path.read_text() == panel.markdown
+    assert (path.parent / f".{path.stem}.chain.json").exists()
+    panel.edit(op="view", paths=["src/b.py"], mode="outline")
+    prompt = panel.get("prompt")
+    assert "tokens of the prefix are kept" in prompt["kept_sentence"]
+    assert 0 < prompt["kept_until"] < prompt["lines"]
+    assert panel.row("src/b.py")["state"] == "changed"
+    audited = panel.post("edit", revision=1, edits=[{"op": "task", "task": "mend", "budget": "1k"}])
+    assert audited["dirty"]
+    assert Path(panel.post("run")["path"]).read_text() == panel.markdown
+    audit = read_audit(path.with_name("small_002.md"))
+    assert audit is not None
+    assert audit.task.text == "mend"
+
+
+def test_presets_are_stored_and_applied(panel: Opened) -> None:
+    """What is composed becomes a preset on the disk at once, and applying one is an edit that can be undone."""
+    panel.edit(op="view", paths=["src/b.py"], mode="outline")
+    state = panel.post("preset/save", name="slim", description="less")
+    assert [(each["name"], each["files"]) for each in state["presets"]] == [("slim", 3)]
+    assert "[context_presets.slim]" in panel.config
+    assert state["dirty"] is True
+    panel.edit(op="view", paths=["src/b.py"], mode="full")
+    panel.post("preset/apply", name="slim")
+    panel.session.compose()
+    assert panel.row("src/b.py")["view"] == "outline"
+    panel.edit(op="view", paths=["src/a.py"], mode="summary")
+    assert panel.session.project.config.context_presets["slim"].files[-1].view_mode == "summary"
+    assert panel.post("preset/save", name=" ")["error"]
+
+
+def test_turns_and_sections_are_switched(tmp_path: Path) -> None:
+    """Turns leave and enter the prompt; the discussion's file is not touched."""
+    history = '[[discussion.history]]\nrole = "User"\ncontent = "first words"\n[[discussion.history]]\nrole = "AI"\ncontent = "an answer"\n'
+    panel = opened(tmp_path, {**FILES, "manual_slop.toml": CONFIG + history})
+    turns = panel.get("state")["discussion"]["turns"]
+    assert [(turn["role"], turn["on"], turn["tokens"] > 0) for turn in turns] == [
+        ("User", True, True),
+        ("AI", True, True),
+    ]
+    panel.edit(op="turn", id=0, on=False)
+    assert "first words" not in panel.markdown
+    assert "an answer" in panel.markdown
+    panel.edit(op="section", name="history", on=False)
+    assert "an answer" not in panel.markdown
+    assert panel.get("state")["dirty"] is False
+    panel.edit(op="section", name="beads", on=True)
+    assert 'execution_mode = "beads"' in panel.draft
+
+
+def test_screenshots_are_shown_and_switched(tmp_path: Path) -> None:
+    """An image of the prompt has an address; no other file has."""
+    (tmp_path / "shot.png").write_bytes(png(4, 4))
+    panel = opened(tmp_path)
+    panel.edit(op="screenshot", path="shot.png", on=True)
+    (image,) = panel.get("state")["screenshots"]
+    answer = panel.client.get(image["url"])
+    assert answer.headers["content-type"] == "image/png"
+    assert panel.client.get("/api/image?path=README.md").status_code == 404
+    panel.edit(op="screenshot", path="shot.png", on=False)
+    (image,) = panel.get("state")["screenshots"]
+    assert image["on"] is False
+    assert panel.client.get(image["url"]).status_code == 200
+
+
+def test_a_plan_comes_before_a_request_and_is_sent_once(panel: Opened) -> None:
+    """Sending needs a plan that was shown; it streams the answer, and keeps the turns as ``send`` does."""
+    assert panel.post("send/plan", message=" ")["error"]
+    plan = panel.post("send/plan", message="what is delta?", model="scripted")
+    assert (plan["provider"], plan["key"], plan["tokens"] > 0) == ("scripted", True, True)
+    assert not (panel.folder / "md_gen").exists()
+    headers = {"origin": "http://127.0.0.1:8123", "x-aggregate": "1"}
+    sent = panel.client.post("/api/send", json={"plan": plan["plan"]}, headers=headers).text
+    assert "event: text" in sent
+    assert "event: done" in sent
+    assert "what is delta?" in (panel.folder / "manual_slop_history.toml").read_text()
+    again = panel.client.post("/api/send", json={"plan": plan["plan"]}, headers=headers).text
+    assert "was sent already" in again
+
+
+def test_a_budget_that_is_too_small_is_said(tmp_path: Path) -> None:
+    """What cannot be composed is told in one sentence, and the next edit composes again (rule B-3)."""
+    panel = opened(tmp_path)
+    panel.edit(op="task", task="mend", budget=20, focus=["src/a.py"])
+    state = panel.get("state")
+    assert state["prompt"] is None
+    assert state["prompt_error"]
+    assert panel.get("prompt")["error"] == state["prompt_error"]
+    panel.edit(op="task", budget="2k")
+    assert panel.get("state")["prompt_error"] == ""
+
+
+def test_ten_thousand_files_are_less_than_a_megabyte(tmp_path: Path) -> None:
+    """The table of a large project is short enough to be asked for as a whole."""
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    for number in range(10_000):
+        (folder / f"module_{number}.py").touch()
+    panel = opened(tmp_path, {"manual_slop.toml": '[files]\npaths = ["lib/module_1.py"]\n'})
+    answer = panel.client.get("/api/files")
+    assert len(answer.json()["path"]) == 10_001
+    assert len(answer.content) < 1_000_000

@@ -1,0 +1,161 @@
+"""What happens on the disk while the page is open: files, the configuration, and both at once."""
+
+from pathlib import Path
+
+import pytest
+
+from aggregate.panel.merging import ConflictError, merge
+from tests.panel.opened import CONFIG, Opened, opened
+
+
+@pytest.fixture
+def panel(tmp_path: Path) -> Opened:
+    """A panel of the small project."""
+    return opened(tmp_path)
+
+
+def _write_config(panel: Opened, text: str) -> None:
+    path = panel.folder / "manual_slop.toml"
+    path.write_text(text)
+    panel.session.disk_changed([str(path.resolve())])
+    panel.session.compose()
+
+
+def test_a_changed_file_shows(panel: Opened) -> None:
+    """A change on the disk is told of at once by its path, and the prompt follows."""
+    (panel.folder / "src/b.py").write_text("def epsilon():\n    return 3\n")
+    panel.session.disk_changed([str((panel.folder / "src/b.py").resolve())])
+    assert (panel.events[-1]["what"], panel.events[-1]["paths"]) == ("disk", ["src/b.py"])
+    panel.session.compose()
+    assert "epsilon" in panel.markdown
+    assert panel.events[-1]["what"] == "composed"
+    assert panel.events[-1]["composed"] == panel.events[-1]["revision"]
+
+
+def test_new_files_show(panel: Opened) -> None:
+    """A file that comes is listed, and shown where a glob stands for it."""
+    (panel.folder / "src/c.py").write_text("zeta = 1\n")
+    panel.session.disk_changed([str((panel.folder / "src/c.py").resolve())])
+    panel.session.compose()
+    assert panel.row("src/c.py")["view"] == "full"
+    assert "zeta" in panel.markdown
+
+
+def test_our_own_output_is_no_news(panel: Opened) -> None:
+    """A prompt that was written does not compose the next one."""
+    path = Path(panel.post("run")["path"]).resolve()
+    revision = panel.session.revision
+    panel.session.disk_changed([str(path.parent), str(path)])
+    assert panel.session.revision == revision
+
+
+def test_our_own_saving_is_no_news(panel: Opened) -> None:
+    """What the page has saved is not told of as a change on the disk; the prompt that shows it is composed anew."""
+    panel.edit(op="view", paths=["manual_slop.toml"], mode="full")
+    panel.post("save")
+    panel.session.compose()
+    assert 'path = "README.md"' in panel.markdown
+    assert '"manual_slop.toml",' in panel.markdown
+    revision = panel.session.revision
+    config = str((panel.folder / "manual_slop.toml").resolve())
+    temporary = str(panel.folder.resolve() / ".manual_slop.toml-0123456789abcdef.tmp")
+    panel.session.disk_changed([temporary, config])
+    assert panel.session.revision == revision
+
+
+def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> None:
+    """Without edits the page shows the configuration as it is on the disk."""
+    _write_config(panel, CONFIG.replace("outline", "summary"))
+    assert panel.row("README.md")["view"] == "summary"
+    assert panel.get("state")["dirty"] is False
+
+
+def test_edits_to_other_keys_are_merged(panel: Opened) -> None:
+    """Saving keeps what others have written meanwhile, and says so."""
+    panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    _write_config(panel, CONFIG.replace('name = "small"', 'name = "tiny" # theirs'))
+    assert panel.get("state")["outside"] is True
+    saved = panel.post("save")
+    assert (saved["merged"], "project.name" in saved["sentence"]) == (True, True)
+    assert 'name = "tiny" # theirs' in panel.config
+    assert '{path = "src/a.py", view_mode = "outline"}' in panel.config
+    assert saved["state"]["outside"] is False
+
+
+def test_edits_to_one_key_are_refused(panel: Opened) -> None:
+    """The same key is never overwritten: one sentence says so, and reloading takes theirs."""
+    panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    theirs = CONFIG.replace("outline", "summary")
+    _write_config(panel, theirs)
+    answer = panel.post("save")
+    assert answer["conflict"] is True
+    assert "files.paths was changed here and on the disk" in answer["error"]
+    assert panel.config == theirs
+    panel.post("reload")
+    assert panel.draft == theirs
+
+
+def test_a_preset_that_is_stored_loses_nothing(panel: Opened) -> None:
+    """Storing a preset beside unsaved edits keeps both them and what others have written, until both are merged."""
+    panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    (panel.folder / "manual_slop.toml").write_text(f"{CONFIG}[task]\ntext = 'theirs'\n")
+    panel.post("preset/save", name="slim")
+    assert panel.get("state")["dirty"] is True
+    assert "theirs" in panel.config
+    assert panel.post("save")["merged"] is True
+    assert "theirs" in panel.config
+    assert "[context_presets.slim]" in panel.config
+    assert panel.config.count('view_mode = "outline"}') == 3
+
+
+def test_a_change_that_nobody_told_of_is_merged_too(panel: Opened) -> None:
+    """What counts is the file at the moment of saving, not what was heard of it."""
+    panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    (panel.folder / "manual_slop.toml").write_text(f"{CONFIG}[task]\ntext = 'theirs'\n")
+    assert panel.post("save")["merged"] is True
+    assert "theirs" in panel.config
+
+
+def test_a_comment_of_others_is_kept(panel: Opened) -> None:
+    """A change that is no key's is merged too, and the draft is then what was saved."""
+    panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    _write_config(panel, CONFIG.replace("# what we show", "# theirs"))
+    saved = panel.post("save")
+    assert (saved["merged"], saved["state"]["dirty"]) == (True, False)
+    assert panel.config.startswith("# theirs\n")
+
+
+def test_a_broken_configuration_is_said(panel: Opened) -> None:
+    """While the file is half edited the page keeps its draft, and saving refuses to write over it."""
+    panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    _write_config(panel, "[files\n")
+    answer = panel.post("save")
+    assert "is no valid TOML" in answer["error"]
+    assert panel.config == "[files\n"
+
+
+def test_a_configuration_that_leads_out_is_not_written(tmp_path: Path) -> None:
+    """A link to a file elsewhere is not written through, since a project could bring it."""
+    (tmp_path / "victim.toml").write_text("")
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "manual_slop.toml").symlink_to(tmp_path / "victim.toml")
+    panel = opened(folder, {"a.py": "x = 1\n"})
+    assert panel.post("save").get("error") or not panel.config
+    assert (tmp_path / "victim.toml").read_text() == ""
+
+
+def test_tables_of_both_stand() -> None:
+    """Tables that each has added are both there, with their comments."""
+    merged = merge("", "[task]\ntext = 'a'\n", "[budget] # ours\ntokens = 9\n", path=Path("m.toml"))
+    assert merged.text == "[budget] # ours\ntokens = 9\n\n[task]\ntext = 'a'\n"
+    assert merged.keys == ("budget.tokens",)
+
+
+def test_one_key_with_two_values_is_a_conflict() -> None:
+    """A key that was removed here and changed there is a conflict, and equal changes are none."""
+    base, config = "[task]\ntext = 'a'\n", Path("manual_slop.toml")
+    with pytest.raises(ConflictError):
+        merge(base, "", "[task]\ntext = 'b'\n", path=config)
+    same = "[task]\ntext = 'b' # theirs\n"
+    assert merge(base, "[task]\ntext = 'b'\n", same, path=config).text == same

@@ -1,0 +1,133 @@
+"""The panel as a server: its address, its events, its end, and its next start."""
+
+import json
+import signal
+import socket
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from aggregate.cli.panel import panel as command
+from aggregate.errors import ConfigError
+from aggregate.panel.access import Access
+from aggregate.panel.app import Panel
+from aggregate.panel.event_stream import Broadcast
+from aggregate.panel.serving import Address, open_listener, server, watch_disk
+from aggregate.panel.session import Session
+from tests.panel.opened import FILES, TOKEN
+from tests.project import project
+
+_PATIENCE = 20.0
+"""Seconds that a loaded machine may take for what takes a moment."""
+
+
+class _Served:
+    """A server in a thread, and a browser's part."""
+
+    def __init__(self, folder: Path) -> None:
+        self.broadcast = Broadcast()
+        self.session = Session(folder / "manual_slop.toml", on_event=self.broadcast.tell)
+        listener = open_listener("127.0.0.1", 0, 0)
+        self.port = int(listener.getsockname()[1])
+        app = Panel(self.session, self.broadcast).guarded(Access(TOKEN, "127.0.0.1", self.port))
+        self.server = server(app, self.broadcast)
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
+        self.thread.start()
+        cookies = urllib.request.HTTPCookieProcessor(CookieJar())
+        self.browser = urllib.request.build_opener(cookies)
+        self.base = f"http://127.0.0.1:{self.port}"
+
+    def open(self) -> None:
+        """Open the page."""
+        self.browser.open(f"{self.base}/?token={TOKEN}", timeout=_PATIENCE).read()
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """Yield what the server tells, until it ends."""
+        for line in self.browser.open(f"{self.base}/api/events", timeout=_PATIENCE):
+            if line.startswith(b"data: "):
+                yield json.loads(line.removeprefix(b"data: "))
+
+    def end(self) -> None:
+        """End the server as Ctrl-C does."""
+        self.server.handle_exit(signal.SIGINT, None)
+        self.thread.join(_PATIENCE)
+        self.session.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[_Served]:
+    """A server for the small project."""
+    served = _Served(project(tmp_path, FILES))
+    yield served
+    served.end()
+
+
+def test_edits_on_the_disk_arrive_and_the_end_comes_at_once(
+    served: _Served, tmp_path: Path
+) -> None:
+    """A listening page hears of a change on the disk, then of the prompt, and does not keep the server from ending."""
+    served.open()
+    served.session.start()
+    threading.Thread(target=watch_disk, args=(served.session, print), daemon=True).start()
+    events = served.events()
+    assert next(events)["what"] == "hello"
+    while served.session.view.revision < served.session.revision:
+        time.sleep(0.01)
+    end = time.monotonic() + _PATIENCE
+    names: list[str] = []
+    while "src/b.py" not in names and time.monotonic() < end:
+        (tmp_path / "src/b.py").write_text(f"changed = {time.monotonic()}\n")
+        event = next(events)
+        names += event["paths"] if event["what"] == "disk" else []
+    assert "src/b.py" in names
+    served.server.handle_exit(signal.SIGINT, None)
+    for _ in events:  # until the stream ends
+        pass
+    served.thread.join(_PATIENCE)
+    assert not served.thread.is_alive()
+
+
+def test_a_page_is_let_in_after_a_restart(tmp_path: Path) -> None:
+    """The token and the port of a project are kept for the user alone, so that the cookie of an open page still holds."""
+    folder = tmp_path / "somewhere"
+    first = Address.of(folder)
+    Address(first.token, 40_123).keep(folder)
+    assert Address.of(folder) == Address(first.token, 40_123)
+    assert Address.of(tmp_path / "elsewhere").token != first.token
+    assert Access(first.token, "127.0.0.1", 1).secret == Access(first.token, "127.0.0.1", 2).secret
+
+
+def test_a_port_that_is_taken_is_passed_over_or_named() -> None:
+    """The last port may be taken by another program; one that was asked for may not."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = int(other.getsockname()[1])
+        with open_listener("127.0.0.1", None, taken) as listener:
+            assert listener.getsockname()[1] != taken
+        with pytest.raises(ConfigError, match="name another one with --port"):
+            open_listener("127.0.0.1", taken, 0)
+
+
+def test_a_mistake_in_the_configuration_is_one_sentence(tmp_path: Path) -> None:
+    """A configuration that cannot be used is said before anything is served."""
+    config = tmp_path / "manual_slop.toml"
+    config.write_text("[files]\npath = 3\n")
+    result = CliRunner().invoke(command, ["--no-open", "-c", str(config)])
+    assert isinstance(result.exception, ConfigError)
+    assert 'did you mean "paths"' in str(result.exception)
+
+
+def test_other_machines_are_let_in_with_a_warning(tmp_path: Path) -> None:
+    """``--host`` beyond this machine says what that means."""
+    config = tmp_path / "manual_slop.toml"
+    config.write_text("wrong = 1\n")
+    result = CliRunner().invoke(command, ["--host", "0.0.0.0", "-c", str(config)])  # noqa: S104
+    assert "the token passes to it unencrypted" in result.stderr
