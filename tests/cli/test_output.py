@@ -49,7 +49,6 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("init.py", "sys.stderr.isatty"),
         ("init.py", "sys.stdin.isatty"),
         ("stdin.py", "sys.stdin.buffer.read"),
-        ("man_page.py", "sys.stdout.write"),  # run by itself, when the page is written
         ("trace_tree.py", "Console(stderr=True).print"),
     }
 
