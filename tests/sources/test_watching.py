@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.sources.watch_backends import Backend, Observed, Polling, Report, system_backend
+from aggregate.sources.watch_backends import (
+    Backend,
+    Entry,
+    Observed,
+    Polling,
+    Report,
+    system_backend,
+)
 from aggregate.sources.watching import TreeWatch
 from tests.sources.repository import git
 
@@ -131,6 +138,28 @@ def test_a_limit_of_the_system_is_said_and_folders_are_polled(tmp_path: Path) ->
         assert "every second" in watch.notice
 
 
+class _Listing:
+    """A backend that is told what has happened.
+
+    Attributes:
+        folders: What it watches.
+        report: Tells of an event.
+    """
+
+    def __init__(self, _root: str, report: Report) -> None:
+        self.folders: set[str] = set()
+        self.report = report
+
+    def add(self, folder: str) -> None:
+        self.folders.add(folder)
+
+    def discard(self, folder: str) -> None:
+        self.folders.discard(folder)
+
+    def close(self) -> None:
+        self.folders.clear()
+
+
 class _Limited:
     """A backend that has room for a single folder."""
 
@@ -166,6 +195,53 @@ def test_lost_events_are_told(tmp_path: Path) -> None:
         changes = watch.wait(PATIENCE)
         assert changes is not None
         assert changes.is_incomplete
+
+
+def test_folders_among_lost_events_are_watched(tmp_path: Path) -> None:
+    """A folder whose coming was lost is watched from then on."""
+    backends: list[_Listing] = []
+
+    def keep(root: str, report: Report) -> Backend:
+        backends.append(_Listing(root, report))
+        return backends[0]
+
+    with TreeWatch(tmp_path, make_backend=keep):
+        (tmp_path / "new/deep").mkdir(parents=True)
+        backends[0].report(None)
+        assert str((tmp_path / "new/deep").resolve()) in backends[0].folders
+
+
+def test_what_is_there_already_needs_no_wait(tmp_path: Path) -> None:
+    """Waiting for no time at all returns the changes that have come, and nothing where there are none."""
+    backends: list[_Listing] = []
+
+    def keep(root: str, report: Report) -> Backend:
+        backends.append(_Listing(root, report))
+        return backends[0]
+
+    with TreeWatch(tmp_path, make_backend=keep) as watch:
+        assert watch.wait(0) is None
+        backends[0].report(Entry(str(tmp_path.resolve()), "a.py"))
+        changes = watch.wait(0)
+        assert changes is not None
+        assert changes.paths == (str(tmp_path.resolve() / "a.py"),)
+
+
+def test_a_file_that_is_gone_hides_no_other_from_polling(tmp_path: Path) -> None:
+    """Where an entry goes while its folder is looked at, those beside it are not told of as gone."""
+    (tmp_path / "kept").write_text("")
+    gone: list[str] = []
+    polling = Polling(lambda entry: gone.append(entry.name) if entry else None, seconds=0)
+    polling.add(str(tmp_path))
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        names = [tmp_path / f"passing {number}" for number in range(20)]
+        for name in names:
+            name.write_text("")
+        for name in names:
+            name.unlink()
+    polling.close()
+    assert "kept" not in gone
 
 
 def test_iterating_ends_with_the_watch(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from aggregate.compose.numbered_output import is_output, write_numbered
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.config.user import global_config_path
+from aggregate.disk.roots import is_inside
 from aggregate.errors import AggregateError
 from aggregate.index.store import Index
 from aggregate.sources.beads.find import find_beads_files
@@ -108,9 +109,8 @@ def _write_again(run: "_WatchedRun", watch: TreeWatch) -> None:
     notice = watch.notice
     for changes in watch:
         time.sleep(max(0.0, run.begun + _PAUSE_SECONDS - time.monotonic()))
-        paths = set(changes.paths)
-        while more := watch.wait(0):
-            paths |= set(more.paths)
+        more = watch.wait(0)  # once: a file that never rests must not put the prompt off for ever
+        paths = {*changes.paths, *(more.paths if more else ())}
         watch.watch_files(run.write_changed(sorted(paths)))
         if watch.notice != notice:
             notice = watch.notice
@@ -227,7 +227,7 @@ def _names(changed: Sequence[str], request: Request) -> list[str]:
     """
     root = _root(request)
     return [
-        os.path.relpath(path, root).replace(os.sep, "/") if path.startswith(root) else path
+        os.path.relpath(path, root).replace(os.sep, "/") if is_inside(path, root) else path
         for path in changed
         if not Path(path).is_dir()
     ]

@@ -268,12 +268,16 @@ def _look(folder: str) -> _Seen:
     """Return what lies in a folder now; nothing in one that is gone."""
     seen: _Seen = {}
     try:
-        for entry in os.scandir(folder):
-            info = entry.stat(follow_symlinks=False)
-            is_folder = entry.is_dir(follow_symlinks=False)
-            seen[entry.name] = info.st_mtime_ns, info.st_size, info.st_ino, is_folder
+        entries = list(os.scandir(folder))
     except OSError:
-        pass  # gone since it was listed
+        return seen
+    for entry in entries:
+        try:
+            info = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue  # it alone is gone since it was listed
+        is_folder = entry.is_dir(follow_symlinks=False)
+        seen[entry.name] = info.st_mtime_ns, info.st_size, info.st_ino, is_folder
     return seen
 
 

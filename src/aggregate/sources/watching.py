@@ -111,16 +111,18 @@ class TreeWatch:
                     self._watch({folder: watched})
 
     def wait(self, seconds: float | None = None) -> Changes | None:
-        """Return the next changes, at most 50 ms after the first of them; ``None`` where none came in that time."""
+        """Return the next changes, at most 50 ms after the first of them; ``None`` where none came in that time.
+
+        With no time at all those that are there already are returned.
+        """
         end = None if seconds is None else time.monotonic() + seconds
         while not self._is_closed:
             left = _LOOK_SECONDS if end is None else end - time.monotonic()
-            if left < 0:
-                return None
             try:
-                return self._batch(self._changes.get(timeout=min(left, _LOOK_SECONDS)))
+                return self._batch(self._changes.get(timeout=min(max(left, 0), _LOOK_SECONDS)))
             except Empty:
-                continue
+                if left <= 0:
+                    return None
         return None
 
     def close(self) -> None:
@@ -176,6 +178,9 @@ class TreeWatch:
     def _on_entry(self, entry: Entry | None) -> None:
         """Take note of what a backend reports."""
         if entry is None:
+            with self._lock:
+                if not self._is_closed:
+                    self._watch_by_new_rules()  # among what was lost there may be new folders
             self._changes.put(None)
             return
         with self._lock:
@@ -213,6 +218,7 @@ class TreeWatch:
 
     def _unwatch(self, path: str) -> None:
         """Watch a folder and all below it no more."""
+        self._below.get(os.path.split(path)[0], set()).discard(path)
         stack = [path]
         while stack:
             folder = stack.pop()
