@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.panel.merging import ConflictError, merge
-from tests.panel.opened import CONFIG, Opened, opened
+from tests.panel.opened import CONFIG, FILES, Opened, opened
 
 
 @pytest.fixture
@@ -159,3 +159,27 @@ def test_one_key_with_two_values_is_a_conflict() -> None:
         merge(base, "", "[task]\ntext = 'b'\n", path=config)
     same = "[task]\ntext = 'b' # theirs\n"
     assert merge(base, "[task]\ntext = 'b'\n", same, path=config).text == same
+
+
+def test_sources_beside_our_own_output_are_news(tmp_path: Path) -> None:
+    """Where prompts are written into a folder of sources, only they are passed over."""
+    files = {**FILES, "manual_slop.toml": f'{CONFIG}[output]\noutput_dir = "."\n'}
+    panel = opened(tmp_path, files)
+    (panel.folder / "src/b.py").write_text("def epsilon():\n    return 3\n")
+    panel.session.disk_changed([str((panel.folder / "src/b.py").resolve())])
+    panel.session.compose()
+    assert "epsilon" in panel.markdown
+    path = Path(panel.post("run")["path"]).resolve()
+    revision = panel.session.revision
+    panel.session.disk_changed([str(path), str(path.with_name(f".{path.stem}.chain.json"))])
+    assert panel.session.revision == revision
+
+
+def test_a_configuration_that_cannot_be_used_is_told_until_it_can(panel: Opened) -> None:
+    """The draft stays as it is, the page says what is wrong on the disk, and no more once that is mended."""
+    _write_config(panel, "[files\n")
+    state = panel.get("state")
+    assert (state["outside"], state["prompt_error"]) == (True, "")
+    assert any("manual_slop.toml" in warning for warning in state["warnings"])
+    _write_config(panel, CONFIG)
+    assert (panel.get("state")["outside"], panel.get("state")["warnings"]) == (False, [])

@@ -39,6 +39,7 @@ _MOST_BODY: Final = 4_000_000
 """Bytes of a request: one that names ten thousand files has less."""
 _REFUSED, _CONFLICT = 400, 409
 _SENT_TYPE: Final = "text/event-stream"
+_FAULT: Final = "a fault of ours, which the terminal tells of: {!r}"
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -269,7 +270,10 @@ class Panel:
                 sentence = self._sender.send(plan, lambda text: tell("text", {"text": text}))
                 tell("done", {"sentence": sentence})
             except AggregateError as error:
-                tell("failed", {"error": " ".join(str(error).split())})
+                tell("failed", {"error": _sentence(error)})
+            except Exception as error:
+                tell("failed", {"error": _FAULT.format(error)})
+                raise
             finally:
                 loop.call_soon_threadsafe(events.put_nowait, None)
 
@@ -321,10 +325,9 @@ def _get(answer: Callable[[Mapping[str, str]], object]) -> Answer:
 
     async def respond(request: Request) -> Response:
         try:
-            data = await run_in_threadpool(answer, request.query_params)
+            return await run_in_threadpool(lambda: _json(answer(request.query_params)))
         except AggregateError as error:
             return _failure(error)
-        return _json(data)
 
     return respond
 
@@ -334,10 +337,10 @@ def _post(act: Callable[[Mapping[str, Any]], object]) -> Answer:
 
     async def respond(request: Request) -> Response:
         try:
-            data = await run_in_threadpool(act, await _body(request))
+            body = await _body(request)
+            return await run_in_threadpool(lambda: _json(act(body)))
         except AggregateError as error:
             return _failure(error)
-        return _json(data)
 
     return respond
 
@@ -376,13 +379,17 @@ def _json(data: object) -> Response:
 
 async def _unforeseen(_request: Request, error: Exception) -> Response:
     """Answer in a sentence; the traceback stands in the terminal."""
-    failure: Failure = {"error": f"a fault of ours, which the terminal tells of: {error!r}"}
+    failure: Failure = {"error": _FAULT.format(error)}
     return JSONResponse(failure, status_code=500)
 
 
 def _failure(error: AggregateError, status: int = _REFUSED) -> Response:
-    failure: Failure = {"error": " ".join(str(error).split())}
+    failure: Failure = {"error": _sentence(error)}
     if isinstance(error, ConflictError):
         failure["conflict"] = True
         status = _CONFLICT
     return JSONResponse(failure, status_code=status)
+
+
+def _sentence(error: AggregateError) -> str:
+    return " ".join(str(error).split())

@@ -102,12 +102,11 @@ class ConfigDraft:
         Raises:
             ConfigError: It cannot be used.
         """
+        self.outside = True  # also where it cannot be used
         text = self._read()
         if text == self._base:
             self.outside = False
-        elif self.is_dirty and self.current.text != (text or ""):
-            self.outside = True
-        else:
+        elif not self.is_dirty or self.current.text == (text or ""):
             self._rebase(text)
 
     def is_as_read(self) -> bool:

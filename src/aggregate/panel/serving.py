@@ -6,6 +6,7 @@ import secrets
 import socket
 import webbrowser
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -27,6 +28,8 @@ from aggregate.sources.watching import TreeWatch
 _TOKEN_BYTES: Final = 24
 _MOST_STATE: Final = 10_000
 """Bytes of the file with the token."""
+_LOOK_SECONDS: Final = 0.5
+"""How soon the watch ends once the session has."""
 _BACKLOG: Final = 64
 """Connections that wait to be taken; a page has a handful."""
 
@@ -99,7 +102,8 @@ def serve_panel(
     url = f"http://{_shown(host)}:{bound}/?token={address.token}"
     show(url)
     session.start()
-    run_in_thread("watching for the panel", lambda: watch_disk(session, say))
+    watching = run_in_thread("watching for the panel", lambda: watch_disk(session, say))
+    watching.add_done_callback(lambda done: _say_fault(done, say))
     if opens:
         run_in_thread("opening a browser", lambda: webbrowser.open(url))
     try:
@@ -144,8 +148,14 @@ def open_listener(host: str, port: int | None, last: int) -> socket.socket:
     )
 
 
+def _say_fault(watching: Future[None], say: Callable[[str], None]) -> None:
+    """Say why a watch has ended that should not have."""
+    if error := watching.exception():
+        say(f"changes on the disk do not show any more, which is a fault of ours: {error!r}")
+
+
 def watch_disk(session: Session, say: Callable[[str], None]) -> None:
-    """Tell a session of what changes on the disk, as long as the program runs.
+    """Tell a session of what changes on the disk, until it is closed.
 
     Args:
         session: Which one.
@@ -162,8 +172,10 @@ def watch_disk(session: Session, say: Callable[[str], None]) -> None:
         watch.watch_files([session.config])
         if watch.notice:
             say(watch.notice)
-        for changes in watch:
-            session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
+        session.catch_up()
+        while not session.is_closed:
+            if changes := watch.wait(_LOOK_SECONDS):
+                session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
 
 
 class _Server(uvicorn.Server):

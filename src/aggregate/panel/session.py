@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 from aggregate.chat.request_log import LoggedRequest
 from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import scope_of
-from aggregate.compose.selection import ResolvedFile, display_path
+from aggregate.compose.selection import ResolvedFile, display_path, own_output_filter
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.config.load import Project
 from aggregate.disk.roots import real_path
-from aggregate.errors import AggregateError, ConfigError, ToolError
+from aggregate.errors import AggregateError, ToolError
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
@@ -60,6 +60,8 @@ _MOST_PATHS: Final = 100
 """Files that an event names; after more the page asks for the table anyway."""
 _LISTING_SECONDS: Final = 20.0
 """Who asks for the table while it is made waits so long at most."""
+_NOTHING_COMPOSED: Final = 0
+"""The revision of a table of names alone, so that who has it asks for all that the first prompt changes."""
 _DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
 """Names of files that decide on others, so that the listing may be another one."""
 
@@ -99,10 +101,12 @@ class Session:
     Attributes:
         config: The same path.
         version: Random, another one for each start.
-        revision: Counts each change of the draft and of the disk.
+        revision: Counts each change of the draft and of the disk, and what is shown anew without one.
         draft: The draft and its file.
         view: What was composed last.
         models: What prompts are compared with; empty until they are known.
+        is_closed: Whether the work in the background has ended, or is about to.
+        problems: What goes wrong beside the prompt, one sentence each, by where it does.
 
     Raises:
         ConfigError: The configuration cannot be used.
@@ -120,6 +124,7 @@ class Session:
         self.draft = ConfigDraft(config)
         self.view = View()
         self.models: tuple[PricedModel, ...] = ()
+        self.problems: dict[str, str] = {}
         self._composer = Composer(self.index)
         self._secrets = SecretFinder()
         self._omitted = OmittedFiles()
@@ -131,7 +136,7 @@ class Session:
         self._must_list = True
         self._wanted = threading.Event()
         self._listed = threading.Event()
-        self._is_closed = False
+        self.is_closed = False
         self._fits = 0
         self._logged: LoggedRequest | None = None
 
@@ -237,29 +242,34 @@ class Session:
             AggregateError: It cannot be composed.
         """
         started = time.perf_counter()
-        around = self._surroundings()
+        edits: list[EditData] = [{"op": "task", "budget": budget}]
         with self._lock:
             self._fits += 1
             number = self._fits
-            draft = apply_edits(self.draft.current, [{"op": "task", "budget": budget}], around)
+            base = self.draft.current
+            draft = apply_edits(base, edits, self._surroundings())
             project = draft.project(self.config)
         with self._composer.lock:
             if number != self._fits:
                 raise ToolError("a newer budget is being fitted")
             composed = self._composer.compose(draft, project, disk=self._disk)
-        before = self._table.revision
-        with self._lock:
-            if is_released:
-                self.draft.take(draft)
-            self.revision += 1
-            self._show(composed, self.revision, is_refitted=True)
+            with self._lock:
+                before = self._table.revision
+                if self.draft.current == base:
+                    self._show_fitted(composed, is_released=is_released)
+                elif is_released:  # an edit came meanwhile: the budget is set beside it
+                    self.edit(edits)
+                files, prompt = self._table.data(before), self.prompt()
         if is_released:
             self._tell("composed")
-        return {
-            "prompt": self.prompt(),
-            "files": self._table.data(before),
-            "ms": round((time.perf_counter() - started) * 1000, 1),
-        }
+        milliseconds = round((time.perf_counter() - started) * 1000, 1)
+        return {"prompt": prompt, "files": files, "ms": milliseconds}
+
+    def _show_fitted(self, composed: ComposedDraft, *, is_released: bool) -> None:
+        if is_released:
+            self.draft.take(composed.draft)
+        self.revision += 1
+        self._show(composed, self.revision, is_refitted=True)
 
     def prompt(self) -> PromptData:
         """Return the prompt as the page takes it."""
@@ -336,7 +346,16 @@ class Session:
 
     def close(self) -> None:
         """End the work."""
-        self._is_closed = True
+        self.is_closed = True
+        self._wanted.set()
+
+    def catch_up(self) -> None:
+        """Look at the whole disk anew: nobody has told of what was changed before it was watched."""
+        self._note_problem("config", self._follow_config)
+        with self._lock:
+            self._disk += 1
+            self._changed = None
+            self._must_list = True
         self._wanted.set()
 
     def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
@@ -351,7 +370,7 @@ class Session:
         if not is_incomplete and (self._own(changed) or self._is_saved(changed, config)):
             return
         if is_incomplete or not config.isdisjoint(changed):
-            self._config_changed()
+            self._note_problem("config", self._follow_config)
         base = self._base_dir()
         shown = [display_path(path, base) for path in changed]
         with self._lock:
@@ -371,52 +390,65 @@ class Session:
         self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
 
     def _own(self, paths: list[str]) -> bool:
-        """Tell whether all of these are what we have written ourselves: prompts, records, states."""
-        folder = self.project.folder
-        places = [
-            os.path.join(real_path(folder / self.project.config.output.output_dir), ""),
-            os.path.join(real_path(folder / "state"), ""),
-        ]
-        # With a separator, since the folders themselves come too.
-        return all(os.path.join(path, "").startswith(tuple(places)) for path in paths)
+        """Tell whether all of these are what we have written ourselves: prompts, records, states, their folders."""
+        folder = Path(real_path(self.project.folder))
+        output_dir = Path(real_path(folder / self.project.config.output.output_dir))
+        composed = self.view.composed
+        namespace = composed.request.namespace if composed else ""
+        is_ours = own_output_filter(self._base_dir(), output_dir, namespace, folder)
+        base, folders = self._base_dir(), {str(output_dir), str(folder / "state")}
+        return all(path in folders or is_ours(display_path(path, base)) for path in paths)
 
     def _is_saved(self, paths: list[str], config: set[str]) -> bool:
         """Tell whether nothing was changed but the configuration, to what is known of it: by saving."""
         if not config.issuperset(paths):
             return False
         with self._lock:
-            return self.draft.is_as_read()
+            return not self.draft.outside and self.draft.is_as_read()
 
-    def _config_changed(self) -> None:
-        """Follow the configuration on the disk."""
+    def _follow_config(self) -> None:
         with self._lock:
-            try:
-                self.draft.follow()
-            except ConfigError as error:
-                self.view = replace(self.view, error=" ".join(str(error).split()))
-                return
+            self.draft.follow()
         self._tell("config")
 
     def _work(self) -> None:
         while True:
             self._wanted.wait()
-            if self._is_closed:
+            if self.is_closed:
                 return
             self._wanted.clear()
             self.compose()
-            if not self.models:
-                from aggregate.panel.model_list import (
-                    priced_models,  # half a second, behind the page
-                )
+            self._note_problem("background", self._follow_up)
 
-                self.models = priced_models(self.project)
-                self._tell("composed")
-            self.find_secrets()
+    def _follow_up(self) -> None:
+        """Find out what the page shows beside the prompt, and can wait for."""
+        if not self.models:
+            from aggregate.panel.model_list import priced_models  # half a second, behind the page
+
+            self.models = priced_models(self.project)
+            self._tell("composed")
+        self.find_secrets()
+
+    def _note_problem(self, place: str, work: Callable[[], None]) -> None:
+        """Do what goes on without the page; what goes wrong there is among the warnings until it works again."""
+        try:
+            work()
+        except AggregateError as error:
+            problem = " ".join(str(error).split())
+        except Exception as error:  # noqa: BLE001 - the page says so, and the thread goes on
+            problem = f"a fault of ours, beside the prompt: {error!r}"
+        else:
+            problem = ""
+        if problem != self.problems.get(place, ""):
+            self.problems = {**self.problems, place: problem}
+            self._tell("composed")
 
     def compose(self) -> None:
         """Compose the newest draft, list files where that is needed, and show both."""
         with self._composer.lock:
             with self._lock:
+                if self.view.revision == self.revision:
+                    self.revision += 1  # a page that was shown that one asks for what is newer
                 draft, project, revision = self.draft.current, self.project, self.revision
                 changed, self._changed = self._changed, set()
                 must_list, self._must_list = self._must_list, False
@@ -424,14 +456,13 @@ class Session:
             try:
                 self._list(draft, project, must_list=must_list, changed=changed)
                 composed = self._composer.compose(draft, project, disk=disk, changed=changed)
+                self._show(composed, revision)
             except AggregateError as error:
                 self._fail(" ".join(str(error).split()), revision)
             except Exception as error:  # noqa: BLE001 - the page says so; the next draft may be composed
                 self._fail(
                     f"this cannot be composed, which is a fault of ours: {error!r}", revision
                 )
-            else:
-                self._show(composed, revision)
         self._listed.set()
         self._tell("composed")
 
@@ -454,7 +485,7 @@ class Session:
             self._sizes = {**self._sizes, **file_sizes(touched)}
         if not self._listed.is_set():
             with self._lock:
-                self._table.update(plain_rows(self._sizes), self.revision)
+                self._table.update(plain_rows(self._sizes), _NOTHING_COMPOSED)
             self._listed.set()
             self._tell("disk")
 
@@ -493,14 +524,17 @@ class Session:
         view = self.view
         if view.composed is None:
             return
-        has_news = self._secrets.search(view.composed, until=self._wanted.is_set)
-        if has_news and self.view is view:
-            with self._lock:
-                self.revision += 1
-                rows = self._rows(view.composed, view.marks)
-                self._table.update(rows, self.revision)
-                self.view = replace(view, revision=self.revision)
-            self._tell("composed")
+        if not self._secrets.search(view.composed, until=self._wanted.is_set):
+            return
+        with self._lock:
+            view = self.view  # another one, where a slider was moved meanwhile
+            if view.composed is None or view.revision != self.revision:
+                return  # what comes next shows them
+            self.revision += 1
+            rows = self._rows(view.composed, view.marks)
+            self._table.update(rows, self.revision)
+            self.view = replace(view, revision=self.revision)
+        self._tell("composed")
 
     def _tell(self, what: str, paths: list[str] | None = None) -> None:
         self.on_event(

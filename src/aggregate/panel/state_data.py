@@ -36,7 +36,8 @@ def state_data(session: Session) -> StateData:
     """Return the state as the page takes it."""
     draft, project, view = session.draft.current, session.project, session.view
     composed = view.composed
-    warnings = list(composed.composition.warnings) if composed else []
+    warnings = [problem for problem in session.problems.values() if problem]
+    warnings += composed.composition.warnings if composed else ()
     preset = project.config.project.active_preset
     chosen = project.config.context_presets.get(preset)
     budget = chosen.budget if chosen is not None and chosen.budget is not None else None

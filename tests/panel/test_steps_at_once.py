@@ -1,0 +1,91 @@
+"""What happens on several threads at once: no change is lost, and no page misses what it was not shown."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregate.index.store import Index
+from aggregate.panel.serving import watch_disk
+from aggregate.panel.session import Session
+from tests.panel.opened import FILES, Opened, opened
+from tests.project import project
+
+
+@pytest.fixture
+def panel(tmp_path: Path) -> Opened:
+    """A panel of the small project."""
+    return opened(tmp_path)
+
+
+class _Interrupting(Index):
+    """An index that lets an edit come while a budget is fitted."""
+
+    def __init__(self) -> None:
+        super().__init__(None, limit=0)
+        self.session: Session | None = None
+
+    def flush(self) -> None:
+        """Edit once, as another request does while this one composes."""
+        session, self.session = self.session, None
+        if session is not None:
+            session.edit([{"op": "view", "paths": ["src/a.py"], "mode": "outline"}])
+        super().flush()
+
+
+def test_a_page_that_came_before_the_prompt_gets_what_it_changes(tmp_path: Path) -> None:
+    """Who was shown nothing but names asks for what is newer, and gets what the prompt shows of each file."""
+    session = Session(project(tmp_path, FILES) / "manual_slop.toml")
+    early: list[Any] = []
+    session.on_event = lambda event: early.append(session.files())
+    session.compose()
+    assert set(early[0]["view"]) == {""}
+    since = session.files(early[0]["revision"])
+    assert dict(zip(since["path"], since["view"], strict=True))["src/a.py"] == "full"
+
+
+def test_a_change_behind_a_fitted_budget_reaches_the_page(panel: Opened) -> None:
+    """A prompt that follows one that a slider has shown has a revision of its own."""
+    path = panel.folder.resolve() / "src/b.py"
+    path.write_text("def epsilon():\n    return 'much longer than it was before'\n")
+    panel.session.disk_changed([str(path)])
+    fitted = panel.post("fit", budget=20)
+    before = panel.session.files()
+    panel.session.compose()
+    after = panel.session.files()
+    assert panel.get("prompt")["revision"] > fitted["prompt"]["revision"]
+    pairs = zip(after["path"], before["view"], after["view"], strict=True)
+    changed = {path for path, old, new in pairs if old != new}
+    assert changed
+    assert changed <= {*panel.get("files", since=fitted["files"]["revision"])["path"]}
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_an_edit_while_a_budget_is_fitted_is_kept(tmp_path: Path, *, released: bool) -> None:
+    """The budget is set beside the edit, and the prompt that was fitted without it is not shown for the newest."""
+    index = _Interrupting()
+    session = Session(project(tmp_path, FILES) / "manual_slop.toml", index=index)
+    session.compose()
+    index.session = session
+    session.fit(2000, is_released=released)
+    assert 'path = "src/a.py"' in session.draft.current.text
+    assert ("tokens = 2000" in session.draft.current.text) is released
+    assert session.view.revision < session.revision
+    session.compose()
+    assert session.view.revision == session.revision
+
+
+def test_what_was_changed_before_the_watch_shows(tmp_path: Path) -> None:
+    """Setting up a watch takes a while: what was changed meanwhile shows too; the watch ends with the session."""
+    session = Session(project(tmp_path, FILES) / "manual_slop.toml")
+    session.compose()
+    (tmp_path / "src/b.py").write_text("epsilon = 1\n")
+    session.close()
+    watch = threading.Thread(target=watch_disk, args=(session, print))
+    watch.start()
+    watch.join(20)
+    assert not watch.is_alive()
+    session.compose()
+    assert session.view.composed is not None
+    assert b"epsilon" in b"".join(session.view.composed.composition.prompt.pieces())
