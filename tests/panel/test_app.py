@@ -213,7 +213,8 @@ def test_a_budget_decides_and_tells(panel: Opened) -> None:
     row = panel.row("src/b.py")
     assert row["score"] > panel.row("src/a.py")["score"]
     assert row["why"]
-    fitted = panel.post("fit", budget=2000)
+    since = panel.get("files")["revision"]
+    fitted = panel.post("fit", budget=2000, since=since)
     assert fitted["prompt"]["tokens"] <= 2000
     assert fitted["files"]["full"] is False
     assert panel.get("state")["budget"] == 300

@@ -45,6 +45,13 @@ def test_a_page_that_came_before_the_prompt_gets_what_it_changes(tmp_path: Path)
     assert dict(zip(since["path"], since["view"], strict=True))["src/a.py"] == "full"
 
 
+def test_a_fitted_budget_tells_all_that_the_page_has_not(panel: Opened) -> None:
+    """What a page has not asked for when a slider moves is told with the slider's prompt."""
+    since = panel.get("files")["revision"]
+    panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    assert "src/a.py" in panel.post("fit", budget="9k", since=since)["files"]["path"]
+
+
 def test_a_change_behind_a_fitted_budget_reaches_the_page(panel: Opened) -> None:
     """A prompt that follows one that a slider has shown has a revision of its own."""
     path = panel.folder.resolve() / "src/b.py"

@@ -208,7 +208,12 @@ class Panel:
         budget = body.get("budget")
         if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int | str)):
             raise ToolError('the request needs a number or a text as "budget"')
-        return self._session.fit(budget, is_released=bool(body.get("released")))
+        since = body.get("since")
+        return self._session.fit(
+            budget,
+            is_released=bool(body.get("released")),
+            since=since if isinstance(since, int) else None,
+        )
 
     def _save(self, _body: Mapping[str, Any]) -> SavedData:
         saved = self._session.save()

@@ -499,10 +499,17 @@ class EditData(TypedDict):
 
 
 class FitRequest(TypedDict):
-    """``POST /api/fit``: the slider has moved; ``released`` makes it an undo step."""
+    """``POST /api/fit``: the slider has moved.
+
+    Attributes:
+        budget: Where to.
+        released: Whether it was let go, which makes it an undo step.
+        since: The revision of the page's table of files, as in ``GET /api/files``.
+    """
 
     budget: int | str | None
     released: NotRequired[bool]
+    since: NotRequired[int | None]
 
 
 class SavedData(TypedDict):

@@ -234,8 +234,15 @@ class Session:
             raise ToolError(self.view.error or "there is no prompt yet: try again")
         return self.view.composed
 
-    def fit(self, budget: int | str | None, *, is_released: bool) -> FitData:
+    def fit(
+        self, budget: int | str | None, *, is_released: bool, since: int | None = None
+    ) -> FitData:
         """Compose the draft for another budget, while a slider moves; where it is released, that is a step.
+
+        Args:
+            budget: The budget.
+            is_released: Whether the slider was let go.
+            since: The revision of the page's table of files; ``None`` for none.
 
         Raises:
             ToolError: A newer one came meanwhile, or the budget is none.
@@ -254,12 +261,11 @@ class Session:
                 raise ToolError("a newer budget is being fitted")
             composed = self._composer.compose(draft, project, disk=self._disk)
             with self._lock:
-                before = self._table.revision
                 if self.draft.current == base:
                     self._show_fitted(composed, is_released=is_released)
                 elif is_released:  # an edit came meanwhile: the budget is set beside it
                     self.edit(edits)
-                files, prompt = self._table.data(before), self.prompt()
+                files, prompt = self._table.data(since), self.prompt()
         if is_released:
             self._tell("composed")
         milliseconds = round((time.perf_counter() - started) * 1000, 1)

@@ -88,6 +88,28 @@ def test_copy_puts_the_whole_prompt_on_the_clipboard(opened: Opened, shop: FakeP
     assert page.evaluate("navigator.clipboard.readText()") == "the whole prompt\n"
 
 
+def test_a_text_that_cannot_be_copied_is_said(opened: Opened, shop: FakePanel) -> None:
+    """Where there is no prompt to copy, the server's sentence says why."""
+    page = opened(shop)
+    refusal = {"error": "there is no prompt yet: wait a moment"}
+    page.route("**/api/prompt/text", lambda route: route.fulfill(status=409, json=refusal))
+
+    page.get_by_role("button", name="Copy").click()
+
+    expect(page.locator("#status")).to_have_text("there is no prompt yet: wait a moment")
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again(opened: Opened, shop: FakePanel) -> None:
+    """A server that ends within an answer leaves a page that follows the next one."""
+    page = opened(shop)
+    broken = {"body": '{"version": "', "content_type": "application/json"}
+    page.route("**/api/state", lambda route: route.fulfill(**broken), times=1)
+    shop.changed_on_disk()
+    shop.changed_on_disk()
+
+    expect(page.locator("#revision")).to_have_text(f"revision {shop.state['revision']}")
+
+
 def test_sending_shows_plan_and_cost_before_anything_goes_out(
     opened: Opened, shop: FakePanel
 ) -> None:
@@ -142,7 +164,7 @@ def test_the_slider_fits_again_and_counts_when_released(opened: Opened, shop: Fa
 
     expect(page.locator("#budget")).to_have_value("1000")
     expect(page.locator("#revision")).to_have_text("revision 3")
-    assert shop.bodies("fit")[-1] == {"budget": 1000, "released": True}
+    assert shop.bodies("fit")[-1] == {"budget": 1000, "released": True, "since": 2}
     page.keyboard.press("End")
     expect(page.locator("#budget")).to_have_value("")
 

@@ -1,6 +1,6 @@
 // What writes, copies or sends: only ever by a button or a key.
 
-import { eventsOf, post, postRaw } from "./api.js";
+import { eventsOf, getText, post, postRaw } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { byId, element, fill } from "./dom.js";
 import { counted, dollars, percent, whole } from "./format.js";
@@ -80,7 +80,7 @@ export class Actions {
 
   /** Copy the whole prompt: by the browser, else by the server, which stands on the same machine. */
   async copy() {
-    const text = await this.project.attempt(async () => (await fetchText("/api/prompt/text")));
+    const text = await this.project.attempt(() => getText("prompt/text"));
     if (text === null) return;
     try {
       await navigator.clipboard.writeText(text);
@@ -126,12 +126,6 @@ export class Actions {
     const list = (title, sentences) => (sentences.length ? element("div", {}, element("h3", { text: title }), element("ul", {}, ...sentences.map((text) => element("li", { text })))) : null);
     openDialog("Warnings", { body: [problem ? element("p", { class: "problem-text", text: problem }) : null, list("Doubtful or left out", warnings), list("Shortened for the budget", cut)], buttons: [] });
   }
-}
-
-async function fetchText(address) {
-  const response = await fetch(address, { credentials: "same-origin" });
-  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-  return response.text();
 }
 
 /** A question for the prompt: first its plan with the cost, then the answer as it streams. */

@@ -12,14 +12,17 @@ export class ServerError extends Error {
 /** GET /api/<path> with these parameters (null and undefined are left out); returns the parsed answer. */
 export async function get(path, parameters = {}, { signal } = {}) {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined));
-  const response = await request(`/api/${path}${query.size ? `?${query}` : ""}`, { signal });
-  return response.json();
+  return bodyOf(await request(`/api/${path}${query.size ? `?${query}` : ""}`, { signal }), "json");
+}
+
+/** GET /api/<path>; returns the answer as it is. */
+export async function getText(path) {
+  return bodyOf(await request(`/api/${path}`, {}), "text");
 }
 
 /** POST a JSON body to /api/<path>; returns the parsed answer. */
 export async function post(path, body = {}, options = {}) {
-  const response = await postRaw(path, body, options);
-  return response.json();
+  return bodyOf(await postRaw(path, body, options), "json");
 }
 
 /** POST and return the response itself, for an answer that streams. */
@@ -33,11 +36,24 @@ async function request(address, options) {
   try {
     response = await fetch(address, { credentials: "same-origin", ...options });
   } catch (failure) {
-    if (failure.name === "AbortError") throw failure;
-    throw new ServerError("The panel's server does not answer: is `aggregate panel` still running?", 0);
+    throw unanswered(failure);
   }
   if (response.ok) return response;
   throw await refusal(response);
+}
+
+// A server that ends breaks off an answer that has begun.
+async function bodyOf(response, form) {
+  try {
+    return await response[form]();
+  } catch (failure) {
+    throw unanswered(failure);
+  }
+}
+
+function unanswered(failure) {
+  if (failure.name === "AbortError") return failure;
+  return new ServerError("The panel's server does not answer: is `aggregate panel` still running?", 0);
 }
 
 async function refusal(response) {

@@ -19,7 +19,7 @@ export class Project extends EventTarget {
   #refreshing = false;
   #refreshAgain = false;
   #asked = { path: "", mode: "" };
-  #fitting = false;
+  #fitting = null;
   #nextFit = null;
 
   /** Fetch everything, then follow the server's events. */
@@ -81,28 +81,33 @@ export class Project extends EventTarget {
       return;
     }
     this.#refreshing = true;
-    do {
-      this.#refreshAgain = false;
-      await this.attempt(() => this.#refreshOnce());
-    } while (this.#refreshAgain);
-    this.#refreshing = false;
+    try {
+      do {
+        this.#refreshAgain = false;
+        await this.attempt(() => this.#refreshOnce());
+      } while (this.#refreshAgain);
+    } finally {
+      this.#refreshing = false;
+    }
   }
 
   /** Fit another budget while the slider moves: of calls while one is under way only the last counts. */
   async fit(budget, released) {
     this.#nextFit = { budget, released };
-    if (this.#fitting) return;
-    this.#fitting = true;
+    this.#fitting ??= this.#fitNext().finally(() => (this.#fitting = null));
+    await this.#fitting;
+    if (released) this.refresh();
+  }
+
+  async #fitNext() {
     while (this.#nextFit) {
       const body = this.#nextFit;
       this.#nextFit = null;
-      const fitted = await this.attempt(() => post("fit", body));
+      const fitted = await this.attempt(() => post("fit", { ...body, since: this.#filesRevision }));
       if (!fitted) continue;
       this.#takeFiles(fitted.files);
       this.#takePrompt(fitted.prompt);
     }
-    this.#fitting = false;
-    if (released) this.refresh();
   }
 
   /** Forget what is known of the files, as after a restart of the server. */
@@ -130,6 +135,7 @@ export class Project extends EventTarget {
   }
 
   #takeFiles(files) {
+    if (!files.full && files.revision < this.#filesRevision) return; // overtaken by a later answer
     this.#filesRevision = files.revision;
     if (!files.full && files.path.length === 0 && files.removed.length === 0) return;
     this.tree.update(files);
