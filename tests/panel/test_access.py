@@ -1,5 +1,6 @@
 """Who may ask: attacks from other sites, under other names, and by names and contents of files."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,26 @@ def test_without_token_or_cookie_nothing_is_told(panel: Opened, path: str) -> No
     answer = _stranger(panel).get(path)
     assert answer.status_code == 401
     assert "small" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "other", ['prefs={"a": 1}', "x=[1]", "a b", 'y="unclosed', "bad[]={}", "caf\xe9=1"]
+)
+def test_cookies_of_other_programs_do_not_lock_out(panel: Opened, other: str) -> None:
+    """Whatever another program at this machine has set, which a browser sends too, the panel's own cookie is found."""
+    access = Access(TOKEN, "127.0.0.1", 8123)
+    cookie = f"{other}; {access.cookie}={access.secret}; {other}".encode("latin-1")
+    assert _stranger(panel).get("/api/state", headers=[(b"cookie", cookie)]).status_code == 200
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system tells no users of connections")
+def test_a_connection_without_an_end_is_nobody_s(panel: Opened) -> None:
+    """Who has closed a connection before it was taken is not known, and does nothing."""
+    access = Access(TOKEN, "127.0.0.1", 8123)
+    client = TestClient(panel.client.app, base_url=ORIGIN, client=None)  # type: ignore[arg-type]
+    cookie = {"cookie": f"{access.cookie}={access.secret}"}
+    assert client.post("/api/run", json={}, headers={**HEADERS, **cookie}).status_code == 403
+    assert not (panel.folder / "md_gen").exists()
 
 
 @pytest.mark.parametrize(
