@@ -179,13 +179,40 @@ def test_names_and_contents_stay_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"[]", b"{", b"\xff", b'{"edits": 3}', b'{"edits": [3]}', b"[" * 100_000]
+    "body",
+    [
+        b"[]",
+        b"{",
+        b"\xff",
+        b'{"edits": 3}',
+        b'{"edits": [3]}',
+        b"[" * 100_000,
+        b'{"edits": [' + b'{"op": "task", "task": "a"},' * 1_000 + b'{"op": "task", "task": "b"}]}',
+        b'{"edits": [{"op": "slice", "path": "src/a.py", "start": 4, "end": 5},'
+        b'{"op": "confirm_slice", "path": "src/a.py", "id": 0, "start": "4", "end": 5}]}',
+        b'{"edits": [{"op": "\\ud800"}]}',
+    ],
 )
 def test_what_is_no_request_is_refused(panel: Opened, body: bytes) -> None:
     """A mistake is answered in one sentence, never with a traceback."""
     answer = panel.client.post(
         "/api/edit", content=body, headers={**HEADERS, "content-type": "application/json"}
     )
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("route", "body"),
+    [
+        ("send/plan", b'{"message": "hello", "persona": "\\ud800"}'),
+        ("preset/save", b'{"name": "a", "scope": "\\ud800"}'),
+    ],
+)
+def test_half_a_pair_is_refused_in_a_sentence(panel: Opened, route: str, body: bytes) -> None:
+    """A sentence that names what is no Unicode is an answer too."""
+    headers = {**HEADERS, "content-type": "application/json"}
+    answer = panel.client.post(f"/api/{route}", content=body, headers=headers)
     assert answer.status_code == 400
     assert answer.json()["error"]
 
