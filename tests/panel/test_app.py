@@ -1,5 +1,10 @@
 """The panel's routes on a small project: what it shows, and what its actions do."""
 
+import json
+import os
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -7,7 +12,8 @@ import pytest
 import aggregate
 from aggregate.compose.audit_file import read_audit
 from tests.fakes.images import png
-from tests.panel.opened import CONFIG, FILES, Opened, opened
+from tests.panel.opened import CONFIG, FILES, HEADERS, Opened, opened
+from tests.project import project
 
 
 @pytest.fixture
@@ -221,6 +227,67 @@ def test_a_budget_decides_and_tells(panel: Opened) -> None:
     assert panel.get("state")["budget"] == 2000
     panel.post("undo")
     assert panel.get("state")["budget"] == 300
+
+
+def test_an_edit_while_a_budget_is_fitted_is_kept(panel: Opened) -> None:
+    """A slider that is released while somebody types in another tab changes the budget alone."""
+    session = panel.session
+    typed = threading.Thread(
+        target=session.edit, args=([{"op": "task", "task": "typed meanwhile"}],)
+    )
+    answers: list[object] = []
+
+    def fit() -> None:
+        answers.append(session.fit(5000, is_released=True))
+
+    fitting = threading.Thread(target=fit)
+    with session._composer.lock:  # so long the prompt of the budget is not composed
+        fitting.start()
+        while not session._fits:
+            time.sleep(0.001)
+        time.sleep(0.05)
+        typed.start()
+        typed.join()
+    fitting.join()
+    assert answers
+    assert "typed meanwhile" in panel.draft
+    assert "5000" in panel.draft
+
+
+def test_secrets_are_replaced_wherever_the_prompt_replaces_them(tmp_path: Path) -> None:
+    """The page shows no secret that ``run`` would not write, also while nothing can be composed."""
+    key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0eF3hJ6"
+    config = (
+        '[redaction]\nrun = true\n[files]\npaths = ["a.py"]\n[budget]\ntokens = 1\n'
+        f'[discussion]\nhistory = ["User: my key is {key}"]\n'
+    )
+    panel = opened(tmp_path, {"a.py": f'token = "{key}"\n', "manual_slop.toml": config})
+    assert panel.session.view.composed is None
+    for _ in range(2):
+        for route in ("state", "file?path=a.py&mode=full", "file?path=a.py", "prompt/text"):
+            assert key not in panel.client.get(f"/api/{route}").text
+        panel.edit(op="task", budget=None)
+    assert panel.session.view.composed is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_names_that_are_no_unicode_pass(tmp_path: Path) -> None:
+    """Such files and screenshots are shown; what a configuration cannot hold is refused in a sentence."""
+    config = '[files]\npaths = ["*.py"]\n[screenshots]\npaths = ["*.png"]\n'
+    project(tmp_path, {"manual_slop.toml": config})
+    name = os.fsdecode(b"caf\xe9.py")
+    (tmp_path / name).write_text("x = 1\n")
+    image = png(3, 3)
+    (tmp_path / os.fsdecode(b"sc\xe9.png")).write_bytes(image)
+    panel = opened(tmp_path, {})
+    assert panel.client.get("/api/file?path=caf%e9.py").json()["source"] == ["x = 1"]
+    (screenshot,) = panel.get("state")["screenshots"]
+    assert panel.client.get(screenshot["url"]).content == image
+    body = json.dumps({"edits": [{"op": "view", "paths": [name], "mode": "outline"}]})
+    headers = {**HEADERS, "content-type": "application/json"}
+    answer = panel.client.post("/api/edit", content=body, headers=headers)
+    assert answer.status_code == 400
+    assert "is no Unicode" in answer.json()["error"]
 
 
 def test_what_is_pointed_at_is_not_saved(panel: Opened) -> None:

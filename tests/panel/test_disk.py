@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.panel.merging import ConflictError, merge
-from tests.panel.opened import CONFIG, Opened, opened
+from tests.panel.opened import CONFIG, FILES, Opened, opened
 
 
 @pytest.fixture
@@ -132,6 +132,51 @@ def test_a_broken_configuration_is_said(panel: Opened) -> None:
     answer = panel.post("save")
     assert "is no valid TOML" in answer["error"]
     assert panel.config == "[files\n"
+
+
+def test_a_configuration_that_cannot_be_used_is_said_until_it_can(panel: Opened) -> None:
+    """The page goes on with what it has, and says so as long as that is so, whatever is composed meanwhile."""
+    _write_config(panel, "[files\n")
+    panel.edit(op="task", task="something")
+    assert any("is no valid TOML" in warning for warning in panel.get("state")["warnings"])
+    _write_config(panel, FILES["manual_slop.toml"])
+    assert not panel.get("state")["warnings"]
+
+
+def test_a_change_that_is_taken_back_is_none(panel: Opened) -> None:
+    """Once the file is again what the draft was made of, nothing is said of changes outside."""
+    panel.edit(op="task", task="something")
+    _write_config(panel, "[project]\n")
+    assert panel.get("state")["outside"]
+    _write_config(panel, CONFIG)
+    assert not panel.get("state")["outside"]
+
+
+@pytest.mark.parametrize("folder", [".", "src"])
+def test_sources_beside_the_prompts_are_followed(tmp_path: Path, folder: str) -> None:
+    """Where prompts are written into a folder of sources, what changes there still shows, and a prompt is no news."""
+    config = FILES["manual_slop.toml"] + f'[output]\noutput_dir = "{folder}"\n'
+    panel = opened(tmp_path, {**FILES, "manual_slop.toml": config})
+    source = tmp_path / "src/a.py"
+    source.write_text("changed = 1\n")
+    panel.session.disk_changed([str(source.parent), str(source)])
+    panel.session.compose()
+    assert "changed = 1" in panel.markdown
+    path = Path(panel.post("run")["path"]).resolve()
+    revision = panel.session.revision
+    panel.session.disk_changed([str(path.parent), str(path)])
+    assert panel.session.revision == revision
+
+
+def test_a_folder_called_state_is_followed(tmp_path: Path) -> None:
+    """A project may have sources of that name; only what this program keeps there is no news."""
+    config = '[files]\npaths = ["state/*.py"]\n'
+    panel = opened(tmp_path, {"state/store.py": "old = 1\n", "manual_slop.toml": config})
+    source = tmp_path / "state/store.py"
+    source.write_text("changed = 1\n")
+    panel.session.disk_changed([str(source)])
+    panel.session.compose()
+    assert "changed = 1" in panel.markdown
 
 
 def test_a_configuration_that_leads_out_is_not_written(tmp_path: Path) -> None:

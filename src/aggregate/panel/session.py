@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from aggregate.chat.request_log import LoggedRequest
 from aggregate.compose.file_rendering import select_files
-from aggregate.compose.project import scope_of
-from aggregate.compose.selection import ResolvedFile, display_path
+from aggregate.compose.project import redaction_for, scope_of
+from aggregate.compose.selection import ResolvedFile, display_path, own_output_filter
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.config.load import Project
 from aggregate.disk.roots import real_path
-from aggregate.errors import AggregateError, ConfigError, ToolError
+from aggregate.errors import AggregateError, ToolError
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
@@ -103,6 +103,7 @@ class Session:
         draft: The draft and its file.
         view: What was composed last.
         models: What prompts are compared with; empty until they are known.
+        problem: Why the configuration on the disk cannot be used, ``""`` where it can.
 
     Raises:
         ConfigError: The configuration cannot be used.
@@ -120,6 +121,7 @@ class Session:
         self.draft = ConfigDraft(config)
         self.view = View()
         self.models: tuple[PricedModel, ...] = ()
+        self.problem = ""
         self._composer = Composer(self.index)
         self._secrets = SecretFinder()
         self._omitted = OmittedFiles()
@@ -174,12 +176,14 @@ class Session:
         """
         with self._lock:
             self.draft.reload()
+            self.problem = ""
             self._is_taken("config")
 
     def save(self) -> Saved:
         """Write the draft to the configuration; the errors are those of ``ConfigDraft.save``."""
         with self._lock:
             saved = self.draft.save()
+            self.problem = ""
             self._note_own(self.config)
             self._is_taken("config")
         return saved
@@ -238,10 +242,11 @@ class Session:
         """
         started = time.perf_counter()
         around = self._surroundings()
+        edits: list[EditData] = [{"op": "task", "budget": budget}]
         with self._lock:
             self._fits += 1
             number = self._fits
-            draft = apply_edits(self.draft.current, [{"op": "task", "budget": budget}], around)
+            draft = apply_edits(self.draft.current, edits, around)
             project = draft.project(self.config)
         with self._composer.lock:
             if number != self._fits:
@@ -250,7 +255,8 @@ class Session:
         before = self._table.revision
         with self._lock:
             if is_released:
-                self.draft.take(draft)
+                # Once more, of what the draft is by now: somebody may have edited it while this was composed.
+                self.draft.take(apply_edits(self.draft.current, edits, around))
             self.revision += 1
             self._show(composed, self.revision, is_refitted=True)
         if is_released:
@@ -285,7 +291,7 @@ class Session:
         """
         view, draft, project = self.view, self.draft.current, self.project
         file = self._resolved(path, draft)
-        redaction = view.composed.request.redaction if view.composed else None
+        redaction = redaction_for(project, sending=False)
         source = without_secrets(file, read_listed(file, scope_of(project)), redaction)
         composed = view.composed if view.revision == self.revision else None
         shown = None
@@ -371,30 +377,36 @@ class Session:
         self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
 
     def _own(self, paths: list[str]) -> bool:
-        """Tell whether all of these are what we have written ourselves: prompts, records, states."""
-        folder = self.project.folder
-        places = [
-            os.path.join(real_path(folder / self.project.config.output.output_dir), ""),
-            os.path.join(real_path(folder / "state"), ""),
-        ]
-        # With a separator, since the folders themselves come too.
-        return all(os.path.join(path, "").startswith(tuple(places)) for path in paths)
+        """Tell whether all of these are what we have written ourselves: prompts, records, states.
+
+        Not whatever lies beside them: the folder of the prompts may be one of sources too.
+        """
+        composed, base = self.view.composed, self._base_dir()
+        if composed is None:
+            return False
+        request = composed.request
+        is_ours = own_output_filter(base, request.output_dir, request.namespace, request.shown_from)
+        # A folder comes with what was written into it.
+        folders = {real_path(request.output_dir), real_path(request.shown_from / "state")}
+        return all(path in folders or is_ours(display_path(path, base)) for path in paths)
 
     def _is_saved(self, paths: list[str], config: set[str]) -> bool:
         """Tell whether nothing was changed but the configuration, to what is known of it: by saving."""
         if not config.issuperset(paths):
             return False
         with self._lock:
-            return self.draft.is_as_read()
+            was_followed = not (self.problem or self.draft.outside)
+            return was_followed and self.draft.is_as_read()
 
     def _config_changed(self) -> None:
         """Follow the configuration on the disk."""
         with self._lock:
             try:
                 self.draft.follow()
-            except ConfigError as error:
-                self.view = replace(self.view, error=" ".join(str(error).split()))
-                return
+            except AggregateError as error:
+                self.problem = " ".join(str(error).split())
+            else:
+                self.problem = ""
         self._tell("config")
 
     def _work(self) -> None:
@@ -403,15 +415,20 @@ class Session:
             if self._is_closed:
                 return
             self._wanted.clear()
-            self.compose()
-            if not self.models:
-                from aggregate.panel.model_list import (
-                    priced_models,  # half a second, behind the page
-                )
-
-                self.models = priced_models(self.project)
+            try:
+                self.compose()
+                self._price_models()
+                self.find_secrets()
+            except Exception as error:  # noqa: BLE001 - without this thread the page would stand still
+                self._fail(" ".join(str(error).split()) or repr(error), self.revision)
                 self._tell("composed")
-            self.find_secrets()
+
+    def _price_models(self) -> None:
+        if not self.models:
+            from aggregate.panel.model_list import priced_models  # half a second, behind the page
+
+            self.models = priced_models(self.project)
+            self._tell("composed")
 
     def compose(self) -> None:
         """Compose the newest draft, list files where that is needed, and show both."""

@@ -1,12 +1,14 @@
 """Everything that the page shows beside files and prompt."""
 
+import sys
 from typing import get_args
 from urllib.parse import quote
 
 from aggregate.compose.discussions import discussion_turns
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy
-from aggregate.compose.project import scope_of, shared_personas
+from aggregate.compose.project import redaction_for, scope_of, shared_personas
+from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.config.schema import BEADS_MODE, ViewModeName
@@ -30,13 +32,20 @@ from aggregate.sources.path_resolution import FolderListing
 
 _BEGINNING = 200
 """Characters of a turn that tell which one it is."""
+_SEARCHED = 20_000
+"""Characters of a turn that are searched for secrets that begin in the former: a key has fewer."""
 
 
 def state_data(session: Session) -> StateData:
     """Return the state as the page takes it."""
     draft, project, view = session.draft.current, session.project, session.view
     composed = view.composed
-    warnings = list(composed.composition.warnings) if composed else []
+    warnings = (
+        [f"the configuration on the disk is not followed: {session.problem}"]
+        if session.problem
+        else []
+    )
+    warnings += composed.composition.warnings if composed else ()
     preset = project.config.project.active_preset
     chosen = project.config.context_presets.get(preset)
     budget = chosen.budget if chosen is not None and chosen.budget is not None else None
@@ -132,6 +141,7 @@ def _discussion(
         warnings.append(str(error))
         turns = ()
     tokens = iter(_turn_tokens(composed))
+    redaction = redaction_for(project, sending=False)
     rows: list[TurnData] = []
     for number, turn in enumerate(turns):
         is_on = draft.shows_discussion and number not in draft.turns_out
@@ -140,7 +150,7 @@ def _discussion(
             {
                 "id": number,
                 "role": str(role),
-                "beginning": str(text)[:_BEGINNING],
+                "beginning": redact_text(str(text)[:_SEARCHED], "", redaction)[0][:_BEGINNING],
                 "tokens": next(tokens, 0) if is_on else 0,
                 "on": is_on,
             }
@@ -183,12 +193,16 @@ def _screenshots(draft: Draft, project: Project, warnings: list[str]) -> list[Sc
     return [
         {
             "path": image.path,
-            "url": "" if image.problem else f"/api/image?path={quote(image.path)}",
+            "url": "" if image.problem else f"/api/image?path={_quoted(image.path)}",
             "problem": image.problem,
             "on": image.path in shown,
         }
         for image in {**known, **shown}.values()
     ]
+
+
+def _quoted(path: str) -> str:
+    return quote(path, errors=sys.getfilesystemencodeerrors())
 
 
 def images_of(request: Request, entries: tuple[str, ...] | None = None) -> tuple[Screenshot, ...]:
