@@ -1,5 +1,7 @@
 """What happens on the disk while the page is open: files, the configuration, and both at once."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,13 @@ def _write_config(panel: Opened, text: str) -> None:
     path.write_text(text)
     panel.session.disk_changed([str(path.resolve())])
     panel.session.compose()
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_a_changed_file_shows(panel: Opened) -> None:
@@ -134,15 +143,6 @@ def test_a_broken_configuration_is_said(panel: Opened) -> None:
     assert panel.config == "[files\n"
 
 
-def test_a_configuration_that_cannot_be_used_is_said_until_it_can(panel: Opened) -> None:
-    """The page goes on with what it has, and says so as long as that is so, whatever is composed meanwhile."""
-    _write_config(panel, "[files\n")
-    panel.edit(op="task", task="something")
-    assert any("is no valid TOML" in warning for warning in panel.get("state")["warnings"])
-    _write_config(panel, FILES["manual_slop.toml"])
-    assert not panel.get("state")["warnings"]
-
-
 def test_a_change_that_is_taken_back_is_none(panel: Opened) -> None:
     """Once the file is again what the draft was made of, nothing is said of changes outside."""
     panel.edit(op="task", task="something")
@@ -166,6 +166,34 @@ def test_sources_beside_the_prompts_are_followed(tmp_path: Path, folder: str) ->
     revision = panel.session.revision
     panel.session.disk_changed([str(path.parent), str(path)])
     assert panel.session.revision == revision
+
+
+def test_our_own_output_is_no_news_behind_a_link_either(tmp_path: Path) -> None:
+    """A project that is reached through a link is told of by its real paths."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    panel = opened(tmp_path / "link")
+    path = Path(panel.post("run")["path"]).resolve()
+    revision = panel.session.revision
+    panel.session.disk_changed([str(path.parent), str(path)])
+    assert panel.session.revision == revision
+
+
+def test_composing_goes_on_after_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mistake in the user's own configuration is said, and once it is mended the page goes on."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+    monkeypatch.setenv("APPDATA", str(tmp_path / "own"))
+    panel = opened(tmp_path / "project")
+    own = tmp_path / "own/manual_slop/manual_slop.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("[wrong\n")
+    session = panel.session
+    session.start()
+    _wait_for(lambda: "is no valid TOML" in session.view.error)
+    own.unlink()
+    session.edit([{"op": "task", "task": "typed later"}])
+    _wait_for(lambda: bool(session.models) and not session.view.error)
+    session.close()
 
 
 def test_a_folder_called_state_is_followed(tmp_path: Path) -> None:

@@ -111,9 +111,9 @@ class ConfigDraft:
             self._rebase(text)
 
     def is_as_read(self) -> bool:
-        """Tell whether the file is as it was when it was read or saved last."""
+        """Tell whether the file is as it was when it was read or saved last, and was not known to be another one."""
         try:
-            return self._read() == self._base
+            return not self.outside and self._read() == self._base
         except ConfigError:
             return False
 

@@ -17,7 +17,7 @@ from aggregate.compose.selection import ResolvedFile, display_path, own_output_f
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.config.load import Project
 from aggregate.disk.roots import real_path
-from aggregate.errors import AggregateError, ToolError
+from aggregate.errors import AggregateError, ConfigError, ToolError
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
@@ -103,7 +103,6 @@ class Session:
         draft: The draft and its file.
         view: What was composed last.
         models: What prompts are compared with; empty until they are known.
-        problem: Why the configuration on the disk cannot be used, ``""`` where it can.
 
     Raises:
         ConfigError: The configuration cannot be used.
@@ -121,7 +120,6 @@ class Session:
         self.draft = ConfigDraft(config)
         self.view = View()
         self.models: tuple[PricedModel, ...] = ()
-        self.problem = ""
         self._composer = Composer(self.index)
         self._secrets = SecretFinder()
         self._omitted = OmittedFiles()
@@ -176,14 +174,12 @@ class Session:
         """
         with self._lock:
             self.draft.reload()
-            self.problem = ""
             self._is_taken("config")
 
     def save(self) -> Saved:
         """Write the draft to the configuration; the errors are those of ``ConfigDraft.save``."""
         with self._lock:
             saved = self.draft.save()
-            self.problem = ""
             self._note_own(self.config)
             self._is_taken("config")
         return saved
@@ -385,9 +381,12 @@ class Session:
         if composed is None:
             return False
         request = composed.request
-        is_ours = own_output_filter(base, request.output_dir, request.namespace, request.shown_from)
+        output, folder = (
+            Path(real_path(path)) for path in (request.output_dir, request.shown_from)
+        )
+        is_ours = own_output_filter(base, output, request.namespace, folder)
         # A folder comes with what was written into it.
-        folders = {real_path(request.output_dir), real_path(request.shown_from / "state")}
+        folders = (str(output), str(folder / "state"))
         return all(path in folders or is_ours(display_path(path, base)) for path in paths)
 
     def _is_saved(self, paths: list[str], config: set[str]) -> bool:
@@ -395,18 +394,16 @@ class Session:
         if not config.issuperset(paths):
             return False
         with self._lock:
-            was_followed = not (self.problem or self.draft.outside)
-            return was_followed and self.draft.is_as_read()
+            return self.draft.is_as_read()
 
     def _config_changed(self) -> None:
         """Follow the configuration on the disk."""
         with self._lock:
             try:
                 self.draft.follow()
-            except AggregateError as error:
-                self.problem = " ".join(str(error).split())
-            else:
-                self.problem = ""
+            except ConfigError as error:
+                self.view = replace(self.view, error=" ".join(str(error).split()))
+                return
         self._tell("config")
 
     def _work(self) -> None:

@@ -40,12 +40,7 @@ def state_data(session: Session) -> StateData:
     """Return the state as the page takes it."""
     draft, project, view = session.draft.current, session.project, session.view
     composed = view.composed
-    warnings = (
-        [f"the configuration on the disk is not followed: {session.problem}"]
-        if session.problem
-        else []
-    )
-    warnings += composed.composition.warnings if composed else ()
+    warnings = list(composed.composition.warnings) if composed else []
     preset = project.config.project.active_preset
     chosen = project.config.context_presets.get(preset)
     budget = chosen.budget if chosen is not None and chosen.budget is not None else None
