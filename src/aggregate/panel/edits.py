@@ -19,7 +19,9 @@ from aggregate.models.amounts import parse_amount
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import (
     EntryList,
+    append_all,
     exclude_pattern,
+    remove_all,
     set_slices,
     slices_of,
 )
@@ -174,9 +176,9 @@ def _set_views(editor: _Editor, edit: EditData) -> Draft:
         ]:
             del left[path]
     places = entries.places(left)
+    places |= entries.add_all([path for path in left if path not in places])
     for path in left:
-        place = places.get(path)
-        entries.set_view(entries.add(path) if place is None else place, mode)
+        entries.set_view(places[path], mode)
     return editor.finished()
 
 
@@ -213,9 +215,8 @@ def _is_of(shown: Mapping[str, ResolvedFile], path: str, glob: str) -> bool:
 def _take_in(editor: _Editor, paths: Mapping[str, None]) -> None:
     """Exclude no longer what is named now."""
     patterns = {exclude_pattern(path) for path in paths}
-    excluded = editor.document.get("files", {}).get("exclude", ())
-    for index in reversed([i for i, pattern in enumerate(excluded) if pattern in patterns]):
-        del excluded[index]
+    excluded = editor.document.get("files", {}).get("exclude", [])
+    remove_all(excluded, [i for i, pattern in enumerate(excluded) if pattern in patterns])
     if "exclude" in editor.document.get("files", {}) and not excluded:
         del editor.table("files")["exclude"]
 
@@ -234,8 +235,7 @@ def _take_out(editor: _Editor, paths: Sequence[str]) -> Draft:
     files = editor.table("files")
     if "exclude" not in files:
         files["exclude"] = tomlkit.array().multiline(True)
-    for pattern in _patterns(still, left):
-        files["exclude"].append(pattern)
+    append_all(files["exclude"], _patterns(still, left))
     return editor.finished()
 
 
