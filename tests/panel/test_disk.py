@@ -79,6 +79,17 @@ def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> N
     assert panel.get("state")["dirty"] is False
 
 
+def test_a_configuration_that_cannot_be_used_is_told_and_not_taken(panel: Opened) -> None:
+    """What another editor has saved broken leaves the prompt as it is, and is told until it is mended."""
+    before = panel.markdown
+    _write_config(panel, "[files\npaths = 3\n")
+    state = panel.get("state")
+    assert "is no valid TOML" in state["config_problem"]
+    assert (state["prompt_error"], panel.markdown) == ("", before)
+    _write_config(panel, CONFIG)
+    assert panel.get("state")["config_problem"] == ""
+
+
 def test_edits_to_other_keys_are_merged(panel: Opened) -> None:
     """Saving keeps what others have written meanwhile, and says so."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")

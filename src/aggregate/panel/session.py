@@ -394,15 +394,14 @@ class Session:
         if not config.issuperset(paths):
             return False
         with self._lock:
-            return self.draft.is_as_read()
+            return self.draft.is_as_read() and not self.draft.problem
 
     def _config_changed(self) -> None:
         """Follow the configuration on the disk."""
         with self._lock:
             try:
                 self.draft.follow()
-            except ConfigError as error:
-                self.view = replace(self.view, error=" ".join(str(error).split()))
+            except ConfigError:  # the draft stays, and the page is told
                 return
         self._tell("config")
 

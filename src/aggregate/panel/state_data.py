@@ -58,6 +58,7 @@ def state_data(session: Session) -> StateData:
         "can_undo": session.draft.steps.can_undo,
         "can_redo": session.draft.steps.can_redo,
         "outside": session.draft.outside,
+        "config_problem": session.draft.problem,
         "views": list(get_args(ViewModeName)),
         "strategy": Strategy.parse(project.config.project.aggregation_strategy).value,
         "strategies": [strategy.value for strategy in Strategy],
