@@ -201,7 +201,9 @@ def test_a_turn_is_recorded_once(config: str) -> None:
         with pytest.raises(ClientSetupError, match="recorded already"):
             record(planned, None, "So.")
         if other.turn:
-            record(other, None, "So.")  # in any order, and the same question once more is another turn
+            record(
+                other, None, "So."
+            )  # in any order, and the same question once more is another turn
         other = plan_for(config, "claude-opus-5", "Why?")
     assert len(load_history(Path(config).with_name("manual_slop_history.toml"))) == 6
     with pytest.raises(ClientSetupError, match="the message is empty"):

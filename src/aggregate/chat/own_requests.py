@@ -5,7 +5,6 @@ paid for. So only those are believed whose hash stands in the user's own state f
 """
 
 import json
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -34,11 +33,17 @@ def own_hashes(output_dir: Path) -> tuple[str, ...]:
         return ()
 
 
-def remember_record(output_dir: Path, text: str) -> None:
-    """Remember a record as this user's; where that cannot be done, the next request goes on from none."""
+def remember_record(output_dir: Path, text: str) -> str:
+    """Remember a record as this user's; return why that cannot be done, ``""`` where it is.
+
+    The next request goes on from none then.
+    """
     path = state_folder(output_dir) / _FILE
-    with suppress(OSError, OutputError):
+    try:
         private_folder(path.parent)
         with exclusive_access(path):
             hashes = dict.fromkeys((*own_hashes(output_dir), record_hash(text)))
             replace_own(path, json.dumps([*hashes][-_MOST:], indent=0) + "\n")
+    except (OSError, OutputError) as error:
+        return str(error)
+    return ""
