@@ -244,7 +244,7 @@ def _is_recorded(turn: PreparedTurn, project: Project, answer: str) -> bool:
     # Where it has become shorter, a summary stands in the place of old turns.
     behind = turns.all[len(earlier) :] if len(turns.all) >= len(earlier) else turns.all
     recorded = (question, {"role": ASSISTANT, "content": answer})
-    return turns.path is not None and recorded in pairwise(behind)
+    return turns.path is not None and any(pair == recorded for pair in pairwise(behind))
 
 
 def _usage(family: str, reported: object) -> Usage:
