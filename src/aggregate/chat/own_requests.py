@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from aggregate.disk.reading import read_text
-from aggregate.disk.user_folders import state_folder
+from aggregate.disk.user_folders import STATE_VARIABLE, state_folder, user_state_folder
 from aggregate.disk.writing import exclusive_access, private_folder, replace_own
 from aggregate.errors import OutputError
 
@@ -38,12 +38,16 @@ def remember_record(output_dir: Path, text: str) -> str:
 
     The next request goes on from none then.
     """
+    if user_state_folder() is None:
+        return f"there is no home folder: set {STATE_VARIABLE}"
     path = state_folder(output_dir) / _FILE
     try:
         private_folder(path.parent)
         with exclusive_access(path):
             hashes = dict.fromkeys((*own_hashes(output_dir), record_hash(text)))
             replace_own(path, json.dumps([*hashes][-_MOST:], indent=0) + "\n")
-    except (OSError, OutputError) as error:
+    except OSError as error:
+        return f"cannot write {path}: {error.strerror or error}"
+    except OutputError as error:
         return str(error)
     return ""
