@@ -148,6 +148,22 @@ def test_a_summary_that_was_paid_for_is_named(folder: Path) -> None:
     assert summary_file(caught.value).exists()
 
 
+def test_a_closed_output_loses_no_summary(folder: Path) -> None:
+    """It was paid for, and takes its place; the error comes at the end, as of an answer (S-9)."""
+    pieces: list[str] = []
+
+    def closed(piece: str) -> None:
+        pieces.append(piece)
+        raise BrokenPipeError
+
+    made = prepared(folder, "They spoke\nof tabs.")
+    with pytest.raises(BrokenPipeError):
+        compact_discussion(made, load_config(folder / "manual_slop.toml"), on_text=closed)
+    assert pieces == ["They spoke\n"]
+    first = load_history(folder / "manual_slop_history.toml")[0]
+    assert first == {"role": SUMMARY, "content": "They spoke\nof tabs."}
+
+
 def test_the_rest_of_a_file_stays(folder: Path) -> None:
     """Comments, other tables, and permissions, which the discussion with all turns has too (S-5, S-9)."""
     history = folder / "manual_slop_history.toml"

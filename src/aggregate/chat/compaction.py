@@ -118,7 +118,8 @@ def compact_discussion(
     Args:
         prepared: What ``prepare_compaction`` has returned.
         project: Whose discussion.
-        on_text: Called with each piece of the summary.
+        on_text: Called with each piece of the summary. If it raises an ``OSError`` or an ``OutputError``, as for an
+            output that was closed, the discussion is compacted all the same, and the error is raised at the end.
 
     Raises:
         ClientError: The provider refused, failed, answered nothing or too much, or broke off: the discussion stays as
@@ -132,7 +133,8 @@ def compact_discussion(
     root = None if scope.allow_outside else Path(scope.root)
     history = confined(history_file(project.path, prepared.name), root)
     kept = confined(history_file(project.path, prepared.kept_as), root)
-    completed = send_turn(prepared.turn, project, on_text=on_text)
+    output = _Output(on_text)
+    completed = send_turn(prepared.turn, project, on_text=output)
     summary = {"role": SUMMARY, "content": completed.reply.text}
     with _named_in_errors(completed):
         _check_summary(prepared, completed, count(build_discussion_section([summary])))
@@ -140,7 +142,24 @@ def compact_discussion(
         if not replace_first_turns(history, prepared.turns, summary):
             kept.unlink(missing_ok=True)
             raise OutputError(f"somebody else has written to {history}: it stays as it is")
+    if output.error is not None:
+        raise output.error
     return CompletedCompaction(completed, history, kept, prepared.kept_as)
+
+
+class _Output:
+    """Passes the pieces of a summary on until that fails: it is paid for, and takes its place nonetheless."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self.error: OSError | OutputError | None = None
+        self._on_text = on_text
+
+    def __call__(self, piece: str) -> None:
+        try:
+            if self._on_text is not None and self.error is None:
+                self._on_text(piece)
+        except (OSError, OutputError) as error:
+            self.error = error
 
 
 @contextmanager
