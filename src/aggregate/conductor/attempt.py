@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import isfinite
 from threading import Event
 from time import monotonic
 
@@ -87,16 +88,10 @@ def attempt_assignment(
             raise WorkerStopping
         with suppress(TimeoutError):
             done = attempt.result(timeout=min(remaining, STOP_SECONDS))
-            return replace(done, seconds=_seconds_since(begin))
+            return _accounted(done, begin)
     reason = f"timeout after {assignment.timeout:g} s"
-    return Attempt(
-        RunStatus.TIMEOUT,
-        reason,
-        account.tokens,
-        again=True,
-        cost=account.cost,
-        seconds=_seconds_since(begin),
-    )
+    done = Attempt(RunStatus.TIMEOUT, reason, account.tokens, again=True, cost=account.cost)
+    return _accounted(done, begin)
 
 
 def _ask(worker: Worker, assignment: Assignment, begun: AttemptAccount) -> Attempt:
@@ -147,8 +142,13 @@ def _success(reply: WorkerReply) -> Attempt:
     return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning, cost=reply.cost)
 
 
-def _seconds_since(begin: float) -> float:
-    return round(monotonic() - begin, 3)
+def _accounted(attempt: Attempt, begin: float) -> Attempt:
+    """Return an attempt that was begun then with its time; what its worker cannot have meant as a cost is not known."""
+    cost = attempt.cost
+    if cost is not None and not (isfinite(cost) and cost >= 0):
+        cost = None
+    seconds = round(monotonic() - begin, 3)
+    return replace(attempt, tokens=max(attempt.tokens, 0), cost=cost, seconds=seconds)
 
 
 def _shortened(text: str) -> str:
