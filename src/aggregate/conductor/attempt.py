@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from threading import Event
 from time import monotonic
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
 
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.conductor.answer_schema import AnswerSchemaError, checked_answer
-from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
+from aggregate.conductor.assignment import Amount, Assignment, TicketOutcome, WorkerReply
 from aggregate.conductor.attempt_account import AttemptAccount
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
@@ -43,12 +46,24 @@ class Attempt:
 
     status: RunStatus
     text: str
-    tokens: int = 0
+    tokens: Annotated[int, Field(ge=0)] = 0
     again: bool = False
     warning: str = ""
-    cost: float | None = None
-    seconds: float = 0.0
+    cost: Amount | None = None
+    seconds: Amount = 0.0
     refused: str = ""
+
+    @classmethod
+    def from_recorded(cls, data: object) -> "Attempt":
+        """Return the attempt that was recorded as this.
+
+        Raises:
+            ValueError: It is none; a database may hold what somebody else wrote.
+        """
+        return _ATTEMPT.validate_python(data)
+
+
+_ATTEMPT = TypeAdapter(Attempt)
 
 
 class WorkerStopping(BaseException):
