@@ -23,7 +23,7 @@ def panel(tmp_path: Path) -> Opened:
 
 
 def test_the_prompt_has_the_bytes_of_run(panel: Opened) -> None:
-    """What the page shows is what ``run`` writes, before and after edits, with and without a budget."""
+    """What the page shows is what ``run`` writes, before and after edits, with and without a budget (E-1)."""
     for edit in (
         {"op": "view", "paths": ["src/a.py"], "mode": "skeleton"},
         {"op": "mask", "path": "src/a.py", "name": "Beta.gamma", "mask": "sig"},
@@ -169,7 +169,7 @@ def test_states_tell_what_a_file_is(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_before_save(panel: Opened) -> None:
-    """Edits change the draft alone; saving keeps comments and what was not edited."""
+    """Edits change the draft alone; saving keeps comments and what was not edited (E-2)."""
     panel.edit(op="view", paths=["src/b.py"], mode="summary")
     assert panel.config == CONFIG
     assert panel.get("state")["dirty"] is True
@@ -180,7 +180,7 @@ def test_nothing_is_written_before_save(panel: Opened) -> None:
 
 
 def test_steps_are_undone_and_redone(panel: Opened) -> None:
-    """Each request to edit is one step, whatever number of edits it holds."""
+    """Each request to edit is one step, whatever number of edits it holds (E-2)."""
     edits = [
         {"op": "view", "paths": ["src/a.py"], "mode": "outline"},
         {"op": "view", "paths": ["src/b.py"], "mode": "outline"},
@@ -195,7 +195,7 @@ def test_steps_are_undone_and_redone(panel: Opened) -> None:
 
 
 def test_an_edit_that_fails_changes_nothing(panel: Opened) -> None:
-    """What is no edit, or names what is not there, is refused in one sentence, and no part of it is taken."""
+    """What is no edit, or names what is not there, is refused in one sentence, and no part of it is taken (E-2)."""
     good = {"op": "view", "paths": ["src/a.py"], "mode": "outline"}
     for bad in (
         {"op": "fly"},
@@ -291,7 +291,7 @@ def test_names_that_are_no_unicode_pass(tmp_path: Path) -> None:
 
 
 def test_what_is_pointed_at_is_not_saved(panel: Opened) -> None:
-    """Focus, symbols and revision belong to no configuration; what names nothing is told of."""
+    """Focus, symbols and revision belong to no configuration; what names nothing is told of (E-3)."""
     panel.edit(op="task", task="mend it", budget="1k", focus=["src/b.py"], symbols=["nobody"])
     assert panel.get("state")["task"]["focus"] == ["src/b.py"]
     assert panel.row("src/b.py")["why"] == "pinned: shown whatever it costs"
@@ -299,7 +299,7 @@ def test_what_is_pointed_at_is_not_saved(panel: Opened) -> None:
 
 
 def test_a_whole_folder_is_one_entry(tmp_path: Path) -> None:
-    """All files of a folder, set at once, become one glob; taken out at once, one pattern."""
+    """All files of a folder, set at once, become one glob; taken out at once, one pattern (E-5)."""
     many = {f"lib/deep/f{n}.py": f"x = {n}\n" for n in range(6)}
     panel = opened(tmp_path, {**FILES, **many})
     panel.edit(op="view", paths=list(many), mode="outline")
@@ -334,7 +334,7 @@ def test_many_files_are_taken_out_and_in_again_at_once(tmp_path: Path) -> None:
 
 
 def test_all_files_of_a_glob_change_the_glob(panel: Opened) -> None:
-    """A view for all files of one entry is said by that entry."""
+    """A view for all files of one entry is said by that entry (E-5)."""
     panel.edit(op="view", paths=["src/a.py", "src/b.py"], mode="skeleton")
     assert '{path = "src/*.py", view_mode = "skeleton"}, # the sources' in panel.draft
 
@@ -352,7 +352,7 @@ def test_the_first_entry_does_not_drop_all_others(tmp_path: Path) -> None:
 
 
 def test_run_writes_what_the_command_writes(panel: Opened) -> None:
-    """The action writes a numbered prompt with its record, and the next one tells what is kept of it."""
+    """The action writes a numbered prompt with its record, and the next one tells what is kept of it (E-1)."""
     answer = panel.post("run")
     path = Path(answer["path"])
     assert path.read_text() == panel.markdown
@@ -421,7 +421,7 @@ def test_screenshots_are_shown_and_switched(tmp_path: Path) -> None:
 
 
 def test_a_plan_comes_before_a_request_and_is_sent_once(panel: Opened) -> None:
-    """Sending needs a plan that was shown; it streams the answer, and keeps the turns as ``send`` does."""
+    """Sending needs a plan that was shown; it streams the answer, and keeps the turns as ``send`` does (E-6)."""
     assert panel.post("send/plan", message=" ")["error"]
     plan = panel.post("send/plan", message="what is delta?", model="scripted")
     assert (plan["provider"], plan["key"], plan["tokens"] > 0) == ("scripted", True, True)

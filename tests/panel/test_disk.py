@@ -31,7 +31,7 @@ def _wait_for(condition: Callable[[], bool]) -> None:
 
 
 def test_a_changed_file_shows(panel: Opened) -> None:
-    """A change on the disk is told of at once by its path, and the prompt follows."""
+    """A change on the disk is told of at once by its path, and the prompt follows (E-7)."""
     (panel.folder / "src/b.py").write_text("def epsilon():\n    return 3\n")
     panel.session.disk_changed([str((panel.folder / "src/b.py").resolve())])
     assert (panel.events[-1]["what"], panel.events[-1]["paths"]) == ("disk", ["src/b.py"])
@@ -51,7 +51,7 @@ def test_new_files_show(panel: Opened) -> None:
 
 
 def test_our_own_output_is_no_news(panel: Opened) -> None:
-    """A prompt that was written does not compose the next one."""
+    """A prompt that was written does not compose the next one (E-7)."""
     path = Path(panel.post("run")["path"]).resolve()
     revision = panel.session.revision
     panel.session.disk_changed([str(path.parent), str(path)])
@@ -59,7 +59,7 @@ def test_our_own_output_is_no_news(panel: Opened) -> None:
 
 
 def test_our_own_saving_is_no_news(panel: Opened) -> None:
-    """What the page has saved is not told of as a change on the disk; the prompt that shows it is composed anew."""
+    """What the page has saved is not told of as a change on the disk; the prompt that shows it is composed anew (E-7)."""
     panel.edit(op="view", paths=["manual_slop.toml"], mode="full")
     panel.post("save")
     panel.session.compose()
@@ -91,7 +91,7 @@ def test_a_configuration_that_cannot_be_used_is_told_and_not_taken(panel: Opened
 
 
 def test_edits_to_other_keys_are_merged(panel: Opened) -> None:
-    """Saving keeps what others have written meanwhile, and says so."""
+    """Saving keeps what others have written meanwhile, and says so (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     _write_config(panel, CONFIG.replace('name = "small"', 'name = "tiny" # theirs'))
     assert panel.get("state")["outside"] is True
@@ -103,7 +103,7 @@ def test_edits_to_other_keys_are_merged(panel: Opened) -> None:
 
 
 def test_edits_to_one_key_are_refused(panel: Opened) -> None:
-    """The same key is never overwritten: one sentence says so, and reloading takes theirs."""
+    """The same key is never overwritten: one sentence says so, and reloading takes theirs (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     theirs = CONFIG.replace("outline", "summary")
     _write_config(panel, theirs)
@@ -137,7 +137,7 @@ def test_a_change_that_nobody_told_of_is_merged_too(panel: Opened) -> None:
 
 
 def test_a_comment_of_others_is_kept(panel: Opened) -> None:
-    """A change that is no key's is merged too, and the draft is then what was saved."""
+    """A change that is no key's is merged too, and the draft is then what was saved (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     _write_config(panel, CONFIG.replace("# what we show", "# theirs"))
     saved = panel.post("save")
