@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -85,6 +86,31 @@ def test_a_configuration_that_is_being_edited_is_one_line(demo: Path) -> None:
         assert (data["path"], data["changed"]) == ("md_gen/demo_002.md", ["a.py"])
         assert data["prefix"] < 17
         _end(command)
+
+
+def test_a_run_ends_when_nobody_reads_on(demo: Path) -> None:
+    """Where the reader has left, as ``head -1`` does, the next prompt is the last one."""
+    read, write = os.pipe()
+    with begin(demo, "--watch", stdout=write) as command:
+        os.close(write)
+        _line(command.err.readline, "watching")
+        os.close(read)
+        (demo / "a.py").write_text("a = 2\n")
+        assert command.command.wait() == 1
+        assert "Broken pipe" not in command.err.read().decode()
+
+
+def test_a_project_that_is_made_again_is_composed_again(demo: Path) -> None:
+    """The folder that the run was started in may be deleted and made again, as by a new checkout."""
+    with begin(demo, "--watch") as command:
+        assert _line(command.out.readline) == "md_gen/demo_001.md"
+        _line(command.err.readline, "watching")
+        shutil.rmtree(demo)
+        assert "there is no manual_slop.toml" in _line(command.err.readline, "aggregate:")
+        project(demo, {"manual_slop.toml": CONFIG, "a.py": "a = 2\n"})
+        assert _line(command.out.readline, "md_gen") == "md_gen/demo_001.md"
+        _end(command)
+    assert "a = 2" in (demo / "md_gen/demo_001.md").read_text()
 
 
 def test_a_prompt_for_a_task_is_watched(tmp_path: Path) -> None:
