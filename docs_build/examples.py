@@ -10,6 +10,7 @@ last command ends with another exit code than 0. A line ``...`` stands for any l
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from docs_build.pages import FENCE
 
@@ -133,6 +134,34 @@ def agree(shown: tuple[str, ...], printed: tuple[str, ...]) -> bool:
         if position < 0:
             return False
     return len(actual) - len(end) >= position and actual[len(actual) - len(end) :] == end
+
+
+def renewed(shown: tuple[str, ...], printed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a page is to show of what was printed: what it leaves out stays left out, and times stay."""
+    matcher = SequenceMatcher(
+        None,
+        [_settled(line) for line in shown],
+        [_settled(line) for line in printed],
+        autojunk=False,
+    )
+    lines: list[str] = []
+    for kind, start, end, printed_start, printed_end in matcher.get_opcodes():
+        if kind == "equal":
+            lines += shown[start:end]
+        else:
+            lines += _replaced(shown[start:end], printed[printed_start:printed_end])
+    return tuple(lines) if agree(tuple(lines), printed) else printed
+
+
+def _replaced(shown: tuple[str, ...], printed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return printed lines in the place of others, of which as many as before are left out."""
+    left_out = [index for index, line in enumerate(shown) if line.strip() in _LEFT_OUT]
+    if not left_out:
+        return printed
+    before, behind = left_out[0], len(shown) - left_out[-1] - 1
+    if before + behind > len(printed):
+        return printed
+    return (*printed[:before], shown[before], *printed[len(printed) - behind :])
 
 
 def _after(lines: list[str], piece: list[str], position: int, *, only_here: bool) -> int:

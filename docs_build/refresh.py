@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from docs_build.errors import SiteError
-from docs_build.examples import RUN
+from docs_build.examples import RUN, renewed
 from docs_build.running import Difference, Started, run_page
 
 
@@ -23,6 +23,8 @@ def pages_to_run(root: Path) -> list[str]:
 
 def refresh(root: Path) -> Iterator[str]:
     """Run every page, put what is printed in the place of what differs, and yield the pages that were changed.
+
+    Lines that a page leaves out by ``...`` stay left out.
 
     Raises:
         SiteError: A command ended with another exit code than its page says: its output is no example.
@@ -58,5 +60,5 @@ def _write(path: Path, differences: list[Difference]) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     for difference in reversed(differences):
         end = difference.first + len(difference.shown)
-        lines[difference.first : end] = difference.printed
+        lines[difference.first : end] = renewed(difference.shown, difference.printed)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

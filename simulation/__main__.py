@@ -1,8 +1,8 @@
 """List the simulations, or run one: ``python -m simulation [NAME [ARGUMENTS]]``."""
 
 import ast
-import runpy
 import sys
+from importlib import import_module
 from pathlib import Path
 
 
@@ -32,7 +32,8 @@ def main() -> None:
     if "ArgumentParser" not in source and len(sys.argv) > 1:
         print(ast.get_docstring(ast.parse(source)))
         return
-    runpy.run_module(f"simulation.{name}", run_name="__main__")
+    # By its own name, not as __main__: what starts processes hands them functions by the name of their module.
+    import_module(f"simulation.{name}").main()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ wrote. The trees must be the same ones, with their histories.
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -31,7 +32,9 @@ def main() -> None:
     parser.add_argument("--write", type=Path, metavar="FILE", help="where the hashes go")
     parser.add_argument("--against", type=Path, metavar="FILE", help="hashes of another version")
     options = parser.parse_args()
-    hashes = {name: digest for tree in options.trees for name, digest in prompt_hashes(tree)}
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["AGGREGATE_CACHE_DIR"] = cache
+        hashes = {name: digest for tree in options.trees for name, digest in prompt_hashes(tree)}
     if options.write:
         options.write.write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
     differing = cold_and_warm_differ(hashes)
@@ -74,8 +77,4 @@ def _tasks(tree: Path) -> Sequence[str]:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as cache:
-        import os
-
-        os.environ["AGGREGATE_CACHE_DIR"] = cache
-        main()
+    main()

@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -12,6 +13,10 @@ from aggregate.disk.user_folders import CACHE_VARIABLE, STATE_VARIABLE
 # Modules are compiled once, not again in each worker and in each of the many processes that tests start.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A shell starts what it puts into the background with SIGINT ignored, and so would be each program that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test is timed: machines are shared, and the first example often loads a vocabulary or a grammar. The default run
 # draws the same examples each time, so that it fails for a change and not by chance; --hypothesis-profile explore

@@ -15,7 +15,9 @@ from aggregate.chat.compaction import (
 )
 from aggregate.chat.turn import ModelSelection, prepare_turn, send_turn
 from aggregate.clients.scripted_client import scripted_client
-from aggregate.errors import ConfigError, OutputError, ProviderError
+from aggregate.errors import AggregateError, ConfigError, OutputError, ProviderError
+from aggregate.models.reply import FinishReason, Reply
+from aggregate.models.usage import Usage
 from aggregate.sources.history_reader import load_history
 from aggregate.sources.history_writer import append_turns
 from tests.project import project
@@ -39,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def prepared(
-    folder: Path, answer: str | ProviderError = "They spoke of tabs.", **selection: object
+    folder: Path, answer: str | Reply | ProviderError = "They spoke of tabs.", **selection: object
 ) -> PreparedCompaction:
     """Prepare a compaction that will be answered with ``answer``."""
     choice = replace(SCRIPTED, **selection)  # type: ignore[arg-type]
@@ -78,7 +80,7 @@ def test_it_is_asked_where_that_costs_least(folder: Path) -> None:
     assert warm.pays_back_after is not None
     for record in folder.rglob(".*.chain.json"):
         record.unlink()
-    for cold in (prepared(folder), prepared(folder, budget=3_000)):
+    for cold in (prepared(folder), prepared(folder, budget=3_000), prepared(folder, budget=1)):
         assert not cold.is_whole_prompt
         assert CODE[:40] not in cold.turn.plan.text
         assert all(f"{n}: What" in cold.turn.plan.text for n in range(8))
@@ -86,13 +88,23 @@ def test_it_is_asked_where_that_costs_least(folder: Path) -> None:
 
 
 def test_without_a_summary_nothing_changes(folder: Path) -> None:
-    """A failure, a refusal and an empty answer leave the discussion as it was, and make no other one (S-9)."""
+    """Nor where it broke off, or is longer than what it stands for; no other discussion is made (S-9)."""
     history = folder / "manual_slop_history.toml"
     before = history.read_bytes()
     config = load_config(folder / "manual_slop.toml")
-    for answer in (ProviderError("overloaded"), " \n"):
-        with pytest.raises(ProviderError):
-            compact_discussion(prepared(folder, answer), config)
+    cases: list[tuple[str | Reply | ProviderError, str]] = [
+        (ProviderError("overloaded"), "overloaded"),
+        (" \n", "answered nothing"),
+        (
+            Reply("They spoke", Usage(), FinishReason.LENGTH),
+            r"not complete \(length at 50 tokens\)",
+        ),
+        (Reply("They spoke", Usage(), FinishReason.OTHER), r"not complete \(other\)"),
+        ("tab " * 20_000, "has 20,009 tokens, and the turns have"),
+    ]
+    for answer, error in cases:
+        with pytest.raises(ProviderError, match=error):
+            compact_discussion(prepared(folder, answer, max_output=50), config)
         assert history.read_bytes() == before
         assert not list(folder.glob("*-full*"))
 
@@ -107,10 +119,81 @@ def test_turns_of_another_process_are_not_lost(folder: Path) -> None:
     assert load_history(history)[-1] == {"role": "User", "content": "Theirs?"}
     shortened = history.read_bytes()
     late = replace(made, turn=replace(made.turn, client=scripted_client(["Too late."])))
-    with pytest.raises(OutputError, match="it stays as it is, and the summary is in"):
+    with pytest.raises(OutputError, match="it stays as it is") as caught:
         compact_discussion(replace(late, kept_as="default-full-2"), config)
+    assert summary_file(caught.value).read_text(encoding="utf-8") == "Too late."
     assert history.read_bytes() == shortened
     assert not (folder / "manual_slop.default-full-2_history.toml").exists()
+
+
+def summary_file(error: AggregateError) -> Path:
+    """Return the file that the note of an error names."""
+    return Path(error.__notes__[0].removeprefix("the summary is in "))
+
+
+def test_a_summary_that_was_paid_for_is_named(folder: Path) -> None:
+    """Where another process has taken the name, or has damaged the discussion, the error has its file (S-9)."""
+    config = load_config(folder / "manual_slop.toml")
+    made = prepared(folder)
+    kept = folder / "manual_slop.default-full_history.toml"
+    kept.write_text('history = ["Theirs"]', encoding="utf-8")
+    with pytest.raises(ConfigError, match="there is a discussion of this name") as caught:
+        compact_discussion(made, config)
+    assert summary_file(caught.value).read_text(encoding="utf-8") == "They spoke of tabs."
+    assert load_history(kept) == ["Theirs"]
+    damaged = prepared(folder)
+    (folder / "manual_slop_history.toml").write_text("= nothing", encoding="utf-8")
+    with pytest.raises(ConfigError, match="is not TOML") as caught:
+        compact_discussion(damaged, config)
+    assert summary_file(caught.value).exists()
+
+
+def test_a_closed_output_loses_no_summary(folder: Path) -> None:
+    """It was paid for, and takes its place; the error comes at the end, as of an answer (S-9)."""
+    pieces: list[str] = []
+
+    def closed(piece: str) -> None:
+        pieces.append(piece)
+        raise BrokenPipeError
+
+    made = prepared(folder, "They spoke\nof tabs.")
+    with pytest.raises(BrokenPipeError):
+        compact_discussion(made, load_config(folder / "manual_slop.toml"), on_text=closed)
+    assert pieces == ["They spoke\n"]
+    first = load_history(folder / "manual_slop_history.toml")[0]
+    assert first == {"role": SUMMARY, "content": "They spoke\nof tabs."}
+
+
+def test_the_rest_of_a_file_stays(folder: Path) -> None:
+    """Comments, other tables, and permissions, which the discussion with all turns has too (S-5, S-9)."""
+    history = folder / "manual_slop_history.toml"
+    text = history.read_text(encoding="utf-8").replace("[[history]]", "[[discussion.history]]")
+    last = text.rindex("[[discussion.history]]")
+    text = f"[discussion]\nauto = true\n{text[:last]}# here\n{text[last:]}\n[other]\nx = 1\n"
+    history.write_text(text, encoding="utf-8")
+    history.chmod(0o600)
+    done = compact_discussion(prepared(folder), load_config(folder / "manual_slop.toml"))
+    written = history.read_text(encoding="utf-8")
+    assert written.startswith(
+        '[discussion]\nauto = true\n# mine\n\n[[discussion.history]]\nrole = "Su'
+    )
+    assert written.endswith(text[text.index("# here") :])
+    for path in (history, done.kept):
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_wait_is_announced(folder: Path) -> None:
+    """An overloaded provider is waited for as in any other turn (S-9)."""
+    waits: list[float] = []
+    overloaded = ProviderError("overloaded", retryable=True)
+    choice = ModelSelection("compatible", "m", base_url="http://127.0.0.1:9")
+    made = prepare_compaction(
+        load_config(folder / "manual_slop.toml"), choice, on_wait=lambda wait, _: waits.append(wait)
+    )
+    on_wait = made.turn.client.on_wait
+    assert on_wait is not None
+    on_wait(2.0, overloaded)
+    assert waits == [2.0]
 
 
 def test_secrets_of_old_turns_are_not_sent(folder: Path) -> None:

@@ -196,9 +196,16 @@ def test_a_turn_is_recorded_once(config: str) -> None:
     with pytest.raises(ProviderError, match="answered nothing"):
         record(planned, None, None)
     record(planned, None, "So.")
-    with pytest.raises(ClientSetupError, match="recorded already"):
-        record(planned, None, "So.")
-    assert len(load_history(Path(config).with_name("manual_slop_history.toml"))) == 2
+    other = plan_for(config, "claude-opus-5", "And?")
+    for _ in range(2):
+        with pytest.raises(ClientSetupError, match="recorded already"):
+            record(planned, None, "So.")
+        if other.turn:
+            record(
+                other, None, "So."
+            )  # in any order, and the same question once more is another turn
+        other = plan_for(config, "claude-opus-5", "Why?")
+    assert len(load_history(Path(config).with_name("manual_slop_history.toml"))) == 6
     with pytest.raises(ClientSetupError, match="the message is empty"):
         plan_for(config, "claude-opus-5", " ")
 

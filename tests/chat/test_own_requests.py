@@ -11,7 +11,7 @@ from aggregate.chat.own_requests import own_hashes
 from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.compose.numbered_output import request_log_path
 from aggregate.config.user import global_config_path
-from aggregate.disk.user_folders import state_folder
+from aggregate.disk.user_folders import STATE_VARIABLE, state_folder
 from aggregate.tokens.count import count_prompt
 from tests.project import project
 
@@ -55,14 +55,19 @@ def test_a_record_that_came_with_a_project_is_not_believed(strangers: Path) -> N
     assert prepared(strangers).expected.cache_read > 0
 
 
+def trust(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a configuration of the user's that trusts a project."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent / "xdg"))
+    users = global_config_path()
+    users.parent.mkdir(parents=True)
+    users.write_text(f'[trust]\nprojects = ["{folder}"]\n', encoding="utf-8")
+
+
 def test_a_trusted_projects_records_are_believed(
     strangers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as those that another machine of the user has written; tokens are counted all the same (C-6)."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(strangers.parent / "xdg"))
-    users = global_config_path()
-    users.parent.mkdir(parents=True)
-    users.write_text(f'[trust]\nprojects = ["{strangers}"]\n', encoding="utf-8")
+    trust(strangers, monkeypatch)
     turn = prepared(strangers)
     assert turn.report is not None
     assert len(turn.sent.pauses) == 20
@@ -79,3 +84,18 @@ def test_a_damaged_memory_costs_one_cold_turn(strangers: Path, damage: str) -> N
     assert own_hashes(output) == ()
     send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
     assert prepared(strangers).expected.cache_read > 0
+
+
+@pytest.mark.parametrize("is_trusted", [False, True])
+def test_what_cannot_be_remembered_is_said(
+    strangers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_trusted: bool
+) -> None:
+    """Else the next request would be planned as the first one, and nobody would know why (C-6)."""
+    if is_trusted:
+        trust(strangers, monkeypatch)
+    (tmp_path / "full").write_text("no folder", encoding="utf-8")
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "full"))
+    done = send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
+    sentence = "the next request is planned as if this one had not been sent: "
+    assert [w for w in done.warnings if w.startswith(sentence)] == list(done.warnings)
+    assert len(done.warnings) == (not is_trusted)

@@ -24,7 +24,7 @@ def demo(tmp_path: Path) -> Path:
 
 
 def test_what_is_there_is_no_news(demo: Path) -> None:
-    """All right is exit code 0 and nothing on standard output; nothing is written."""
+    """All right is exit code 0 and nothing on standard output; nothing is written (W-3)."""
     ended = start(demo, "check")
     assert (ended.code, ended.out) == (0, "")
     assert ended.err == "manual_slop.toml: all that it names is there\n"
@@ -33,7 +33,7 @@ def test_what_is_there_is_no_news(demo: Path) -> None:
 
 
 def test_what_is_missing_is_listed(demo: Path) -> None:
-    """A file that is gone is told where it is named, also in a preset, and the exit code is 1."""
+    """A file that is gone is told where it is named, also in a preset, and the exit code is 1 (W-3)."""
     (demo / "a.py").unlink()
     ended = start(demo, "check")
     assert (ended.code, ended.err) == (1, "")
@@ -44,7 +44,7 @@ def test_what_is_missing_is_listed(demo: Path) -> None:
 
 
 def test_a_configuration_that_cannot_be_used_is_2(demo: Path) -> None:
-    """Its mistake is told with its line, and other configurations are checked all the same."""
+    """Its mistake is told with its line, and other configurations are checked all the same (W-3)."""
     (demo / "other.toml").write_text("[files]\npath = 1\n", encoding="utf-8")
     ended = start(demo, "check", "other.toml", "manual_slop.toml")
     assert ended.code == 2

@@ -24,7 +24,7 @@ def _start(folder: Path, *arguments: str, login: str = "/bin/bash") -> Ended:
 def test_installing_twice_is_installing_once_and_can_be_taken_back(
     tmp_path: Path, shell: str
 ) -> None:
-    """The files that changed are printed; what stood in the start-up file stays, and stays after all is taken back."""
+    """The files that changed are printed; what stood in the start-up file stays, and stays after all is taken back (W-4)."""
     start_file = tmp_path / f".{shell}rc"
     start_file.write_text("alias x=y\n")
     installed = _start(tmp_path, shell, "--install")
@@ -66,7 +66,7 @@ def test_what_is_installed_completes(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_parsed_back_is_left_alone(tmp_path: Path) -> None:
-    """A start-up file that is no text, or whose marks were edited, and a script of the user's own are not touched."""
+    """A start-up file that is no text, or whose marks were edited, and a script of the user's own are not touched (W-4)."""
     start_file = tmp_path / ".bashrc"
     for data, reason in (
         (b"alias x=\xff\n", "byte 8 is not UTF-8"),

@@ -168,6 +168,10 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
             ["run", "demo", "--database", "mysql://h/d"],
             "mysql://... is no database that runs can use",
         ),
+        (["run", "demo", "--max-cost", "inf"], "'--max-cost': 'inf' is not a finite number."),
+        (["resume", "demo", "--max-cost", "nan"], "'--max-cost': 'nan' is not a finite number."),
+        (["run", "demo", "--max-seconds", "nan"], "'--max-seconds': 'nan' is not a finite number."),
+        (["run", "demo", "--lease", "inf"], "'--lease': 'inf' is not a finite number."),
     ],
 )
 def test_mistakes(

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -45,7 +46,7 @@ def _end(command: Begun) -> str:
 def test_what_changes_is_composed_again(demo: Path) -> None:
     """A change of a file, a new file, the configuration and the discussion make the next prompt, each told in a line.
 
-    What no prompt shows, and the run's own output, make none; Ctrl-C ends it with 130 and one line.
+    What no prompt shows, and the run's own output, make none; Ctrl-C ends it with 130 and one line (W-1).
     """
     with begin(demo, "--watch") as command:
         out, err = command.out.readline, command.err.readline
@@ -69,7 +70,7 @@ def test_what_changes_is_composed_again(demo: Path) -> None:
 
 
 def test_a_configuration_that_is_being_edited_is_one_line(demo: Path) -> None:
-    """What cannot be composed is told once, the next change is waited for, and what is mended is told too."""
+    """What cannot be composed is told once, the next change is waited for, and what is mended is told too (W-1)."""
     with begin(demo, "run", "--watch", "--json") as command:
         assert json.loads(_line(command.out.readline))["tokens"]["document"] == 17
         _line(command.err.readline, "watching")
@@ -85,6 +86,31 @@ def test_a_configuration_that_is_being_edited_is_one_line(demo: Path) -> None:
         assert (data["path"], data["changed"]) == ("md_gen/demo_002.md", ["a.py"])
         assert data["prefix"] < 17
         _end(command)
+
+
+def test_a_run_ends_when_nobody_reads_on(demo: Path) -> None:
+    """Where the reader has left, as ``head -1`` does, the next prompt is the last one."""
+    read, write = os.pipe()
+    with begin(demo, "--watch", stdout=write) as command:
+        os.close(write)
+        _line(command.err.readline, "watching")
+        os.close(read)
+        (demo / "a.py").write_text("a = 2\n")
+        assert command.command.wait() == 1
+        assert "Broken pipe" not in command.err.read().decode()
+
+
+def test_a_project_that_is_made_again_is_composed_again(demo: Path) -> None:
+    """The folder that the run was started in may be deleted and made again, as by a new checkout."""
+    with begin(demo, "--watch") as command:
+        assert _line(command.out.readline) == "md_gen/demo_001.md"
+        _line(command.err.readline, "watching")
+        shutil.rmtree(demo)
+        assert "there is no manual_slop.toml" in _line(command.err.readline, "aggregate:")
+        project(demo, {"manual_slop.toml": CONFIG, "a.py": "a = 2\n"})
+        assert _line(command.out.readline, "md_gen") == "md_gen/demo_001.md"
+        _end(command)
+    assert "a = 2" in (demo / "md_gen/demo_001.md").read_text()
 
 
 def test_a_prompt_for_a_task_is_watched(tmp_path: Path) -> None:
@@ -125,7 +151,7 @@ def test_a_first_prompt_that_cannot_be_composed_is_a_mistake(tmp_path: Path) -> 
     ],
 )
 def test_own_output_is_known_by_its_name(name: str, *, own: bool) -> None:
-    """Only what a run itself writes is passed over; a file of the user beside it counts."""
+    """Only what a run itself writes is passed over; a file of the user beside it counts (W-1)."""
     assert is_output(name, "demo") is own
 
 
@@ -144,7 +170,7 @@ NO_DESKTOP = dict.fromkeys(
 
 @pytest.mark.skipif(os.name != "posix", reason="the fake programs are shell scripts")
 def test_copy_hands_the_prompt_to_the_desktop(demo: Path, tmp_path: Path) -> None:
-    """The file is written as ever, the text goes to the desktop's program, whose life does not hold up a pipe."""
+    """The file is written as ever, the text goes to the desktop's program, whose life does not hold up a pipe (W-2)."""
     path = _program(tmp_path / "bin", "xclip", f"cat > {tmp_path}/clipboard; sleep 30 &")
     began = time.monotonic()
     ended = start(demo, "--copy", **NO_DESKTOP | {"DISPLAY": ":0", "PATH": path})
@@ -156,7 +182,7 @@ def test_copy_hands_the_prompt_to_the_desktop(demo: Path, tmp_path: Path) -> Non
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals of our own need pseudo terminals")
 def test_copy_over_ssh_goes_through_the_terminal(demo: Path, tmp_path: Path) -> None:
-    """Over ssh the terminal gets the text by OSC 52, under tmux by tmux's own command, else passed through it."""
+    """Over ssh the terminal gets the text by OSC 52, under tmux by tmux's own command, else passed through it (W-2)."""
     path = _program(tmp_path / "bin", "xclip", "exit 1")
     ssh = NO_DESKTOP | {"SSH_TTY": "/dev/pts/0", "DISPLAY": ":0", "PATH": path}
     code, printed = on_terminal(demo, "--copy", **ssh)
@@ -173,7 +199,7 @@ def test_copy_over_ssh_goes_through_the_terminal(demo: Path, tmp_path: Path) -> 
 
 
 def test_without_a_clipboard_the_prompt_is_there_all_the_same(demo: Path) -> None:
-    """Where there is neither a desktop nor a terminal the path is printed, and the error says what to install."""
+    """Where there is neither a desktop nor a terminal the path is printed, and the error says what to install (W-2)."""
     ended = start(demo, "-q", "--copy", **NO_DESKTOP)
     assert (ended.code, ended.out) == (1, "md_gen/demo_001.md\n")
     assert ended.err.startswith("aggregate: there is no clipboard to copy to: on a desktop install")

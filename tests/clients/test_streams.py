@@ -44,6 +44,19 @@ def test_a_stream_that_ends_badly(
 
 
 @every_protocol
+def test_a_connection_that_ends_in_an_answer(provider: str) -> None:
+    """The server was reached: it is not called out of reach, and what came is passed on."""
+    pieces: list[str] = []
+    with (
+        sending(BEGINNINGS[provider], missing=99) as url,
+        pytest.raises(ProviderError) as caught,
+    ):
+        connect(provider, url).send(Prompt(()), "Hello?", on_text=pieces.append)
+    assert str(caught.value).startswith(f"{provider} broke off the connection at {url}: ")
+    assert (pieces, caught.value.retryable) == (["Hel"], True)
+
+
+@every_protocol
 def test_a_listener_that_fails_is_not_the_provider(provider: str) -> None:
     """A broken pipe of the caller's is raised as it is, and not as a connection to the provider."""
     broken = BrokenPipeError("no reader")

@@ -27,6 +27,7 @@ from aggregate.conductor.durable.database import database_url, open_engine, retr
 from aggregate.conductor.durable.dbos_queue import MAX_STARTS, DbosQueue, prepare_database
 from aggregate.conductor.durable.heartbeat import Heartbeat, ProcessIdentity, this_process
 from aggregate.conductor.durable.location import DATABASE
+from aggregate.conductor.durable.run_lease import conducting, is_conducted
 from aggregate.conductor.durable.run_table import RunRow, RunTable
 from aggregate.conductor.durable.schema import LEASES
 from aggregate.conductor.durable.schema import SEGMENTS as SEGMENT_ROWS
@@ -653,6 +654,26 @@ def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
 
 
 KEPT = ("workflow_status", "workflow_input", "workflow_output", "operation_outputs")
+
+
+def test_projects_whose_names_differ_in_case(tmp_path: Path, url: str) -> None:
+    """They share a database as any two do: what is forgotten of one is still there of the other."""
+    loaded = {}
+    for name in ("demo", "Demo"):
+        folder = write_project(tmp_path / name.encode().hex() / name, 2, chained=False)
+        loaded[name] = open_project(folder / "manual_slop.toml")
+        conduct(loaded[name], TRACK, Says(), options=RunOptions(database=url))
+    assert forget(loaded["demo"], TRACK, database=url) == [f"demo/{TRACK}/001"]
+    left = status(loaded["Demo"], TRACK, database=url)
+    assert left is not None
+    assert [line.is_done for line in left.lines] == [True, True]
+
+
+def test_who_conducts_is_told_by_case_too(engine: sa.Engine) -> None:
+    """A run counts as under way by its own conductor alone."""
+    with conducting(engine, "Demo/t/001", lease=15):
+        assert is_conducted(engine, "Demo/t/001")
+        assert not is_conducted(engine, "demo/t/001")
 
 
 def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:

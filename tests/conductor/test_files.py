@@ -12,6 +12,7 @@ from aggregate.conductor.checkboxes import Checkbox
 from aggregate.conductor.metadata_file import TrackStatus, set_values
 from aggregate.conductor.plan_file import mark_tasks, read_plan
 from aggregate.conductor.report import ReportLine, report_text
+from aggregate.conductor.run_files import last_number
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import open_track
 from aggregate.conductor.tracks_file import mark_track, read_tracks_file
@@ -44,6 +45,14 @@ This file tracks all major tracks. `- [ ] **Track: none**` is how one looks.
   *Link: [here](./tracks/new_20260202/index.md)*
 - [ ] **Track: Without a link**
 """
+
+
+def test_the_number_of_the_last_run(tmp_path: Path) -> None:
+    """It is that of the last folder of the track; one whose number no run has, as a project may bring, is none."""
+    for name in ("a_002", "a_010", "a_b_011", f"a_{10**9}", f"a_{10**100}", "a_x"):
+        (tmp_path / name).mkdir()
+    assert last_number(tmp_path, "a") == 10
+    assert last_number(tmp_path, "c") == 0
 
 
 def test_both_forms_of_the_register() -> None:

@@ -1,6 +1,6 @@
 """Runs from outside: tickets in, prompts, marks and a report out; the queue is in memory."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -468,6 +468,19 @@ def test_an_answer_is_no_larger_than_the_database_gives_back() -> None:
     made = attempt_assignment(Says(refuse), ASKED, 1)
     assert made.status is RunStatus.ERROR
     assert "[... 40,000 of 50,000 characters ...]" in made.text
+
+
+@pytest.mark.parametrize("cost", [-1.0, float("inf"), float("nan")])
+def test_a_cost_that_is_none(cost: float) -> None:
+    """A worker may say anything; what cannot be a cost is not known, and the outcome can be read again."""
+
+    class Counts:
+        def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+            return WorkerReply("x", -3, cost=cost)
+
+    outcome = complete_assignment(Counts(), ASKED)
+    assert (outcome.text, outcome.tokens, outcome.cost) == ("x", 0, None)
+    assert TicketOutcome.from_json(outcome.to_json()) == outcome
 
 
 def many_tickets(number: int) -> str:

@@ -161,6 +161,10 @@ AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k
         ),
         ("[budget]\nresults = nan", ':2: "budget.results": input should be'),
         (
+            "[models.m]\ninput = inf\noutput = 1",
+            ':2: "models.m.input": input should be a finite number, not inf',
+        ),
+        (
             "[budget]\norder = 'best'",
             ":2: \"budget.order\": input should be 'configured' or 'edges'",
         ),

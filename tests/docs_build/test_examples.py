@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from docs_build.examples import RUN, agree, blocks_of, commands_of
-from docs_build.refresh import pages_to_run
+from docs_build.examples import RUN, agree, blocks_of, commands_of, renewed
+from docs_build.refresh import pages_to_run, refresh
 from docs_build.running import Session, Started, run_page
 
 from tests.cli.loaded import loaded
@@ -122,6 +122,41 @@ def test_blocks_and_their_commands() -> None:
 def test_what_agrees(shown: str, printed: str, is_so: bool) -> None:
     """Times may differ and ``...`` stands for any lines; all else is compared."""
     assert agree(tuple(shown.split("|")), tuple(printed.split("|"))) is is_so
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "page"),
+    [
+        ("a|b", "a|c", "a|c"),
+        ("a|...", "b|c|d", "b|..."),
+        ("...|a|b|...", "x|a|c|d|e", "...|a|c|..."),
+        ("a|...|b", "a|x|y|c", "a|...|c"),
+        ("took 1.5 s|a", "took 0.2 s|b", "took 1.5 s|b"),
+        ("a|...|b", "c", "c"),
+        ("a|b", "", ""),
+    ],
+)
+def test_what_is_left_out_stays_left_out(shown: str, printed: str, page: str) -> None:
+    """A page that is written anew shows what was printed, but for the lines that it left out before, and times."""
+    lines = tuple(printed.split("|")) if printed else ()
+    new = renewed(tuple(shown.split("|")), lines)
+    assert "|".join(new) == page
+    assert agree(new, lines)
+
+
+def test_pages_are_written_anew(tmp_path: Path) -> None:
+    """Only what differs is replaced, a page that shows what is printed is left alone."""
+    (tmp_path / "docs/examples").mkdir(parents=True)
+    right = f"{RUN}\n\n```console\n$ echo 1\n1\n```\n"
+    wrong = f"{RUN}\n\n```console\n$ seq 5\n1\n7\n...\n$ echo a\nb\n```\nText\n"
+    (tmp_path / "docs/a.md").write_text(wrong)
+    (tmp_path / "README.md").write_text(right)
+    assert list(refresh(tmp_path)) == ["docs/a.md"]
+    assert (tmp_path / "docs/a.md").read_text() == wrong.replace("7\n...", "2\n...").replace(
+        "\nb\n", "\na\n"
+    )
+    assert (tmp_path / "README.md").read_text() == right
+    assert list(refresh(tmp_path)) == []
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,26 @@ def _entries(entries: list[dict[str, Any]]) -> Iterator[str]:
     for entry in entries:
         for below in entry.values():
             yield from [below] if isinstance(below, str) else _entries(below)
+
+
+def test_pages_repeat_figures_as_they_were_measured() -> None:
+    """What other pages say of lines shown and of input read from caches is the span of the tables of figures."""
+    rows = re.findall(
+        r"^\| \d+ projects .*?\| \.\d+ / \.\d+ / (\.\d+) \|",
+        _text("docs/performance.md"),
+        re.MULTILINE,
+    )
+    shown = [round(100 * float(share)) for share in rows]
+    read = [float(share) for share in re.findall(r"\| (\d\d\.\d) %, 0\.", _text("docs/sending.md"))]
+    assert len(shown) == 3
+    for page in ("README.md", "docs/index.md"):
+        assert f"{min(shown)} to {max(shown)} % of the lines" in _text(page)
+    for page in ("README.md", "docs/explanation/caches.md"):
+        assert f" {floor(min(read))} to {ceil(max(read))} % of the input" in _text(page)
+
+
+def _text(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_no_page_names_an_address_that_is_loaded() -> None:

@@ -64,8 +64,14 @@ REFUSAL = event(
 
 
 @contextmanager
-def sending(text: str, kind: str = "text/event-stream") -> Iterator[str]:
-    """Run a server that sends ``text`` as content of a ``kind``, and yield its address."""
+def sending(text: str, kind: str = "text/event-stream", *, missing: int = 0) -> Iterator[str]:
+    """Run a server that sends ``text`` as content of a ``kind``, and yield its address.
+
+    Args:
+        text: What is sent.
+        kind: What the server says that it is.
+        missing: How many bytes more it says that there are.
+    """
 
     class Sends(BaseHTTPRequestHandler):
         """Sends it."""
@@ -75,6 +81,8 @@ def sending(text: str, kind: str = "text/event-stream") -> Iterator[str]:
             self.rfile.read(int(self.headers.get("content-length", 0)))
             self.send_response(200)
             self.send_header("content-type", kind)
+            if missing:
+                self.send_header("content-length", str(len(text.encode()) + missing))
             self.end_headers()
             self.wfile.write(text.encode())
 

@@ -142,6 +142,30 @@ def test_a_pickled_step_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     assert "not JSON" in str(queue.outcomes(["r/a"])["r/a"].failure)
 
 
+@pytest.mark.parametrize("changed", [{"cost": -9.0}, {"tokens": "many"}, {"status": "good"}])
+def test_an_attempt_that_is_none(engine: sa.Engine, changed: dict[str, object]) -> None:
+    """A recorded attempt that no worker has made fails its ticket, which says so, and not the whole run."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
+    attempt = {"status": "success", "text": "x", "tokens": 1, "cost": 1.0, **changed}
+    row = {
+        "workflow_uuid": "r/a",
+        "function_name": "attempt",
+        "output": json.dumps(attempt),
+        "serialization": "portable_json",
+    }
+    steps = table(engine, "operation_outputs", "function_id", *row)
+    with engine.begin() as connection:
+        connection.execute(steps.insert(), [{**row, "function_id": number} for number in (1, 2)])
+    with WorkerProcess(engine, worker):
+        until(lambda: queue.outcomes(["r/a"]))
+    failure = queue.outcomes(["r/a"])["r/a"].failure
+    assert str(failure).startswith(
+        "its worker failed: an attempt at a in the database is not JSON of ours"
+    )
+    assert worker.order == []
+
+
 def test_everything_is_written_as_json(engine: sa.Engine) -> None:
     """No row that we write names another format, so refusing pickles refuses nothing of ours."""
     queue = DbosQueue(engine)
@@ -263,10 +287,18 @@ def test_a_run_of_an_older_version_can_be_ended(engine: sa.Engine, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "columns", [{"number": "one"}, {"number": b"1"}, {"tickets": b"\xff"}, {"tickets": 5}]
+    "columns",
+    [
+        {"number": "one"},
+        {"number": b"1"},
+        {"number": 2**63 - 1},
+        {"number": -1},
+        {"tickets": b"\xff"},
+        {"tickets": 5},
+    ],
 )
 def test_a_type_that_the_column_does_not_have(tmp_path: Path, columns: dict[str, object]) -> None:
-    """SQLite keeps any type in any column: a run of other types is refused with one sentence."""
+    """SQLite keeps any type in any column: a run of other types, or of a number that no run has, is one sentence."""
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
     prepare_database(engine)

@@ -113,6 +113,7 @@ ENTRIES = [
     """UPDATE entries SET entry = json_set(entry, '$.tokens', -9000) WHERE key LIKE '%decompose%'""",
     """UPDATE entries SET entry = '{"text": "x"}' WHERE key LIKE '% tool %'""",
     "UPDATE entries SET digest = 'x'",
+    """UPDATE entries SET entry = '{"text": "x", "problem": "", "tokens": 1e400, "charged": null}'""",
 ]
 
 

@@ -49,15 +49,15 @@ def test_an_honest_schema_that_refers_to_itself() -> None:
     """It is held against answers as any other, and its faults say where they are."""
     tree = {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}}
     answer = json.dumps({"below": [{"below": []}]})
-    assert json.loads(checked_answer(answer, tree)) == json.loads(answer)
+    assert json.loads(checked_answer(answer, tree, seconds=60)) == json.loads(answer)
     with pytest.raises(AnswerSchemaError, match="below/0: 3 is not of type"):
-        checked_answer(json.dumps({"below": [3]}), tree)
+        checked_answer(json.dumps({"below": [3]}), tree, seconds=60)
 
 
 @pytest.mark.parametrize("schema", [{"$ref": "#"}, {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}])
 def test_a_schema_that_is_itself(schema: dict[str, Any]) -> None:
     """Nothing is asked of an answer, and that ends."""
-    assert checked_answer("1", schema) == "1"
+    assert checked_answer("1", schema, seconds=60) == "1"
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,76 @@ def test_a_host_that_starts_it_elsewhere_is_followed(tmp_path: Path) -> None:
     anyio.run(ask)
 
 
+def test_other_folders_of_the_host_are_followed_at_once(tmp_path: Path) -> None:
+    """What the host has closed is not read any more from the next call on, and nothing of it counts as shown.
+
+    A host that names no folder any more gets that of the start again.
+    """
+    folders = [
+        project(tmp_path / name, {"a.py": f"def in_{name}(): ...\n"} | FILES)
+        for name in ("home", "first", "second")
+    ]
+    home, first, second = folders
+    named = [first]
+
+    async def roots(context: Any) -> types.ListRootsResult:
+        assert context is not None
+        return types.ListRootsResult.model_validate(
+            {"roots": [{"uri": folder.as_uri()} for folder in named]}
+        )
+
+    server = AgentServer(workspace(home), check=lambda _config: None)
+
+    async def ask() -> None:
+        async with Client(server.protocol, list_roots_callback=roots, mode="legacy") as client:
+            agent = Asking(client)
+            assert "in_first" in (await agent("read", path="a.py")).text
+            named[:] = [second]
+            assert "unchanged" in (await agent("read", path="a.py")).text
+            await client.session.send_notification(types.RootsListChangedNotification())
+            said = await agent("read", path="a.py")
+            assert "lines 1-1" in said.text or "line 1 of 1" in said.text
+            assert "in_second" in said.text
+            assert "in_first" not in said.text
+            assert (await agent("read", path=str(first / "a.py"))).is_error
+            named.clear()
+            await client.session.send_notification(types.RootsListChangedNotification())
+            assert "in_home" in (await agent("read", path="a.py")).text
+
+    anyio.run(ask)
+
+
+def test_a_first_call_that_is_cancelled_checks_nothing_away(tmp_path: Path) -> None:
+    """Where whoever called goes while the host is asked, the next call asks it again and is checked."""
+    folder = project(tmp_path, FILES)
+    begun = anyio.Event()
+    answers = iter((True, False))
+
+    async def roots(context: Any) -> types.ListRootsResult:
+        assert context is not None
+        begun.set()
+        if next(answers):
+            await anyio.sleep_forever()
+        return types.ListRootsResult.model_validate({"roots": [{"uri": folder.as_uri()}]})
+
+    def refuse(config: Path) -> None:
+        raise ConfigError("is none", path=str(config))
+
+    async def ask() -> None:
+        server = AgentServer(workspace(folder), check=refuse)
+        async with Client(server.protocol, list_roots_callback=roots, mode="legacy") as client:
+            agent = Asking(client)
+            async with anyio.create_task_group() as group:
+                group.start_soon(lambda: agent("outline"))
+                await begun.wait()
+                group.cancel_scope.cancel()
+            said = await agent("outline")
+            assert said.is_error
+            assert said.text.endswith("is none")
+
+    anyio.run(ask)
+
+
 def test_a_project_that_is_not_to_be_served_is_refused_at_each_call(tmp_path: Path) -> None:
     """The sentence says why; the tools themselves are listed all the same."""
 

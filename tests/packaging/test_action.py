@@ -99,6 +99,42 @@ def test_a_base_that_is_not_in_the_clone_is_a_warning(pull_request: tuple[Path, 
     assert b"fetch-depth: 0" in done.stderr
 
 
+def test_names_are_no_commands_of_the_runner(pull_request: tuple[Path, str]) -> None:
+    """A revision has one line, and the runner takes no commands while names of files are told."""
+    folder, _ = pull_request
+    (folder / "##[warning]stolen.py").write_text("area = 1\n")
+    (folder / "manual_slop.toml").write_text('[files]\npaths = ["*.py", "::error::gone.py"]\n')
+    empty = {"TITLE": "", "BODY": "", "BUDGET": "1k", "CONFIG": ""}
+    done = _compose(folder, **empty, BASE="x\n::error::stolen", TASK="area")
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.decode().splitlines()
+    assert lines[0].startswith("::warning::revision x ::error::stolen is not there")
+    (stop,) = [line for line in lines[1:] if line.startswith("::stop-commands::")]
+    word = stop.removeprefix("::stop-commands::")
+    assert len(word) == 32
+    told = lines[lines.index(stop) + 1 : lines.index(f"::{word}::")]
+    assert [line for line in told if "##[warning]stolen.py" in line]
+    assert lines[-1] == f"::{word}::"
+
+
+def test_a_long_table_is_cut_between_lines(pull_request: tuple[Path, str]) -> None:
+    """A comment holds whole lines and stays below what a comment may have."""
+    folder, base = pull_request
+    for number in range(700):
+        (folder / f"{'ü' * 40}_{number}.py").write_text("def area(): ...\n")
+    empty = {"TITLE": "", "BODY": "", "BUDGET": "60k", "CONFIG": ""}
+    done = _compose(folder, **empty, BASE=base, TASK="area")
+    assert done.returncode == 0, done.stderr
+    temporary = folder.parent / "temporary/aggregate"
+    table = (temporary / "table.txt").read_bytes()
+    comment = (temporary / "comment.md").read_bytes()
+    assert len(comment) < 61_000 < len(table)
+    _, _, shown = comment.decode().partition("~~~~text\n")
+    shown = shown.removesuffix("\n~~~~\n")
+    assert shown.endswith("\n")
+    assert table.decode().startswith(shown)
+
+
 def test_no_script_of_the_action_holds_an_expression() -> None:
     """What an expression stands for would become part of the script; variables do not, and no other action is used."""
     for step in _steps():

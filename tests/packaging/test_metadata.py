@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -25,15 +26,19 @@ def test_every_extra_that_is_told_of_exists() -> None:
         for extra in extras.split(",")
     }
     assert named <= PROJECT["optional-dependencies"].keys()
-    assert {"agents", "ai", "languages", "mcp", "sandbox"} <= named
+    assert {"agents", "ai", "languages", "mcp", "panel", "sandbox"} <= named
 
 
 def test_the_licences_of_all_files_are_published() -> None:
-    """Our own licence, and that of each folder of files that others have written."""
-    published = {path for pattern in PROJECT["license-files"] for path in ROOT.glob(pattern)}
+    """Our own licence, and that of each folder of files that others have written, as hatchling looks for them."""
+    published = {
+        Path(path)
+        for pattern in PROJECT["license-files"]
+        for path in glob(str(ROOT / pattern))  # noqa: PTH207 - "**" is one folder to it
+    }
     assert ROOT / "LICENSE" in published
     for path in (ROOT / "src").rglob("*"):
-        if re.match(r"licen[cs]e|copying|notice", path.name, re.IGNORECASE):
+        if re.search(r"(^|\.)(licen[cs]e|copying|notice)(\.|$)", path.name, re.IGNORECASE):
             assert path in published
 
 

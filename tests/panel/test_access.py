@@ -1,5 +1,6 @@
 """Who may ask: attacks from other sites, under other names, and by names and contents of files."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def _stranger(panel: Opened, base_url: str = ORIGIN) -> TestClient:
 
 
 def test_the_token_becomes_a_cookie_that_no_script_reads(panel: Opened) -> None:
-    """The opened address holds the token; what follows holds a cookie for this site alone, and never the token."""
+    """The opened address holds the token; what follows holds a cookie for this site alone, and never the token (E-8)."""
     answer = _stranger(panel).get(f"/?token={TOKEN}")
     cookie = answer.headers["set-cookie"]
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
@@ -33,10 +34,30 @@ def test_the_token_becomes_a_cookie_that_no_script_reads(panel: Opened) -> None:
     "path", ["/", "/?token=wrong", "/api/state", "/api/events", "/api/prompt/text"]
 )
 def test_without_token_or_cookie_nothing_is_told(panel: Opened, path: str) -> None:
-    """Nobody reads anything who was not given the token."""
+    """Nobody reads anything who was not given the token (E-8)."""
     answer = _stranger(panel).get(path)
     assert answer.status_code == 401
     assert "small" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "other", ['prefs={"a": 1}', "x=[1]", "a b", 'y="unclosed', "bad[]={}", "caf\xe9=1"]
+)
+def test_cookies_of_other_programs_do_not_lock_out(panel: Opened, other: str) -> None:
+    """Whatever another program at this machine has set, which a browser sends too, the panel's own cookie is found."""
+    access = Access(TOKEN, "127.0.0.1", 8123)
+    cookie = f"{other}; {access.cookie}={access.secret}; {other}".encode("latin-1")
+    assert _stranger(panel).get("/api/state", headers=[(b"cookie", cookie)]).status_code == 200
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system tells no users of connections")
+def test_a_connection_without_an_end_is_nobody_s(panel: Opened) -> None:
+    """Who has closed a connection before it was taken is not known, and does nothing."""
+    access = Access(TOKEN, "127.0.0.1", 8123)
+    client = TestClient(panel.client.app, base_url=ORIGIN, client=None)  # type: ignore[arg-type]
+    cookie = {"cookie": f"{access.cookie}={access.secret}"}
+    assert client.post("/api/run", json={}, headers={**HEADERS, **cookie}).status_code == 403
+    assert not (panel.folder / "md_gen").exists()
 
 
 @pytest.mark.parametrize(
@@ -44,7 +65,7 @@ def test_without_token_or_cookie_nothing_is_told(panel: Opened, path: str) -> No
     ["evil.example", "evil.example:8123", "127.0.0.1:9999", "127.0.0.1.evil.example:8123", ""],
 )
 def test_other_names_that_lead_here_are_refused(panel: Opened, host: str) -> None:
-    """A stranger's name that resolves to this machine (DNS rebinding) gets nothing, even with the cookie."""
+    """A stranger's name that resolves to this machine (DNS rebinding) gets nothing, even with the cookie (E-8)."""
     answer = panel.client.get("/api/state", headers={"host": host})
     assert answer.status_code == 421
 
@@ -63,7 +84,7 @@ def test_other_names_that_lead_here_are_refused(panel: Opened, host: str) -> Non
     ],
 )
 def test_posts_of_other_sites_are_refused(panel: Opened, headers: dict[str, str]) -> None:
-    """A page elsewhere cannot act, even where a browser would send the cookie."""
+    """A page elsewhere cannot act, even where a browser would send the cookie (E-8)."""
     answer = panel.client.post(
         "/api/run", content=b"{}", headers={"content-type": "application/json", **headers}
     )
@@ -79,14 +100,14 @@ def test_questions_of_other_sites_are_refused(panel: Opened) -> None:
 
 
 def test_actions_need_a_post(panel: Opened) -> None:
-    """A link or an image can do nothing."""
+    """A link or an image can do nothing (E-8)."""
     for path in ("run", "save", "undo", "send", "edit", "fit"):
         assert panel.client.get(f"/api/{path}").status_code == 405
     assert panel.client.request("DELETE", "/api/state", headers=HEADERS).status_code == 405
 
 
 def test_every_answer_says_what_a_browser_may_do(panel: Opened) -> None:
-    """No inline script, nothing from elsewhere, no frames, no guessing of types, also in refusals."""
+    """No inline script, nothing from elsewhere, no frames, no guessing of types, also in refusals (E-9)."""
     for path in ("/api/state", "/", "/api/nothing", "/static/none.js"):
         headers = panel.client.get(path).headers
         policy = headers["content-security-policy"]
@@ -102,7 +123,7 @@ def test_every_answer_says_what_a_browser_may_do(panel: Opened) -> None:
     ["../outside.txt", "/etc/passwd", "src/../../outside.txt", "link.txt", ".env", "C:\\x", "\0"],
 )
 def test_no_file_beside_the_project_is_read(tmp_path: Path, path: str) -> None:
-    """Only files of the table can be named: not what lies outside, what a link leads to, or what looks like a secret."""
+    """Only files of the table can be named: not what lies outside, what a link leads to, or what looks like a secret (E-10)."""
     (tmp_path / "outside.txt").write_text("outside words")
     panel = opened(tmp_path / "project", {**FILES, ".env": "KEY=hidden words\n"})
     (panel.folder / "link.txt").symlink_to(tmp_path / "outside.txt")
@@ -138,7 +159,7 @@ def test_the_page_s_folder_is_not_left(panel: Opened, path: str) -> None:
 
 
 def test_names_and_contents_stay_text(tmp_path: Path) -> None:
-    """Script in names and contents comes back as the JSON text that it is, and as nothing else."""
+    """Script in names and contents comes back as the JSON text that it is, and as nothing else (E-9)."""
     name = "<img src=x onerror=alert(1)>.py"
     files = {
         name: "x = '</script><script>alert(1)</script>'\n",
@@ -158,13 +179,40 @@ def test_names_and_contents_stay_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"[]", b"{", b"\xff", b'{"edits": 3}', b'{"edits": [3]}', b"[" * 100_000]
+    "body",
+    [
+        b"[]",
+        b"{",
+        b"\xff",
+        b'{"edits": 3}',
+        b'{"edits": [3]}',
+        b"[" * 100_000,
+        b'{"edits": [' + b'{"op": "task", "task": "a"},' * 1_000 + b'{"op": "task", "task": "b"}]}',
+        b'{"edits": [{"op": "slice", "path": "src/a.py", "start": 4, "end": 5},'
+        b'{"op": "confirm_slice", "path": "src/a.py", "id": 0, "start": "4", "end": 5}]}',
+        b'{"edits": [{"op": "\\ud800"}]}',
+    ],
 )
 def test_what_is_no_request_is_refused(panel: Opened, body: bytes) -> None:
     """A mistake is answered in one sentence, never with a traceback."""
     answer = panel.client.post(
         "/api/edit", content=body, headers={**HEADERS, "content-type": "application/json"}
     )
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("route", "body"),
+    [
+        ("send/plan", b'{"message": "hello", "persona": "\\ud800"}'),
+        ("preset/save", b'{"name": "a", "scope": "\\ud800"}'),
+    ],
+)
+def test_half_a_pair_is_refused_in_a_sentence(panel: Opened, route: str, body: bytes) -> None:
+    """A sentence that names what is no Unicode is an answer too."""
+    headers = {**HEADERS, "content-type": "application/json"}
+    answer = panel.client.post(f"/api/{route}", content=body, headers=headers)
     assert answer.status_code == 400
     assert answer.json()["error"]
 

@@ -1,5 +1,10 @@
 """The panel's routes on a small project: what it shows, and what its actions do."""
 
+import json
+import os
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -7,7 +12,8 @@ import pytest
 import aggregate
 from aggregate.compose.audit_file import read_audit
 from tests.fakes.images import png
-from tests.panel.opened import CONFIG, FILES, Opened, opened
+from tests.panel.opened import CONFIG, FILES, HEADERS, Opened, opened
+from tests.project import project
 
 
 @pytest.fixture
@@ -17,7 +23,7 @@ def panel(tmp_path: Path) -> Opened:
 
 
 def test_the_prompt_has_the_bytes_of_run(panel: Opened) -> None:
-    """What the page shows is what ``run`` writes, before and after edits, with and without a budget."""
+    """What the page shows is what ``run`` writes, before and after edits, with and without a budget (E-1)."""
     for edit in (
         {"op": "view", "paths": ["src/a.py"], "mode": "skeleton"},
         {"op": "mask", "path": "src/a.py", "name": "Beta.gamma", "mask": "sig"},
@@ -163,7 +169,7 @@ def test_states_tell_what_a_file_is(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_before_save(panel: Opened) -> None:
-    """Edits change the draft alone; saving keeps comments and what was not edited."""
+    """Edits change the draft alone; saving keeps comments and what was not edited (E-2)."""
     panel.edit(op="view", paths=["src/b.py"], mode="summary")
     assert panel.config == CONFIG
     assert panel.get("state")["dirty"] is True
@@ -174,7 +180,7 @@ def test_nothing_is_written_before_save(panel: Opened) -> None:
 
 
 def test_steps_are_undone_and_redone(panel: Opened) -> None:
-    """Each request to edit is one step, whatever number of edits it holds."""
+    """Each request to edit is one step, whatever number of edits it holds (E-2)."""
     edits = [
         {"op": "view", "paths": ["src/a.py"], "mode": "outline"},
         {"op": "view", "paths": ["src/b.py"], "mode": "outline"},
@@ -189,7 +195,7 @@ def test_steps_are_undone_and_redone(panel: Opened) -> None:
 
 
 def test_an_edit_that_fails_changes_nothing(panel: Opened) -> None:
-    """What is no edit, or names what is not there, is refused in one sentence, and no part of it is taken."""
+    """What is no edit, or names what is not there, is refused in one sentence, and no part of it is taken (E-2)."""
     good = {"op": "view", "paths": ["src/a.py"], "mode": "outline"}
     for bad in (
         {"op": "fly"},
@@ -224,8 +230,69 @@ def test_a_budget_decides_and_tells(panel: Opened) -> None:
     assert panel.get("state")["budget"] == 300
 
 
+def test_an_edit_while_a_budget_is_fitted_is_kept(panel: Opened) -> None:
+    """A slider that is released while somebody types in another tab changes the budget alone."""
+    session = panel.session
+    typed = threading.Thread(
+        target=session.edit, args=([{"op": "task", "task": "typed meanwhile"}],)
+    )
+    answers: list[object] = []
+
+    def fit() -> None:
+        answers.append(session.fit(5000, is_released=True))
+
+    fitting = threading.Thread(target=fit)
+    with session._composer.lock:  # so long the prompt of the budget is not composed
+        fitting.start()
+        while not session._fits:
+            time.sleep(0.001)
+        time.sleep(0.05)
+        typed.start()
+        typed.join()
+    fitting.join()
+    assert answers
+    assert "typed meanwhile" in panel.draft
+    assert "5000" in panel.draft
+
+
+def test_secrets_are_replaced_wherever_the_prompt_replaces_them(tmp_path: Path) -> None:
+    """The page shows no secret that ``run`` would not write, also while nothing can be composed."""
+    key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0eF3hJ6"
+    config = (
+        '[redaction]\nrun = true\n[files]\npaths = ["a.py"]\n[budget]\ntokens = 1\n'
+        f'[discussion]\nhistory = ["User: my key is {key}"]\n'
+    )
+    panel = opened(tmp_path, {"a.py": f'token = "{key}"\n', "manual_slop.toml": config})
+    assert panel.session.view.composed is None
+    for _ in range(2):
+        for route in ("state", "file?path=a.py&mode=full", "file?path=a.py", "prompt/text"):
+            assert key not in panel.client.get(f"/api/{route}").text
+        panel.edit(op="task", budget=None)
+    assert panel.session.view.composed is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_names_that_are_no_unicode_pass(tmp_path: Path) -> None:
+    """Such files and screenshots are shown; what a configuration cannot hold is refused in a sentence."""
+    config = '[files]\npaths = ["*.py"]\n[screenshots]\npaths = ["*.png"]\n'
+    project(tmp_path, {"manual_slop.toml": config})
+    name = os.fsdecode(b"caf\xe9.py")
+    (tmp_path / name).write_text("x = 1\n")
+    image = png(3, 3)
+    (tmp_path / os.fsdecode(b"sc\xe9.png")).write_bytes(image)
+    panel = opened(tmp_path, {})
+    assert panel.client.get("/api/file?path=caf%e9.py").json()["source"] == ["x = 1"]
+    (screenshot,) = panel.get("state")["screenshots"]
+    assert panel.client.get(screenshot["url"]).content == image
+    body = json.dumps({"edits": [{"op": "view", "paths": [name], "mode": "outline"}]})
+    headers = {**HEADERS, "content-type": "application/json"}
+    answer = panel.client.post("/api/edit", content=body, headers=headers)
+    assert answer.status_code == 400
+    assert "is no Unicode" in answer.json()["error"]
+
+
 def test_what_is_pointed_at_is_not_saved(panel: Opened) -> None:
-    """Focus, symbols and revision belong to no configuration; what names nothing is told of."""
+    """Focus, symbols and revision belong to no configuration; what names nothing is told of (E-3)."""
     panel.edit(op="task", task="mend it", budget="1k", focus=["src/b.py"], symbols=["nobody"])
     assert panel.get("state")["task"]["focus"] == ["src/b.py"]
     assert panel.row("src/b.py")["why"] == "pinned: shown whatever it costs"
@@ -233,7 +300,7 @@ def test_what_is_pointed_at_is_not_saved(panel: Opened) -> None:
 
 
 def test_a_whole_folder_is_one_entry(tmp_path: Path) -> None:
-    """All files of a folder, set at once, become one glob; taken out at once, one pattern."""
+    """All files of a folder, set at once, become one glob; taken out at once, one pattern (E-5)."""
     many = {f"lib/deep/f{n}.py": f"x = {n}\n" for n in range(6)}
     panel = opened(tmp_path, {**FILES, **many})
     panel.edit(op="view", paths=list(many), mode="outline")
@@ -246,8 +313,29 @@ def test_a_whole_folder_is_one_entry(tmp_path: Path) -> None:
     assert panel.row("lib/deep/f3.py")["view"] == "full"
 
 
+def test_many_files_are_taken_out_and_in_again_at_once(tmp_path: Path) -> None:
+    """Thousands of entries take seconds, not minutes, each has a line, and comments and what was there stay."""
+    names = [f"src/f{number}.py" for number in range(4_000)]
+    some = [name for number, name in enumerate(names) if number % 5]
+    config = '[files]\npaths = [\n  "src/*.py", # all of them\n]\nexclude = ["/a.txt"] # first\n'
+    panel = opened(tmp_path, {**dict.fromkeys(names, "x = 1\n"), "manual_slop.toml": config})
+    session = panel.session
+    started = time.monotonic()
+    session.edit([{"op": "view", "paths": some, "mode": "out"}])
+    assert '\n    "/src/f1.py",\n' in panel.draft
+    assert len(session.project.config.files.exclude) == 1 + len(some)
+    session.edit([{"op": "view", "paths": some, "mode": "outline"}])
+    assert session.project.config.files.exclude == ["/a.txt"]
+    assert len(session.project.config.files.paths) == 1 + len(some)
+    session.edit([{"op": "view", "paths": some, "mode": "out"}])
+    assert "# all of them" in panel.draft
+    assert "# first" in panel.draft
+    assert len(session.project.config.files.paths) == 1
+    assert time.monotonic() - started < 20  # some five here; fifty before
+
+
 def test_all_files_of_a_glob_change_the_glob(panel: Opened) -> None:
-    """A view for all files of one entry is said by that entry."""
+    """A view for all files of one entry is said by that entry (E-5)."""
     panel.edit(op="view", paths=["src/a.py", "src/b.py"], mode="skeleton")
     assert '{path = "src/*.py", view_mode = "skeleton"}, # the sources' in panel.draft
 
@@ -265,7 +353,7 @@ def test_the_first_entry_does_not_drop_all_others(tmp_path: Path) -> None:
 
 
 def test_run_writes_what_the_command_writes(panel: Opened) -> None:
-    """The action writes a numbered prompt with its record, and the next one tells what is kept of it."""
+    """The action writes a numbered prompt with its record, and the next one tells what is kept of it (E-1)."""
     answer = panel.post("run")
     path = Path(answer["path"])
     assert path.read_text() == panel.markdown
@@ -334,7 +422,7 @@ def test_screenshots_are_shown_and_switched(tmp_path: Path) -> None:
 
 
 def test_a_plan_comes_before_a_request_and_is_sent_once(panel: Opened) -> None:
-    """Sending needs a plan that was shown; it streams the answer, and keeps the turns as ``send`` does."""
+    """Sending needs a plan that was shown; it streams the answer, and keeps the turns as ``send`` does (E-6)."""
     assert panel.post("send/plan", message=" ")["error"]
     plan = panel.post("send/plan", message="what is delta?", model="scripted")
     assert (plan["provider"], plan["key"], plan["tokens"] > 0) == ("scripted", True, True)

@@ -1,5 +1,7 @@
 """What happens on the disk while the page is open: files, the configuration, and both at once."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,8 +23,15 @@ def _write_config(panel: Opened, text: str) -> None:
     panel.session.compose()
 
 
+def _wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def test_a_changed_file_shows(panel: Opened) -> None:
-    """A change on the disk is told of at once by its path, and the prompt follows."""
+    """A change on the disk is told of at once by its path, and the prompt follows (E-7)."""
     (panel.folder / "src/b.py").write_text("def epsilon():\n    return 3\n")
     panel.session.disk_changed([str((panel.folder / "src/b.py").resolve())])
     assert (panel.events[-1]["what"], panel.events[-1]["paths"]) == ("disk", ["src/b.py"])
@@ -42,7 +51,7 @@ def test_new_files_show(panel: Opened) -> None:
 
 
 def test_our_own_output_is_no_news(panel: Opened) -> None:
-    """A prompt that was written does not compose the next one."""
+    """A prompt that was written does not compose the next one (E-7)."""
     path = Path(panel.post("run")["path"]).resolve()
     revision = panel.session.revision
     panel.session.disk_changed([str(path.parent), str(path)])
@@ -50,7 +59,7 @@ def test_our_own_output_is_no_news(panel: Opened) -> None:
 
 
 def test_our_own_saving_is_no_news(panel: Opened) -> None:
-    """What the page has saved is not told of as a change on the disk; the prompt that shows it is composed anew."""
+    """What the page has saved is not told of as a change on the disk; the prompt that shows it is composed anew (E-7)."""
     panel.edit(op="view", paths=["manual_slop.toml"], mode="full")
     panel.post("save")
     panel.session.compose()
@@ -70,8 +79,19 @@ def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> N
     assert panel.get("state")["dirty"] is False
 
 
+def test_a_configuration_that_cannot_be_used_is_told_and_not_taken(panel: Opened) -> None:
+    """What another editor has saved broken leaves the prompt as it is, and is told until it is mended."""
+    before = panel.markdown
+    _write_config(panel, "[files\npaths = 3\n")
+    state = panel.get("state")
+    assert "is no valid TOML" in state["config_problem"]
+    assert (state["prompt_error"], panel.markdown) == ("", before)
+    _write_config(panel, CONFIG)
+    assert panel.get("state")["config_problem"] == ""
+
+
 def test_edits_to_other_keys_are_merged(panel: Opened) -> None:
-    """Saving keeps what others have written meanwhile, and says so."""
+    """Saving keeps what others have written meanwhile, and says so (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     _write_config(panel, CONFIG.replace('name = "small"', 'name = "tiny" # theirs'))
     assert panel.get("state")["outside"] is True
@@ -83,7 +103,7 @@ def test_edits_to_other_keys_are_merged(panel: Opened) -> None:
 
 
 def test_edits_to_one_key_are_refused(panel: Opened) -> None:
-    """The same key is never overwritten: one sentence says so, and reloading takes theirs."""
+    """The same key is never overwritten: one sentence says so, and reloading takes theirs (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     theirs = CONFIG.replace("outline", "summary")
     _write_config(panel, theirs)
@@ -117,7 +137,7 @@ def test_a_change_that_nobody_told_of_is_merged_too(panel: Opened) -> None:
 
 
 def test_a_comment_of_others_is_kept(panel: Opened) -> None:
-    """A change that is no key's is merged too, and the draft is then what was saved."""
+    """A change that is no key's is merged too, and the draft is then what was saved (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     _write_config(panel, CONFIG.replace("# what we show", "# theirs"))
     saved = panel.post("save")
@@ -132,6 +152,70 @@ def test_a_broken_configuration_is_said(panel: Opened) -> None:
     answer = panel.post("save")
     assert "is no valid TOML" in answer["error"]
     assert panel.config == "[files\n"
+
+
+def test_a_change_that_is_taken_back_is_none(panel: Opened) -> None:
+    """Once the file is again what the draft was made of, nothing is said of changes outside."""
+    panel.edit(op="task", task="something")
+    _write_config(panel, "[project]\n")
+    assert panel.get("state")["outside"]
+    _write_config(panel, CONFIG)
+    assert not panel.get("state")["outside"]
+
+
+@pytest.mark.parametrize("folder", [".", "src"])
+def test_sources_beside_the_prompts_are_followed(tmp_path: Path, folder: str) -> None:
+    """Where prompts are written into a folder of sources, what changes there still shows, and a prompt is no news."""
+    config = FILES["manual_slop.toml"] + f'[output]\noutput_dir = "{folder}"\n'
+    panel = opened(tmp_path, {**FILES, "manual_slop.toml": config})
+    source = tmp_path / "src/a.py"
+    source.write_text("changed = 1\n")
+    panel.session.disk_changed([str(source.parent), str(source)])
+    panel.session.compose()
+    assert "changed = 1" in panel.markdown
+    path = Path(panel.post("run")["path"]).resolve()
+    revision = panel.session.revision
+    panel.session.disk_changed([str(path.parent), str(path)])
+    assert panel.session.revision == revision
+
+
+def test_our_own_output_is_no_news_behind_a_link_either(tmp_path: Path) -> None:
+    """A project that is reached through a link is told of by its real paths."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    panel = opened(tmp_path / "link")
+    path = Path(panel.post("run")["path"]).resolve()
+    revision = panel.session.revision
+    panel.session.disk_changed([str(path.parent), str(path)])
+    assert panel.session.revision == revision
+
+
+def test_composing_goes_on_after_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mistake in the user's own configuration is said, and once it is mended the page goes on."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+    monkeypatch.setenv("APPDATA", str(tmp_path / "own"))
+    panel = opened(tmp_path / "project")
+    own = tmp_path / "own/manual_slop/manual_slop.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("[wrong\n")
+    session = panel.session
+    session.start()
+    _wait_for(lambda: "is no valid TOML" in session.view.error)
+    own.unlink()
+    session.edit([{"op": "task", "task": "typed later"}])
+    _wait_for(lambda: bool(session.models) and not session.view.error)
+    session.close()
+
+
+def test_a_folder_called_state_is_followed(tmp_path: Path) -> None:
+    """A project may have sources of that name; only what this program keeps there is no news."""
+    config = '[files]\npaths = ["state/*.py"]\n'
+    panel = opened(tmp_path, {"state/store.py": "old = 1\n", "manual_slop.toml": config})
+    source = tmp_path / "state/store.py"
+    source.write_text("changed = 1\n")
+    panel.session.disk_changed([str(source)])
+    panel.session.compose()
+    assert "changed = 1" in panel.markdown
 
 
 def test_a_configuration_that_leads_out_is_not_written(tmp_path: Path) -> None:
@@ -159,27 +243,3 @@ def test_one_key_with_two_values_is_a_conflict() -> None:
         merge(base, "", "[task]\ntext = 'b'\n", path=config)
     same = "[task]\ntext = 'b' # theirs\n"
     assert merge(base, "[task]\ntext = 'b'\n", same, path=config).text == same
-
-
-def test_sources_beside_our_own_output_are_news(tmp_path: Path) -> None:
-    """Where prompts are written into a folder of sources, only they are passed over."""
-    files = {**FILES, "manual_slop.toml": f'{CONFIG}[output]\noutput_dir = "."\n'}
-    panel = opened(tmp_path, files)
-    (panel.folder / "src/b.py").write_text("def epsilon():\n    return 3\n")
-    panel.session.disk_changed([str((panel.folder / "src/b.py").resolve())])
-    panel.session.compose()
-    assert "epsilon" in panel.markdown
-    path = Path(panel.post("run")["path"]).resolve()
-    revision = panel.session.revision
-    panel.session.disk_changed([str(path), str(path.with_name(f".{path.stem}.chain.json"))])
-    assert panel.session.revision == revision
-
-
-def test_a_configuration_that_cannot_be_used_is_told_until_it_can(panel: Opened) -> None:
-    """The draft stays as it is, the page says what is wrong on the disk, and no more once that is mended."""
-    _write_config(panel, "[files\n")
-    state = panel.get("state")
-    assert (state["outside"], state["prompt_error"]) == (True, "")
-    assert any("manual_slop.toml" in warning for warning in state["warnings"])
-    _write_config(panel, CONFIG)
-    assert (panel.get("state")["outside"], panel.get("state")["warnings"]) == (False, [])

@@ -212,6 +212,28 @@ def test_missing_contents_are_no_error(tmp_path: Path) -> None:
     assert commit_ids(str(tmp_path), head, most=9) == ()
 
 
+@pytest.mark.parametrize("asked_at_once", [1, 2, 9])
+def test_what_is_told_of_a_commit_is_its_own(tmp_path: Path, asked_at_once: int) -> None:
+    """A commit too large to be told of costs no other, whichever are asked for with it (rules I-2 and T-5)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": SOURCE})
+    for name in ("a", "large", "b", "half", "most", "c"):
+        size = {"large": 60_000, "half": 25_000, "most": 30_000}.get(name, 0)
+        body = f"'{name * size}'"
+        repository.commit(name, {"a.py": SOURCE.replace("a = 1", f"a = {body}")})
+        repository.commit("back", {"a.py": SOURCE})
+    head = find_head(str(tmp_path))
+    assert head is not None
+    ids = commit_ids(str(tmp_path), head, most=99)
+    read: dict[str, list[HunkContext]] = {}
+    for start in range(0, len(ids), asked_at_once):
+        asked = ids[start : start + asked_at_once]
+        read |= read_contexts(str(tmp_path), head, asked, most_bytes=150_000)
+    assert [[each.line for each in read.get(name, [])] for name in ids] == [
+        [] if place in (8, 9) else ["def total(self):"] for place in range(12)
+    ]
+
+
 def test_another_object_in_a_commits_place_does_not_count(tmp_path: Path) -> None:
     """Replacements, which are local to a clone, do not change what a commit's id stands for (rule T-4)."""
     repository = Repository(tmp_path)

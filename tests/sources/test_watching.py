@@ -4,9 +4,10 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -138,28 +139,6 @@ def test_a_limit_of_the_system_is_said_and_folders_are_polled(tmp_path: Path) ->
         assert "every second" in watch.notice
 
 
-class _Listing:
-    """A backend that is told what has happened.
-
-    Attributes:
-        folders: What it watches.
-        report: Tells of an event.
-    """
-
-    def __init__(self, _root: str, report: Report) -> None:
-        self.folders: set[str] = set()
-        self.report = report
-
-    def add(self, folder: str) -> None:
-        self.folders.add(folder)
-
-    def discard(self, folder: str) -> None:
-        self.folders.discard(folder)
-
-    def close(self) -> None:
-        self.folders.clear()
-
-
 class _Limited:
     """A backend that has room for a single folder."""
 
@@ -197,36 +176,6 @@ def test_lost_events_are_told(tmp_path: Path) -> None:
         assert changes.is_incomplete
 
 
-def test_folders_among_lost_events_are_watched(tmp_path: Path) -> None:
-    """A folder whose coming was lost is watched from then on."""
-    backends: list[_Listing] = []
-
-    def keep(root: str, report: Report) -> Backend:
-        backends.append(_Listing(root, report))
-        return backends[0]
-
-    with TreeWatch(tmp_path, make_backend=keep):
-        (tmp_path / "new/deep").mkdir(parents=True)
-        backends[0].report(None)
-        assert str((tmp_path / "new/deep").resolve()) in backends[0].folders
-
-
-def test_what_is_there_already_needs_no_wait(tmp_path: Path) -> None:
-    """Waiting for no time at all returns the changes that have come, and nothing where there are none."""
-    backends: list[_Listing] = []
-
-    def keep(root: str, report: Report) -> Backend:
-        backends.append(_Listing(root, report))
-        return backends[0]
-
-    with TreeWatch(tmp_path, make_backend=keep) as watch:
-        assert watch.wait(0) is None
-        backends[0].report(Entry(str(tmp_path.resolve()), "a.py"))
-        changes = watch.wait(0)
-        assert changes is not None
-        assert changes.paths == (str(tmp_path.resolve() / "a.py"),)
-
-
 def test_a_file_that_is_gone_hides_no_other_from_polling(tmp_path: Path) -> None:
     """Where an entry goes while its folder is looked at, those beside it are not told of as gone."""
     (tmp_path / "kept").write_text("")
@@ -253,3 +202,127 @@ def test_iterating_ends_with_the_watch(tmp_path: Path) -> None:
     watch.close()
     watch.close()
     assert list(changes) == []
+
+
+@BACKENDS
+def test_a_folder_that_is_made_again_is_watched_again(
+    tmp_path: Path, backend: partial[Backend]
+) -> None:
+    """The watched folder may be deleted and made again, or another one be moved into its place: changes are told."""
+    root = tmp_path / "root"
+    root.mkdir()
+    with TreeWatch(root, make_backend=backend) as watch:
+        shutil.rmtree(root)
+        _lost(watch)
+        root.mkdir()
+        _lost(watch)
+        (root / "a").write_text("a")
+        assert "a" in _seen(watch, root, "a")
+        root.rename(tmp_path / "old")
+        (tmp_path / "new/sub").mkdir(parents=True)
+        (tmp_path / "new").rename(root)
+        _lost(watch)
+        (root / "sub/b").write_text("b")
+        assert "sub/b" in _seen(watch, root, "sub/b")
+
+
+@pytest.mark.parametrize("backend", [system_backend, Observed])
+def test_a_folder_that_is_made_again_at_once_is_watched_again(
+    tmp_path: Path, backend: partial[Backend]
+) -> None:
+    """A folder that takes the place of a deleted one may have its number too, and is another one all the same."""
+    root = tmp_path / "root"
+    root.mkdir()
+    with TreeWatch(root, make_backend=backend) as watch:
+        shutil.rmtree(root)
+        root.mkdir()
+        _lost(watch)
+        (root / "a").write_text("a")
+        assert "a" in _seen(watch, root, "a")
+
+
+@BACKENDS
+def test_a_file_in_a_folder_that_is_not_there_yet_is_watched(
+    tmp_path: Path, backend: partial[Backend]
+) -> None:
+    """A single file is watched whenever its folder comes, outside of the tree and in what the rules ignore."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / ".gitignore").write_text("build/\n")
+    files = [tmp_path / "beside/deep/a", root / "build/b"]
+    with TreeWatch(root, make_backend=backend) as watch:
+        watch.watch_files(files)
+        for file in files:
+            file.parent.mkdir(parents=True)
+            _lost(watch)
+            file.write_text("1")
+            assert _seen(watch, file.parent, file.name) >= {file.name}
+
+
+def _lost(watch: TreeWatch) -> None:
+    """Wait until the watch tells that more may have changed than it names."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        changes = watch.wait(0.05)
+        if changes and changes.is_incomplete:
+            return
+    raise AssertionError("nothing was said to be lost")
+
+
+def test_folders_that_came_while_events_were_lost_are_watched(tmp_path: Path) -> None:
+    """Where the system has lost the coming of a folder, what happens in it later is told all the same."""
+
+    def forgetful(root: str, report: Report) -> Backend:
+        return system_backend(
+            root, lambda entry: report(None if entry and entry.name == "new" else entry)
+        )
+
+    with TreeWatch(tmp_path, make_backend=forgetful) as watch:
+        (tmp_path / "new").mkdir()
+        _lost(watch)
+        (tmp_path / "new/a").write_text("a")
+        assert "new/a" in _seen(watch, tmp_path, "new/a")
+
+
+@BACKENDS
+def test_a_backend_takes_folders_while_it_reports(
+    tmp_path: Path, backend: Callable[[str, Report], Backend]
+) -> None:
+    """Whoever is told of a change may wait for another thread that has a folder watched: nobody waits for ever."""
+    for name in ("root", "beside"):
+        (tmp_path / name).mkdir()
+    begun, added = Event(), Event()
+
+    def report(_entry: Entry | None) -> None:
+        begun.set()
+        added.wait(PATIENCE)
+
+    watched = backend(str(tmp_path / "root"), report)
+    watched.add(str(tmp_path / "root"))
+    (tmp_path / "root/a").write_text("a")
+    assert begun.wait(PATIENCE)
+    started = time.monotonic()
+    watched.add(str(tmp_path / "beside"))
+    added.set()
+    assert time.monotonic() - started < PATIENCE / 2
+    watched.close()
+
+
+@BACKENDS
+def test_a_path_that_no_system_takes_is_no_folder(
+    tmp_path: Path, backend: Callable[[str, Report], Backend]
+) -> None:
+    """A folder deeper than a path can say is not watched, and stops nothing."""
+    watched = backend(str(tmp_path), lambda _entry: None)
+    watched.add(str(tmp_path / ("deep/" * 1000)))
+    watched.close()
+
+
+def test_all_that_has_come_is_there_at_once(tmp_path: Path) -> None:
+    """Waiting for no time gives what has come already."""
+    with TreeWatch(tmp_path) as watch:
+        (tmp_path / "a").write_text("a")
+        time.sleep(0.2)
+        changes = watch.wait(0)
+        assert changes is not None
+        assert changes.paths == (str(tmp_path.resolve() / "a"),)

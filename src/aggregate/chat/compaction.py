@@ -5,27 +5,35 @@ long as a cache holds that: reading it costs a tenth. Else the turns alone are s
 stays readable behind a summary, what it holds of the discussion does not.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from math import ceil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from aggregate.chat.discussions import project_discussion
 from aggregate.chat.model_selection import ModelSelection
+from aggregate.chat.prepared_compaction import SUMMARY_WORDS, CompletedCompaction
+from aggregate.chat.prepared_compaction import (
+    PreparedCompaction as PreparedCompaction,  # part of this module's interface
+)
 from aggregate.chat.prepared_turn import PreparedTurn
 from aggregate.chat.turn import CompletedTurn, send_turn
 from aggregate.chat.turn_preparation import prepare_turn
 from aggregate.chat.turn_request import AsideScope
-from aggregate.clients.pricing import cost
 from aggregate.clients.protocol import OnText
-from aggregate.compose.discussions import DiscussionTurns
 from aggregate.compose.project import scope_of
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
-from aggregate.errors import ConfigError, OutputError, PromptTooLongError
-from aggregate.models.usage import Usage
+from aggregate.errors import (
+    AggregateError,
+    BudgetError,
+    ConfigError,
+    OutputError,
+    PromptTooLongError,
+    ProviderError,
+)
+from aggregate.models.reply import FinishReason
 from aggregate.sections.discussion import build_discussion_section
 from aggregate.sources.history_reader import (
     DEFAULT,
@@ -42,9 +50,6 @@ STAYING: Final = 4
 """The last turns, which stay word for word: two questions with their answers are what the next one refers to."""
 _FEWEST_TOKENS: Final = 1_000
 """Of the turns that become a summary: of fewer it would hardly be shorter."""
-_WORDS: Final = 600
-_SUMMARY_TOKENS: Final = 800
-"""What a summary of so many words has."""
 _NAME_LENGTH: Final = 40
 """Characters of a discussion's name in that of the kept one, whose ending needs the rest of 50."""
 _INSTRUCTIONS: Final = """\
@@ -55,95 +60,12 @@ written. Leave out what was taken back later, and what the files themselves show
 most {words} words."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedCompaction:
-    """A compaction that can be paid for.
-
-    Attributes:
-        turn: The request for the summary.
-        name: The discussion, ``""`` for the default one.
-        turns: The turns that become a summary.
-        tokens: Theirs, by o200k.
-        staying_tokens: Those of the turns that stay.
-        kept_as: The name of the discussion in which all turns are kept.
-        is_whole_prompt: Whether the files are sent along, since a cache holds them.
-    """
-
-    turn: PreparedTurn
-    name: str
-    turns: tuple[Any, ...]
-    tokens: int
-    staying_tokens: int
-    kept_as: str
-    is_whole_prompt: bool
-
-    @property
-    def price(self) -> Decimal | None:
-        """What the summary is expected to cost in US dollars, ``None`` where no price is known."""
-        return self._cost(replace(self.turn.expected, output=_SUMMARY_TOKENS))
-
-    @property
-    def saved(self) -> int:
-        """How many tokens each further turn is expected to have less."""
-        return self.tokens - _SUMMARY_TOKENS
-
-    @property
-    def pays_back_after(self) -> int | None:
-        """After how many further turns that follow quickly it has cost less, ``None`` where no price is known.
-
-        What stays of the discussion is written once more, and each turn reads less.
-        """
-        policy = self.turn.plan.policy
-        price, token = self.price, self._cost(Usage(fresh=1_000_000))
-        if price is None or not token or self.saved <= 0:
-            return None
-        token /= 1_000_000
-        again = Decimal(str(policy.write - policy.read)) * (self.staying_tokens + _SUMMARY_TOKENS)
-        return ceil((price + again * token) / (Decimal(str(policy.read)) * self.saved * token))
-
-    @property
-    def sentence(self) -> str:
-        """What it costs and saves, to be said beforehand."""
-        price = self.price
-        costs = "at a price that is not known" if price is None else f"for about ${price:.4f}"
-        what = "the prompt, which a cache holds" if self.is_whole_prompt else "these turns alone"
-        sentence = (
-            f"{len(self.turns):,} turns ({self.tokens:,} tokens) become a summary, {costs}, asked of "
-            f"{self.turn.client.provider} {self.turn.client.model} behind {what}; "
-            f"each further turn then has about {max(self.saved, 0):,} tokens less"
-        )
-        after = self.pays_back_after
-        return sentence if after is None else f"{sentence}, which pays after {after:,} of them"
-
-    def _cost(self, usage: Usage) -> Decimal | None:
-        client = self.turn.client
-        return cost(usage, client.model, provider=client.provider)
-
-
-@dataclass(frozen=True, slots=True)
-class CompletedCompaction:
-    """What became of a discussion.
-
-    Attributes:
-        completed: The answer with the summary, and its files.
-        history: The file of the discussion.
-        kept: The file with all turns as they were.
-        kept_as: The name of that discussion.
-    """
-
-    completed: CompletedTurn
-    history: Path
-    kept: Path
-    kept_as: str
-
-    @property
-    def sentence(self) -> str:
-        """What to do to go on from all turns."""
-        return f"all turns are kept: --discussion {self.kept_as} goes on from them"
-
-
 def prepare_compaction(
-    project: Project, selection: ModelSelection, *, require_key: bool = True
+    project: Project,
+    selection: ModelSelection,
+    *,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+    require_key: bool = True,
 ) -> PreparedCompaction:
     """Return the request for a summary of a discussion's oldest turns; nothing is written or sent.
 
@@ -152,6 +74,7 @@ def prepare_compaction(
     Args:
         project: Whose discussion.
         selection: Who is asked, and in which discussion.
+        on_wait: Called with the seconds before each wait for the provider and its reason.
         require_key: Off for a plan that will not be delivered.
 
     Raises:
@@ -169,10 +92,13 @@ def prepare_compaction(
             f'the discussion "{name or DEFAULT}" is short enough: its last {STAYING} turns always stay, and those '
             f"before have {tokens:,} tokens"
         )
-    turn = _behind_the_prompt(project, selection, turns, len(oldest), require_key=require_key)
+    prepare = partial(
+        prepare_turn, project, selection=selection, on_wait=on_wait, require_key=require_key
+    )
+    turn = _behind_the_prompt(prepare, len(turns.configured) + len(oldest))
     is_whole_prompt = turn is not None and _input_price(turn) <= tokens
     if turn is None or not is_whole_prompt:
-        turn, oldest = _of_turns_alone(project, selection, oldest, require_key=require_key)
+        turn, oldest = _of_turns_alone(prepare, oldest)
     return PreparedCompaction(
         turn,
         name,
@@ -192,10 +118,13 @@ def compact_discussion(
     Args:
         prepared: What ``prepare_compaction`` has returned.
         project: Whose discussion.
-        on_text: Called with each piece of the summary.
+        on_text: Called with each piece of the summary. If it raises an ``OSError`` or an ``OutputError``, as for an
+            output that was closed, the discussion is compacted all the same, and the error is raised at the end.
 
     Raises:
-        ClientError: The provider refused, failed, or answered nothing: the discussion stays as it was.
+        ClientError: The provider refused, failed, answered nothing or too much, or broke off: the discussion stays as
+            it was.
+        ConfigError: Another process has taken the name, or has damaged the discussion.
         OutputError: A file cannot be written, lies outside of the project, or was changed meanwhile.
     """
     if project.path is None:
@@ -204,57 +133,88 @@ def compact_discussion(
     root = None if scope.allow_outside else Path(scope.root)
     history = confined(history_file(project.path, prepared.name), root)
     kept = confined(history_file(project.path, prepared.kept_as), root)
-    completed = send_turn(prepared.turn, project, on_text=on_text)
-    copy_discussion(history, kept, continues=prepared.name or DEFAULT)
+    output = _Output(on_text)
+    completed = send_turn(prepared.turn, project, on_text=output)
     summary = {"role": SUMMARY, "content": completed.reply.text}
-    if not replace_first_turns(history, prepared.turns, summary):
-        kept.unlink(missing_ok=True)
-        raise OutputError(
-            f"somebody else has written to {history}: it stays as it is, and the summary is in {completed.answer}"
-        )
+    with _named_in_errors(completed):
+        _check_summary(prepared, completed, count(build_discussion_section([summary])))
+        copy_discussion(history, kept, continues=prepared.name or DEFAULT)
+        if not replace_first_turns(history, prepared.turns, summary):
+            kept.unlink(missing_ok=True)
+            raise OutputError(f"somebody else has written to {history}: it stays as it is")
+    if output.error is not None:
+        raise output.error
     return CompletedCompaction(completed, history, kept, prepared.kept_as)
 
 
-def _behind_the_prompt(
-    project: Project,
-    selection: ModelSelection,
-    turns: DiscussionTurns,
-    number: int,
-    *,
-    require_key: bool,
-) -> PreparedTurn | None:
-    """Return the question behind the prompt as it is, ``None`` where that does not show all of the discussion."""
-    question = _question(len(turns.configured) + number)
+class _Output:
+    """Passes the pieces of a summary on until that fails: it is paid for, and takes its place nonetheless."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self.error: OSError | OutputError | None = None
+        self._on_text = on_text
+
+    def __call__(self, piece: str) -> None:
+        try:
+            if self._on_text is not None and self.error is None:
+                self._on_text(piece)
+        except (OSError, OutputError) as error:
+            self.error = error
+
+
+@contextmanager
+def _named_in_errors(completed: CompletedTurn) -> Iterator[None]:
+    """Add to an error a note of the file with the summary, which was paid for."""
     try:
-        turn = prepare_turn(
-            project, question, selection, require_key=require_key, aside=AsideScope()
+        yield
+    except AggregateError as error:
+        error.add_note(f"the summary is in {completed.answer}")
+        raise
+
+
+def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, tokens: int) -> None:
+    """Refuse a summary that is not whole, or no shorter than the turns in whose place it would come.
+
+    Raises:
+        ProviderError: It is refused: the discussion stays as it was.
+    """
+    stop = completed.reply.stop
+    if stop is not FinishReason.END:
+        limit = f" at {prepared.turn.max_output:,} tokens" * (stop is FinishReason.LENGTH)
+        raise ProviderError(
+            f"the summary is not complete ({stop.value}{limit}): the discussion stays as it was"
         )
-    except PromptTooLongError:
+    if tokens >= prepared.tokens:
+        raise ProviderError(
+            f"the summary has {tokens:,} tokens, and the turns have {prepared.tokens:,}: the discussion stays as it was"
+        )
+
+
+def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> PreparedTurn | None:
+    """Return the question behind the prompt as it is, ``None`` where that does not show all of the discussion."""
+    try:
+        turn = prepare(_question(number), aside=AsideScope())
+    except (PromptTooLongError, BudgetError):
         return None
     return None if turn.budget is not None else turn  # a budget leaves out the oldest turns
 
 
 def _of_turns_alone(
-    project: Project, selection: ModelSelection, oldest: Sequence[Any], *, require_key: bool
+    prepare: Callable[..., PreparedTurn], oldest: Sequence[Any]
 ) -> tuple[PreparedTurn, tuple[Any, ...]]:
     """Return the question behind the oldest turns that fit the model's window, and these turns."""
     shown = tuple(oldest)
     while True:
-        scope = AsideScope(shown)
         try:
-            turn = prepare_turn(
-                project, _question(len(shown)), selection, require_key=require_key, aside=scope
-            )
+            return prepare(_question(len(shown)), aside=AsideScope(shown)), shown
         except PromptTooLongError:
             if len(shown) < 4:
                 raise
             shown = shown[: len(shown) // 2]
-        else:
-            return turn, shown
 
 
 def _question(turns: int) -> str:
-    return _INSTRUCTIONS.format(turns=turns, words=_WORDS)
+    return _INSTRUCTIONS.format(turns=turns, words=SUMMARY_WORDS)
 
 
 def _input_price(turn: PreparedTurn) -> float:

@@ -7,6 +7,7 @@ then keeps what ``send`` keeps, so that the next plan knows what the provider's 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -216,8 +217,8 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
         reply: What the model has answered; ``None``, as SDKs have it for an answer without text, is an empty one.
 
     Raises:
-        ClientSetupError: The plan is one of a prompt alone, which has no project to be kept in, or the discussion ends
-            with this turn already.
+        ClientSetupError: The plan is one of a prompt alone, which has no project to be kept in, or the discussion has
+            this turn already.
         ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
         OutputError: A file cannot be written, or lies outside of the project.
     """
@@ -231,12 +232,19 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
             _usage(api_family(planned.provider, planned.model), usage),
             model=planned.model,
         )
-    request = planned.turn.request
-    answer = {"role": ASSISTANT, "content": reply.text}
-    turns = project_discussion(planned.project, request.discussion, is_new=True)
-    if turns.path and turns.all == (*request.history, answer):
+    if _is_recorded(planned.turn, planned.project, reply.text):
         raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
     return record_turn(planned.turn, planned.project, reply)
+
+
+def _is_recorded(turn: PreparedTurn, project: Project, answer: str) -> bool:
+    """Tell whether the discussion has a turn, behind what it had when that was planned."""
+    *earlier, question = turn.request.history
+    turns = project_discussion(project, turn.request.discussion, is_new=True)
+    # Where it has become shorter, a summary stands in the place of old turns.
+    behind = turns.all[len(earlier) :] if len(turns.all) >= len(earlier) else turns.all
+    recorded = (question, {"role": ASSISTANT, "content": answer})
+    return turns.path is not None and any(pair == recorded for pair in pairwise(behind))
 
 
 def _usage(family: str, reported: object) -> Usage:

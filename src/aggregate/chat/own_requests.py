@@ -5,13 +5,12 @@ paid for. So only those are believed whose hash stands in the user's own state f
 """
 
 import json
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 from aggregate.disk.reading import read_text
-from aggregate.disk.user_folders import state_folder
+from aggregate.disk.user_folders import STATE_VARIABLE, state_folder, user_state_folder
 from aggregate.disk.writing import exclusive_access, private_folder, replace_own
 from aggregate.errors import OutputError
 
@@ -34,11 +33,21 @@ def own_hashes(output_dir: Path) -> tuple[str, ...]:
         return ()
 
 
-def remember_record(output_dir: Path, text: str) -> None:
-    """Remember a record as this user's; where that cannot be done, the next request goes on from none."""
+def remember_record(output_dir: Path, text: str) -> str:
+    """Remember a record as this user's; return why that cannot be done, ``""`` where it is.
+
+    The next request goes on from none then.
+    """
+    if user_state_folder() is None:
+        return f"there is no home folder: set {STATE_VARIABLE}"
     path = state_folder(output_dir) / _FILE
-    with suppress(OSError, OutputError):
+    try:
         private_folder(path.parent)
         with exclusive_access(path):
             hashes = dict.fromkeys((*own_hashes(output_dir), record_hash(text)))
             replace_own(path, json.dumps([*hashes][-_MOST:], indent=0) + "\n")
+    except OSError as error:
+        return f"cannot write {path}: {error.strerror or error}"
+    except OutputError as error:
+        return str(error)
+    return ""

@@ -65,8 +65,8 @@ class LoggedRequest:
     sent: SentRecord | None = None
 
 
-def write_request(request: LoggedRequest) -> None:
-    """Record a request in one step.
+def write_request(request: LoggedRequest) -> str:
+    """Record a request in one step; return why one that was sent is not remembered as the user's, ``""`` if it is.
 
     Raises:
         OutputError: The file cannot be written.
@@ -96,9 +96,9 @@ def write_request(request: LoggedRequest) -> None:
             data["sent"]["discussion"] = sent.discussion
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     text = text.replace('],["', '],\n["') + "\n"
-    if sent:
-        remember_record(request.path.parent, text)
+    problem = remember_record(request.path.parent, text) if sent else ""
     replace_own(request_log_path(request.path), text)
+    return problem
 
 
 @get_monitor().scope("log_written_prompt")

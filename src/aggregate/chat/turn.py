@@ -25,6 +25,8 @@ from aggregate.compose.audit_file import record_audit
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
+from aggregate.config.user import is_trusted
+from aggregate.disk.roots import project_root
 from aggregate.disk.writing import confined
 from aggregate.errors import OutputError, ProviderError
 from aggregate.models.reply import FinishReason, Reply
@@ -128,13 +130,14 @@ def _completed(
         with file.named_in_errors("what came of the answer"):
             reply = ask(recorder, log)
     with file.named_in_errors("the answer"):
-        _keep(prepared, reply, history, log)
+        problem = _keep(prepared, reply, history, log)
         if recorder.error is not None:
             raise recorder.error
     warnings = (
         *_left_out(prepared.client.provider, reply),
         *reply.raw.get(WARNINGS, ()),
         *_usage_warnings(prepared, reply.usage),
+        *_unremembered(request, problem),
         *file.warnings,
     )
     return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
@@ -203,8 +206,10 @@ def _after_cache(prepared: PreparedTurn, reply: Reply, name: str) -> tuple[str, 
     return forget_caches(gone, folder)
 
 
-def _keep(prepared: PreparedTurn, reply: Reply, history: Path | None, log: LoggedRequest) -> None:
+def _keep(prepared: PreparedTurn, reply: Reply, history: Path | None, log: LoggedRequest) -> str:
     """Add both turns to the discussion's file, if there is one, and record what was sent in any case.
+
+    Returns why that is not remembered, ``""`` if it is.
 
     Raises:
         ProviderError: There is no answer to keep.
@@ -217,7 +222,14 @@ def _keep(prepared: PreparedTurn, reply: Reply, history: Path | None, log: Logge
         with suppress(OutputError):  # the first error says more
             write_request(log)
         raise
-    write_request(log)
+    return write_request(log)
+
+
+def _unremembered(request: Request, problem: str) -> tuple[str, ...]:
+    """Return a warning where the next request cannot go on from this one; a trusted project's own records suffice."""
+    if not problem or is_trusted(project_root(request.base_dir)):
+        return ()
+    return (f"the next request is planned as if this one had not been sent: {problem}",)
 
 
 def _add_turns(prepared: PreparedTurn, reply: Reply, history: Path) -> None:

@@ -2,15 +2,21 @@
 
 import json
 
-from aggregate.chat.compaction import (
-    CompletedCompaction,
-    PreparedCompaction,
-    compact_discussion,
-    prepare_compaction,
-)
+from aggregate.chat.compaction import compact_discussion, prepare_compaction
 from aggregate.chat.model_selection import ModelSelection
-from aggregate.cli.output import say, warn, writable_output, write_piece, write_result
+from aggregate.chat.prepared_compaction import CompletedCompaction, PreparedCompaction
+from aggregate.cli.output import (
+    say,
+    warn,
+    warn_all,
+    writable_output,
+    write_piece,
+    write_result,
+    write_rows,
+)
 from aggregate.cli.send_report import answer_data, usage_sentence
+from aggregate.cli.turn import say_wait
+from aggregate.compose.asking import for_reader
 from aggregate.config.load import Project
 from aggregate.sources.history_reader import DEFAULT
 
@@ -34,13 +40,15 @@ def compact(
         shows_summary: Whether the summary is printed, as the answer that was asked for.
         as_json: Whether what is printed is JSON.
     """
-    prepared = prepare_compaction(project, selection, require_key=not dry_run)
+    prepared = prepare_compaction(project, selection, on_wait=say_wait, require_key=not dry_run)
     if not quiet:
-        say(*prepared.turn.warnings, prepared.sentence)
+        warn_all(for_reader(prepared.turn.warnings), more="run --json")
     if dry_run:
-        if as_json:
-            write_result(json.dumps(_plan_data(prepared), indent=2))
+        plan = json.dumps(_plan_data(prepared), indent=2)
+        write_result(plan) if as_json else write_rows(prepared.sentence)
         return prepared, None
+    if not quiet:
+        say(prepared.sentence)
     streams = shows_summary and not as_json
     with writable_output():
         compacted = compact_discussion(prepared, project, on_text=write_piece if streams else None)
@@ -62,10 +70,13 @@ def _plan_data(prepared: PreparedCompaction) -> dict[str, object]:
     """Return what is done as JSON data."""
     price = prepared.price
     return {
+        "provider": prepared.turn.client.provider,
+        "model": prepared.turn.client.model,
         "discussion": prepared.name or DEFAULT,
         "turns": len(prepared.turns),
         "tokens": prepared.tokens,
         "kept_as": prepared.kept_as,
         "cost": None if price is None else float(price),
         "pays_back_after": prepared.pays_back_after,
+        "warnings": list(prepared.turn.warnings),
     }

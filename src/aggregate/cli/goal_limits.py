@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from aggregate.agent import EngineLimits
+from aggregate.cli.options import FiniteRange
 from aggregate.cli.output import warn
 from aggregate.config.discover import nearest_config
 from aggregate.config.load import load_config
@@ -31,7 +32,7 @@ def limit_options(command: Callable[..., None]) -> Callable[..., None]:
     seconds = click.option(
         "--max-seconds",
         metavar="S",
-        type=click.FloatRange(min=0, min_open=True),
+        type=FiniteRange(min=0, min_open=True),
         help=f"Take at most this many seconds.  [default: {usual.seconds:g}]",
     )
     steps = click.option(

@@ -1,6 +1,7 @@
 """Options that several commands take."""
 
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _PATH = click.Path(path_type=Path, dir_okay=False)
+
+
+class FiniteRange(click.FloatRange):
+    """A number within bounds; ``nan`` and ``inf`` are none, though Python reads them and no bound excludes them."""
+
+    def convert(
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
 
 config_option = click.option(
     "-c",

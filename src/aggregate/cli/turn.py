@@ -153,7 +153,7 @@ def prepare(
             project,
             message,
             selection,
-            on_wait=_say_wait,
+            on_wait=say_wait,
             on_start=bar.start,
             on_done=bar.advance,
             require_key=require_key,
@@ -201,5 +201,6 @@ def _beginnings(turn: PreparedTurn) -> Sequence[str]:
     return (f'the discussion "{request.discussion}" begins',) if is_first else ()
 
 
-def _say_wait(seconds: float, error: ProviderError) -> None:
+def say_wait(seconds: float, error: ProviderError) -> None:
+    """Say that a provider is asked again, and when."""
     say(f"{error}; trying again in {seconds:.1f} s")

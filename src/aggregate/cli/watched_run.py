@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -109,7 +110,8 @@ def _write_again(run: "_WatchedRun", watch: TreeWatch) -> None:
     notice = watch.notice
     for changes in watch:
         time.sleep(max(0.0, run.begun + _PAUSE_SECONDS - time.monotonic()))
-        more = watch.wait(0)  # once: a file that never rests must not put the prompt off for ever
+        # One more batch has all that came meanwhile; a file that is written all the time would bring ever more.
+        more = watch.wait(0)
         paths = {*changes.paths, *(more.paths if more else ())}
         watch.watch_files(run.write_changed(sorted(paths)))
         if watch.notice != notice:
@@ -133,6 +135,7 @@ class _WatchedRun:
         self._tokens = 0
         self._failure = ""
         self._output = ("", "")
+        self._folder = Path.cwd()
 
     def is_own(self, path: str) -> bool:
         """Tell whether a path is the folder that a run writes to, or a file that it writes there."""
@@ -144,7 +147,11 @@ class _WatchedRun:
         """Write the prompt as it is now, if it is another one; return the files that count."""
         self.begun, number = time.monotonic(), self.number
         try:
+            with suppress(OSError):
+                os.chdir(self._folder)  # it may have been deleted and made again
             files = self.write(self._asked.request(), changed)
+        except BrokenPipeError:
+            raise  # nobody reads on
         except (AggregateError, OSError, click.ClickException) as error:
             sentence = (
                 error.format_message() if isinstance(error, click.ClickException) else str(error)

@@ -28,7 +28,12 @@ class ScriptedReply(BaseModel):
     failures: int = Field(
         default=0, ge=0, description="How many attempts fail first; 0 with fail means all."
     )
-    cost: float = Field(default=0, ge=0, description="What it costs, in US dollars; to try limits.")
+    cost: float = Field(
+        default=0,
+        ge=0,
+        allow_inf_nan=False,
+        description="What it costs, in US dollars; to try limits.",
+    )
     refuse: bool = Field(
         default=False, description="The failure is a refusal: asking again does not help."
     )

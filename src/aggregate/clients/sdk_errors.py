@@ -166,6 +166,8 @@ def _connection_problem(chain: Sequence[BaseException]) -> str:
             return f"cannot be reached{_where(chain)}: it did not accept a connection in time"
         if isinstance(cause, httpx2.TimeoutException):
             return "did not answer in time"
+        if isinstance(cause, httpx2.ReadError | httpx2.RemoteProtocolError):
+            return f"broke off the connection{_where(chain)}"
         if isinstance(cause, httpx2.HTTPError | httpx2.StreamError | OSError):
             return f"cannot be reached{_where(chain)}"
     return "failed"

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -224,6 +225,17 @@ class FileCorpus:
         if len(self._terms) > _MOST_TERMS:
             self._terms.clear()
         self._reader.notes = FileNotes()
+
+    def shown_otherwise(self, files: Mapping[str, ResolvedFile]) -> "FileCorpus":
+        """Return the same corpus with some of its files to be shown in another way; what was looked up is shared.
+
+        Args:
+            files: These, by their paths.
+        """
+        other = copy(self)
+        shown = [files.get(file.path, file) for file in self._columns.shown]
+        other._columns = self._columns._replace(shown=shown)
+        return other
 
     @property
     def shown(self) -> Sequence[ResolvedFile]:

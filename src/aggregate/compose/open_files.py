@@ -1,7 +1,7 @@
 """The files of a project that is asked about again and again: as long as nothing has changed they are not read anew."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +10,7 @@ from aggregate.compose.file_reading import FileReader
 from aggregate.compose.file_rendering import select_files
 from aggregate.compose.ranked_files import ReadFiles
 from aggregate.compose.request import Request
-from aggregate.compose.selection import Selection
+from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.index.group_states import describe_settled
 from aggregate.index.store import Index
 
@@ -65,14 +65,15 @@ class OpenFiles:
             self._last,
             None,
         )  # what was remembered before is let go before more is read
-        if last is None or not _holds(last, request, index, selection, states):
+        files = _known(last, request, index, selection, states) if last else None
+        if last is None or files is None:
             del last
             return self._read(request, index, selection, states, on_start, on_done)
         if on_start:
             on_start(0)
-        last.files.corpus.trim()
-        self._last = last
-        return last.files
+        files.corpus.trim()
+        self._last = last._replace(files=files)
+        return files
 
     def _read(
         self,
@@ -99,17 +100,52 @@ class OpenFiles:
         return files
 
 
-def _holds(
+def _known(
     last: _Remembered, request: Request, index: Index, selection: Selection, states: bytes
-) -> bool:
-    """Tell whether what is remembered is what would be read now."""
-    return (
+) -> ReadFiles | None:
+    """Return what would be read now, as far as what is remembered tells; ``None`` where it does not."""
+    is_unchanged = (
         bool(states)
         and last.states == states
         and last.kept_in is index
         and last.redaction == request.redaction
-        and last.files.selection == selection
     )
+    if not is_unchanged:
+        return None
+    if last.files.selection == selection:
+        return last.files
+    otherwise = _shown_otherwise(last.files, selection)
+    if otherwise is None:
+        return None
+    return ReadFiles(selection, last.files.reader, last.files.corpus.shown_otherwise(otherwise))
+
+
+def _shown_otherwise(files: ReadFiles, selection: Selection) -> Mapping[str, ResolvedFile] | None:
+    """Return the files that a selection shows in another way, ``None`` where it differs in more than that.
+
+    How a file is shown decides whether it is read only where a program has written it, or where it cannot be read:
+    for all others another view, as somebody sets it on a page, changes nothing of what is known of them.
+    """
+    before = files.selection
+    if before.generated != selection.generated or len(before.files) != len(selection.files):
+        return None
+    otherwise = {
+        new.path: new
+        for old, new in zip(before.files, selection.files, strict=True)
+        if new is not old and new != old
+    }
+    plain = {
+        shown.path: shown.file
+        for shown, facts in zip(files.corpus.shown, files.corpus.files, strict=True)
+        if shown.path in otherwise and not facts.is_generated
+    }
+    in_order = zip(before.files, selection.files, strict=True)
+    are_alike = all(old.path == new.path and old.file == new.file for old, new in in_order)
+    is_plain = otherwise.keys() == plain.keys() and not any(
+        file.problem or file.is_remark or file.path in files.reader.marks
+        for file in otherwise.values()
+    )
+    return otherwise if are_alike and is_plain else None
 
 
 def _states(selection: Selection, seen_ns: int) -> bytes:

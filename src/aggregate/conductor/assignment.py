@@ -23,7 +23,7 @@ _LATER = (
 """Fields that workers of earlier versions do not know."""
 
 
-_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """As it is read again: less than nothing in a database would leave a run more than its limit."""
 
 
@@ -156,8 +156,8 @@ class TicketOutcome:
     tokens: Annotated[int, Field(ge=0)] = 0
     errors: tuple[str, ...] = ()
     warning: str = ""
-    cost: _Amount | None = None
-    seconds: _Amount = 0.0
+    cost: Amount | None = None
+    seconds: Amount = 0.0
 
     @property
     def failure(self) -> str | None:

@@ -3,12 +3,16 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import isfinite
 from threading import Event
 from time import monotonic
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
 
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.conductor.answer_schema import AnswerSchemaError, checked_answer
-from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
+from aggregate.conductor.assignment import Amount, Assignment, TicketOutcome, WorkerReply
 from aggregate.conductor.attempt_account import AttemptAccount
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
@@ -42,12 +46,24 @@ class Attempt:
 
     status: RunStatus
     text: str
-    tokens: int = 0
+    tokens: Annotated[int, Field(ge=0)] = 0
     again: bool = False
     warning: str = ""
-    cost: float | None = None
-    seconds: float = 0.0
+    cost: Amount | None = None
+    seconds: Amount = 0.0
     refused: str = ""
+
+    @classmethod
+    def from_recorded(cls, data: object) -> "Attempt":
+        """Return the attempt that was recorded as this.
+
+        Raises:
+            ValueError: It is none; a database may hold what somebody else wrote.
+        """
+        return _ATTEMPT.validate_python(data)
+
+
+_ATTEMPT = TypeAdapter(Attempt)
 
 
 class WorkerStopping(BaseException):
@@ -87,16 +103,10 @@ def attempt_assignment(
             raise WorkerStopping
         with suppress(TimeoutError):
             done = attempt.result(timeout=min(remaining, STOP_SECONDS))
-            return replace(done, seconds=_seconds_since(begin))
+            return _accounted(done, begin)
     reason = f"timeout after {assignment.timeout:g} s"
-    return Attempt(
-        RunStatus.TIMEOUT,
-        reason,
-        account.tokens,
-        again=True,
-        cost=account.cost,
-        seconds=_seconds_since(begin),
-    )
+    done = Attempt(RunStatus.TIMEOUT, reason, account.tokens, again=True, cost=account.cost)
+    return _accounted(done, begin)
 
 
 def _ask(worker: Worker, assignment: Assignment, begun: AttemptAccount) -> Attempt:
@@ -147,8 +157,13 @@ def _success(reply: WorkerReply) -> Attempt:
     return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning, cost=reply.cost)
 
 
-def _seconds_since(begin: float) -> float:
-    return round(monotonic() - begin, 3)
+def _accounted(attempt: Attempt, begin: float) -> Attempt:
+    """Return an attempt that was begun then with its time; what its worker cannot have meant as a cost is not known."""
+    cost = attempt.cost
+    if cost is not None and not (isfinite(cost) and cost >= 0):
+        cost = None
+    seconds = round(monotonic() - begin, 3)
+    return replace(attempt, tokens=max(attempt.tokens, 0), cost=cost, seconds=seconds)
 
 
 def _shortened(text: str) -> str:

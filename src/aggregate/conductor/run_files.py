@@ -12,13 +12,16 @@ from aggregate.disk.writing import confined, replace_own
 
 GRAPH = "graph.svg"
 """The picture of the tickets, beside the report."""
+MOST_NUMBER = 999_999_999
+"""Of a run: a folder, or a row, with a larger one is somebody else's, and the next one might fit into no column."""
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
     """Return the number of a track's last run that has a folder, 0 for none; its database may be another one."""
     folders = output_dir.glob(f"{glob.escape(track_id)}_*")
-    numbers = [folder.name.removeprefix(f"{track_id}_") for folder in folders]
-    return max((int(number) for number in numbers if number.isdecimal()), default=0)
+    names = [folder.name.removeprefix(f"{track_id}_") for folder in folders]
+    short = (name for name in names if name.isdecimal() and len(name) <= len(str(MOST_NUMBER)))
+    return max(map(int, short), default=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ TokenNumber = Annotated[int, BeforeValidator(parse_number, json_schema_input_typ
 """A number of tokens, or a text such as ``"32k"``."""
 TokenAmount = Annotated[Amount, BeforeValidator(parse_amount, json_schema_input_type=_Number | str)]
 """The same, or ``"auto"``."""
+_Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Table(BaseModel):
@@ -369,20 +370,18 @@ class ModelTable(_Table):
     """What a model costs and takes, where the shipped tables lack it or are out of date; prices are for a million."""
 
     window: TokenNumber | None = Field(default=None, description="Tokens of its context window.")
-    input: float | None = Field(
-        default=None, ge=0, description="US dollars for a million tokens of input."
+    input: _Dollars | None = Field(
+        default=None, description="US dollars for a million tokens of input."
     )
-    output: float | None = Field(
-        default=None, ge=0, description="US dollars for a million tokens of output."
+    output: _Dollars | None = Field(
+        default=None, description="US dollars for a million tokens of output."
     )
-    cache_read: float | None = Field(
+    cache_read: _Dollars | None = Field(
         default=None,
-        ge=0,
         description="US dollars for a million tokens that are read from the cache.",
     )
-    cache_write: float | None = Field(
+    cache_write: _Dollars | None = Field(
         default=None,
-        ge=0,
         description="US dollars for a million tokens that are written to the cache.",
     )
     minimum: TokenNumber | None = Field(

@@ -8,14 +8,15 @@ from aggregate.config.discover import CONFIG_NAME
 from aggregate.config.load import load_config
 from aggregate.config.schema import Config
 from aggregate.disk.roots import real_path
+from aggregate.disk.user_folders import home_folder
 
 
 def global_config_path() -> Path:
     """Return the file with the presets of all projects: ``manual_slop.toml`` in the user's configuration folder."""
     if sys.platform == "win32":
-        root = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+        root = Path(os.environ.get("APPDATA") or home_folder() / "AppData" / "Roaming")
     else:
-        root = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        root = Path(os.environ.get("XDG_CONFIG_HOME") or home_folder() / ".config")
     return root / "manual_slop" / CONFIG_NAME
 
 

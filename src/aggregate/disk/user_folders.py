@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,8 @@ CACHE_VARIABLE = "AGGREGATE_CACHE_DIR"
 STATE_VARIABLE = "AGGREGATE_STATE_DIR"
 """The environment variable that moves the state folder."""
 _HASH_DIGITS = 16
+_NO_HOME = Path(os.devnull)
+"""Stands for the folders of a user without a home folder: nothing lies below it, and nothing can be made there."""
 
 
 def state_folder(project: Path) -> Path:
@@ -34,7 +36,7 @@ def user_state_folder() -> Path | None:
     ``None`` where the user has no home folder.
     """
     folder = _states()
-    return folder if folder.is_absolute() else None
+    return folder if folder != _NO_HOME else None
 
 
 def cache_folder() -> Path | None:
@@ -55,8 +57,8 @@ def cache_folder() -> Path | None:
         return Path(os.path.normpath(named))
     from platformdirs import user_cache_path  # 4 ms, which most runs do without
 
-    usual = user_cache_path("manual_slop", appauthor=False)
-    return usual if usual.is_absolute() else None
+    usual = _usual_folder(user_cache_path)
+    return usual if usual != _NO_HOME else None
 
 
 @contextmanager
@@ -87,4 +89,21 @@ def _states() -> Path:
         return Path(os.path.abspath(root))
     from platformdirs import user_state_path  # 4 ms, which most runs do without
 
-    return user_state_path("manual_slop", appauthor=False)
+    return _usual_folder(user_state_path)
+
+
+def home_folder() -> Path:
+    """Return the user's home folder; for a user without one, as in some containers, a place where nothing lies."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return _NO_HOME
+
+
+def _usual_folder(find: Callable[..., Path]) -> Path:
+    """Return what platformdirs says; some of its versions have a relative path without a home folder, some raise."""
+    try:
+        folder = find("manual_slop", appauthor=False)
+    except RuntimeError:
+        return _NO_HOME
+    return folder if folder.is_absolute() else _NO_HOME

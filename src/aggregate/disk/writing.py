@@ -28,11 +28,11 @@ _STEM_CHARACTERS = 50
 """Of a file's name in its temporary one, which must not have more than 255 bytes: a character has up to four."""
 
 
-def replace_text(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str, *, like: Path | None = None) -> None:
     """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
 
     A link is written through, so that it stays one; where it could be a stranger's, ask ``confined`` before. The file
-    keeps its permissions, and the disk is waited for.
+    keeps its permissions, a new one has those of ``like``, and the disk is waited for.
 
     Raises:
         OutputError: It cannot be written.
@@ -40,7 +40,8 @@ def replace_text(path: Path, text: str) -> None:
     target = Path(os.path.realpath(path))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+        pattern = target if target.exists() else like
+        mode = stat.S_IMODE(pattern.stat().st_mode) if pattern else None
         _replace(target, text.encode(), mode=mode, durable=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

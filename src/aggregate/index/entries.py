@@ -54,9 +54,8 @@ class Seal(NamedTuple):
     def open(self, key: bytes, data: bytes) -> bytes | None:
         """Return the payload, or ``None`` if ``data`` is damaged or belongs to another key."""
         check = sha256(self.salt + key)
-        check.update(
-            memoryview(data)[_CHECK_BYTES:]
-        )  # a question opens megabytes: no copy is made of them for this
+        # A question opens megabytes, so no copy of them is made for the check.
+        check.update(memoryview(data)[_CHECK_BYTES:])
         return data[_CHECK_BYTES:] if data.startswith(check.digest()[:_CHECK_BYTES]) else None
 
 

@@ -36,6 +36,7 @@ _INSTRUCTIONS: Final = (
     "Begin a task with compose: it returns what of this project matters for it. Then find, outline and read for what "
     "is missing. Paths are relative to the project's root."
 )
+_OTHER_FOLDERS: Final = "notifications/roots/list_changed"
 _PROGRESS_SECONDS: Final = 0.1
 """Between two messages about the same work: a host shows a bar, and each message costs as much as a file."""
 _MOST_CONNECTIONS: Final = 64
@@ -66,6 +67,8 @@ class AgentServer:
     ) -> None:
         self.workspace = workspace
         self._check = check
+        self._started_for = workspace
+        self._named, self._followed = 1, 0
         self._lock = threading.Lock()
         self._following = anyio.Lock()
         self._connections: OrderedDict[str, Connection] = OrderedDict()
@@ -81,6 +84,10 @@ class AgentServer:
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
+        )
+        # By its name: the SDK's argument for it warns that newer versions of the protocol have none.
+        self.protocol.add_notification_handler(
+            _OTHER_FOLDERS, types.NotificationParams, self._name_other_folders
         )
 
     async def serve_stdio(self) -> None:
@@ -121,7 +128,7 @@ class AgentServer:
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
     async def _follow_host(self, context: Any) -> None:  # noqa: ANN401 - the SDK's
-        """Serve the project that the host names, asked once, before the first answer.
+        """Serve the project that the host names, asked before the first answer and after it has named others.
 
         Over HTTP it stays the one that the server was started for: whoever knows the token may be elsewhere.
 
@@ -131,21 +138,20 @@ class AgentServer:
         if self._check is None or context.request is not None:
             return
         async with self._following:
-            check, self._check = self._check, None
-            if check is None:
+            named = self._named
+            if self._followed == named:
                 return
-            config = await config_of_host(context.session, self.workspace.config.parent)
-            if config is None:
-                config = self.workspace.config
-            else:
+            config = await config_of_host(context.session, self._started_for.config.parent)
+            config = config or self._started_for.config
+            if config != self.workspace.config:
                 self.workspace = self.workspace.at(config)
-            try:
-                check(config)
-            except AggregateError:
-                self._check = (
-                    check  # the next call is told the same, or the mistake is mended by then
-                )
-                raise
+                self._of(context).forget()
+            self._check(config)  # where it refuses, the next call is told the same, or all is well
+            self._followed = named
+
+    async def _name_other_folders(self, _context: Any, _params: Any) -> None:  # noqa: ANN401 - the SDK's
+        """Note that the host has opened or closed folders: the next call asks which there are."""
+        self._named += 1
 
     def _answer(
         self,

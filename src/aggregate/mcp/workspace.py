@@ -56,6 +56,11 @@ class Connection:
     calls: int = 0
     last_prompt: str = ""
 
+    def forget(self) -> None:
+        """Know nothing of what was shown: from now on paths are those of another project."""
+        self.ledger = Ledger()
+        self.last_prompt = ""
+
 
 class Workspace:
     """One project; each request sees its configuration and files as they are then.

@@ -2,15 +2,18 @@
 
 import hmac
 import ipaddress
+import os
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
+from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+
+from aggregate.panel.connection_owner import connection_owner
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -36,6 +39,7 @@ _HEADERS: Final = (
 )
 _OWN_SITES: Final = ("same-origin", "none")
 """What a browser says of a request that no other site has caused."""
+_OTHER_USER: Final = "another user of this machine has asked: start aggregate panel as the user whose browser opens it"
 _UNOPENED: Final = "open the address that aggregate panel has printed: it holds the token\n"
 
 
@@ -145,6 +149,8 @@ class Guarded:
             return _refused(path, f"{method[:20]} is not answered here", 405)
         if path.startswith("/static/"):  # the page itself, which holds nothing of the project
             return None
+        if self._is_other_user(scope):
+            return _refused(path, _OTHER_USER, 403)
         if path == "/" and (given := _token(scope)):
             return self._admitted() if self._access.is_token(given) else _unopened()
         if not self._access.is_secret(self._cookie(headers)):
@@ -155,6 +161,19 @@ class Guarded:
         if path.startswith("/api/") and is_foreign:
             return _refused(path, "another site has asked: only the panel's own page may", 403)
         return None
+
+    def _is_other_user(self, scope: Message) -> bool:
+        """Tell whether another user of this machine asks, who may have read the token among the running programs.
+
+        The browser is started with the address, and a cookie goes to whatever listens at any port of this machine.
+        """
+        if self._access.host not in LOOPBACK or not hasattr(os, "getuid"):
+            return False
+        client, server = scope.get("client"), scope.get("server")
+        if not (client and server):  # closed before it was taken
+            return True
+        # The administrator reads everything anyway, and forwards connections from elsewhere.
+        return connection_owner(client, server) not in (None, 0, os.getuid())
 
     def _refused_post(self, path: str, headers: dict[bytes, str]) -> Response | None:
         if not self._access.is_own_origin(headers.get(b"origin", "")):
@@ -176,11 +195,9 @@ class Guarded:
         return response
 
     def _cookie(self, headers: dict[bytes, str]) -> str:
-        try:
-            cookie = SimpleCookie(headers.get(b"cookie", "")).get(self._access.cookie)
-        except CookieError:
-            return ""
-        return cookie.value if cookie else ""
+        # As browsers read them: the standard library's parser stops at what it does not know, and any other program on
+        # this machine may have set a cookie that holds JSON.
+        return cookie_parser(headers.get(b"cookie", "")).get(self._access.cookie, "")
 
 
 def _token(scope: Message) -> str:

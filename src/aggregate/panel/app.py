@@ -2,15 +2,17 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -141,7 +143,7 @@ class Panel:
         )
 
     async def _image(self, request: Request) -> Response:
-        path = request.query_params.get("path", "")
+        path = _query(request).get("path", "")
         try:
             data, kind = await run_in_threadpool(self._image_data, path)
         except AggregateError as error:
@@ -330,7 +332,7 @@ def _get(answer: Callable[[Mapping[str, str]], object]) -> Answer:
 
     async def respond(request: Request) -> Response:
         try:
-            return await run_in_threadpool(lambda: _json(answer(request.query_params)))
+            return await run_in_threadpool(lambda: _json(answer(_query(request))))
         except AggregateError as error:
             return _failure(error)
 
@@ -348,6 +350,12 @@ def _post(act: Callable[[Mapping[str, Any]], object]) -> Answer:
             return _failure(error)
 
     return respond
+
+
+def _query(request: Request) -> Mapping[str, str]:
+    """Return the parameters of a question; in a file's name that is no Unicode each byte stands for itself."""
+    text = request.scope["query_string"].decode("latin-1")
+    return dict(parse_qsl(text, keep_blank_values=True, errors=sys.getfilesystemencodeerrors()))
 
 
 async def _body(request: Request) -> Mapping[str, Any]:
@@ -376,16 +384,17 @@ def _number(text: str, name: str) -> int:
     return int(text)
 
 
-def _json(data: object) -> Response:
+def _json(data: object, status: int = 200) -> Response:
     # Names of files need not be Unicode; as escapes they pass, and come back as they went.
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return Response(text, media_type="application/json", headers={"cache-control": "no-store"})
+    headers = {"cache-control": "no-store"}
+    return Response(text, status, headers, media_type="application/json")
 
 
 async def _unforeseen(_request: Request, error: Exception) -> Response:
     """Answer in a sentence; the traceback stands in the terminal."""
     failure: Failure = {"error": _FAULT.format(error)}
-    return JSONResponse(failure, status_code=500)
+    return _json(failure, 500)
 
 
 def _failure(error: AggregateError, status: int = _REFUSED) -> Response:
@@ -393,7 +402,7 @@ def _failure(error: AggregateError, status: int = _REFUSED) -> Response:
     if isinstance(error, ConflictError):
         failure["conflict"] = True
         status = _CONFLICT
-    return JSONResponse(failure, status_code=status)
+    return _json(failure, status)
 
 
 def _sentence(error: AggregateError) -> str:

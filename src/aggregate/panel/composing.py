@@ -1,7 +1,8 @@
 """The prompt of a draft: composed as ``run`` composes it, and quickly where little has changed since the last time."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -70,18 +71,19 @@ class Composer:
 
     Args:
         index: What is known of files from run to run.
+        now: The clock, in nanoseconds of Unix time.
 
     Attributes:
         index: The same.
         lock: Held while a prompt is composed.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, now: Callable[[], int] = time.time_ns) -> None:
         self.index = index
         self.lock = threading.Lock()
         self._live: LivePrompt | None = None
         self._last: Request | None = None
-        self._open = OpenFiles()
+        self._open = OpenFiles(now)
         self._ranked: _Ranked | None = None
 
     def compose(
@@ -135,10 +137,17 @@ class Composer:
         last = self._ranked
         if last is not None and last.disk == disk and last.request == question:
             return last.fitting
-        self._ranked = None  # what was kept is let go before more is read
+        is_asked_again = (
+            last is not None and last.disk == disk and _is_alike(last.request, question)
+        )
+        ranked = last.fitting.ranked if last is not None and is_asked_again else None
+        self._ranked = last = None  # what was kept is let go before more is read
         files = self._open.read(request, index=self.index)
         is_settled = not (files.corpus.analysed or files.corpus.grouped)
-        ranked = rank_files(request, index=self.index, files=files)
+        if ranked is not None and files.corpus.files is ranked.files.corpus.files:
+            ranked = replace(ranked, files=files)  # they are only shown in another way
+        else:
+            ranked = rank_files(request, index=self.index, files=files)
         fitting = BudgetFitting(request, ranked, index=self.index)
         # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
         if is_settled:
@@ -165,6 +174,11 @@ class Composer:
 def _question(request: Request) -> Request:
     """Return a request without what neither its files nor their ranking depend on."""
     return replace(request, budget=None, history=(), results=(), kept=(), doubts=())
+
+
+def _is_alike(one: Request, other: Request) -> bool:
+    """Tell whether two requests ask the same of the files that their entries stand for."""
+    return replace(one, entries=()) == replace(other, entries=())
 
 
 def listed_files(request: Request) -> Mapping[str, ResolvedFile]:

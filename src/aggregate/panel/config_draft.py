@@ -42,6 +42,7 @@ class ConfigDraft:
         steps: The draft and what can be undone.
         project: The draft as a project.
         outside: Whether the file was changed since, while the draft has edits.
+        problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
 
     Raises:
         ConfigError: The configuration cannot be used.
@@ -50,6 +51,7 @@ class ConfigDraft:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.outside = False
+        self.problem = ""
         self._base = self._read()
         self.steps = Steps(Draft(self._base or ""))
         self.project: Project = self.steps.current.project(path)
@@ -102,17 +104,23 @@ class ConfigDraft:
         Raises:
             ConfigError: It cannot be used.
         """
-        self.outside = True  # also where it cannot be used
-        text = self._read()
+        try:
+            text = self._read()
+        except ConfigError as error:
+            self.problem = " ".join(str(error).split())
+            raise
+        self.problem = ""
         if text == self._base:
             self.outside = False
-        elif not self.is_dirty or self.current.text == (text or ""):
+        elif self.is_dirty and self.current.text != (text or ""):
+            self.outside = True
+        else:
             self._rebase(text)
 
     def is_as_read(self) -> bool:
-        """Tell whether the file is as it was when it was read or saved last."""
+        """Tell whether the file is as it was when it was read or saved last, and was not known to be another one."""
         try:
-            return self._read() == self._base
+            return not self.outside and self._read() == self._base
         except ConfigError:
             return False
 
@@ -131,7 +139,7 @@ class ConfigDraft:
         is_merged = merged.text != mine
         if is_merged:
             self._rebase(merged.text)
-        self._base, self.outside = merged.text, False
+        self._base, self.outside, self.problem = merged.text, False, ""
         sentence = f"saved {self.path.name}"
         if is_merged:
             keys = f": {', '.join(merged.keys[:_NAMED])}" if merged.keys else ""
@@ -178,7 +186,7 @@ class ConfigDraft:
         draft = replace(self.current, text=text or "")
         self.project = draft.project(self.path)
         self.steps.rebase(draft)
-        self._base, self.outside = text, False
+        self._base, self.outside, self.problem = text, False, ""
 
     def _load(self) -> None:
         self.project = self.current.project(self.path)

@@ -19,7 +19,9 @@ from aggregate.models.amounts import parse_amount
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import (
     EntryList,
+    append_all,
     exclude_pattern,
+    remove_all,
     set_slices,
     slices_of,
 )
@@ -33,6 +35,8 @@ VIEWS: tuple[str, ...] = get_args(ViewModeName)
 _MASKS: tuple[str, ...] = get_args(MaskName)
 _WORTH_A_GLOB = 4
 """Files of a folder from which one glob says it for all of them."""
+_MOST_EDITS = 100
+"""Edits of one step: the page makes one, of as many files as it likes."""
 _MOST_TEXT = 200_000
 """Characters of a task: a log that somebody pastes has that many at most."""
 
@@ -62,6 +66,8 @@ def apply_edits(draft: Draft, edits: Sequence[EditData], around: Surroundings) -
         ConfigError: The draft would be no configuration.
         AnchorError: Lines that are to be a slice do not stand in the file.
     """
+    if len(edits) > _MOST_EDITS:
+        raise ToolError(f"these are {len(edits):,} edits at once: {_MOST_EDITS} is the most")
     for edit in edits:
         change = _CHANGES.get(str(edit.get("op")))
         if change is None:
@@ -170,9 +176,9 @@ def _set_views(editor: _Editor, edit: EditData) -> Draft:
         ]:
             del left[path]
     places = entries.places(left)
+    places |= entries.add_all([path for path in left if path not in places])
     for path in left:
-        place = places.get(path)
-        entries.set_view(entries.add(path) if place is None else place, mode)
+        entries.set_view(places[path], mode)
     return editor.finished()
 
 
@@ -209,9 +215,8 @@ def _is_of(shown: Mapping[str, ResolvedFile], path: str, glob: str) -> bool:
 def _take_in(editor: _Editor, paths: Mapping[str, None]) -> None:
     """Exclude no longer what is named now."""
     patterns = {exclude_pattern(path) for path in paths}
-    excluded = editor.document.get("files", {}).get("exclude", ())
-    for index in reversed([i for i, pattern in enumerate(excluded) if pattern in patterns]):
-        del excluded[index]
+    excluded = editor.document.get("files", {}).get("exclude", [])
+    remove_all(excluded, [i for i, pattern in enumerate(excluded) if pattern in patterns])
     if "exclude" in editor.document.get("files", {}) and not excluded:
         del editor.table("files")["exclude"]
 
@@ -230,8 +235,7 @@ def _take_out(editor: _Editor, paths: Sequence[str]) -> Draft:
     files = editor.table("files")
     if "exclude" not in files:
         files["exclude"] = tomlkit.array().multiline(True)
-    for pattern in _patterns(still, left):
-        files["exclude"].append(pattern)
+    append_all(files["exclude"], _patterns(still, left))
     return editor.finished()
 
 
@@ -309,8 +313,9 @@ def _confirm_slice(editor: _Editor, edit: EditData) -> Draft:
     table = editor.entries.table_of(path)
     slices = slices_of(table)
     old = _slice(slices, number, path)
-    start, end = edit.get("start"), edit.get("end")
-    if start is None or end is None:
+    if edit.get("start") is not None and edit.get("end") is not None:
+        start, end = _number(edit, "start"), _number(edit, "end")
+    else:
         place = FuzzyAnchor.resolve(old, editor.around.text(path))
         if place.found:
             start, end = place.start_line, place.end_line
@@ -477,7 +482,7 @@ def _text(edit: EditData, key: str) -> str:
     value = edit.get(key)
     if not isinstance(value, str) or len(value) > _MOST_TEXT:
         raise ToolError(f'the edit "{edit.get("op")}" needs a text as "{key}"')
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if not _is_unicode(value):
         raise ToolError(f'the edit "{edit.get("op")}": "{key}" is no Unicode text')
     return value
 
@@ -486,7 +491,16 @@ def _texts(edit: EditData, key: str) -> list[str]:
     values = edit.get(key)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise ToolError(f'the edit "{edit.get("op")}" needs a list of texts as "{key}"')
+    for value in values:
+        if not _is_unicode(value):
+            raise ToolError(
+                f"{value[:200]!r} is no Unicode, which a configuration cannot hold: rename it, or name it by a glob"
+            )
     return values
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _number(edit: EditData, key: str) -> int:

@@ -162,6 +162,7 @@ class StateData(TypedDict):
         can_redo: Whether there is something to redo.
         outside: Whether the configuration was changed on the disk since the draft was made of it, so that saving
             merges or is refused.
+        config_problem: Why the configuration on the disk cannot be used, ``""`` where it can; the draft goes on.
         views: The view modes.
         strategy: ``auto``, ``summarize`` or ``full``.
         strategies: All three.
@@ -193,6 +194,7 @@ class StateData(TypedDict):
     can_undo: bool
     can_redo: bool
     outside: bool
+    config_problem: str
     views: list[str]
     strategy: str
     strategies: list[str]

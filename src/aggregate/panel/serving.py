@@ -199,6 +199,8 @@ def server(app: App, broadcast: Broadcast) -> uvicorn.Server:
         access_log=False,
         lifespan="off",
         server_header=False,
+        ws="none",
+        proxy_headers=False,  # whoever asks could say that somebody else does
         timeout_graceful_shutdown=1,
     )
     return _Server(config, broadcast)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from aggregate.chat.request_log import LoggedRequest
 from aggregate.compose.file_rendering import select_files
-from aggregate.compose.project import scope_of
+from aggregate.compose.project import redaction_for, scope_of
 from aggregate.compose.selection import ResolvedFile, display_path, own_output_filter
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.config.load import Project
 from aggregate.disk.roots import real_path
-from aggregate.errors import AggregateError, ToolError
+from aggregate.errors import AggregateError, ConfigError, ToolError
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
@@ -106,7 +106,7 @@ class Session:
         view: What was composed last.
         models: What prompts are compared with; empty until they are known.
         is_closed: Whether the work in the background has ended, or is about to.
-        problems: What goes wrong beside the prompt, one sentence each, by where it does.
+        problem: What goes wrong beside the prompt, ``""`` for nothing.
 
     Raises:
         ConfigError: The configuration cannot be used.
@@ -124,7 +124,7 @@ class Session:
         self.draft = ConfigDraft(config)
         self.view = View()
         self.models: tuple[PricedModel, ...] = ()
-        self.problems: dict[str, str] = {}
+        self.problem = ""
         self._composer = Composer(self.index)
         self._secrets = SecretFinder()
         self._omitted = OmittedFiles()
@@ -301,7 +301,7 @@ class Session:
         """
         view, draft, project = self.view, self.draft.current, self.project
         file = self._resolved(path, draft)
-        redaction = view.composed.request.redaction if view.composed else None
+        redaction = redaction_for(project, sending=False)
         source = without_secrets(file, read_listed(file, scope_of(project)), redaction)
         composed = view.composed if view.revision == self.revision else None
         shown = None
@@ -357,7 +357,8 @@ class Session:
 
     def catch_up(self) -> None:
         """Look at the whole disk anew: nobody has told of what was changed before it was watched."""
-        self._note_problem("config", self._follow_config)
+        if not self._is_saved([], set()):
+            self._follow_config()
         with self._lock:
             self._disk += 1
             self._changed = None
@@ -376,7 +377,7 @@ class Session:
         if not is_incomplete and (self._own(changed) or self._is_saved(changed, config)):
             return
         if is_incomplete or not config.isdisjoint(changed):
-            self._note_problem("config", self._follow_config)
+            self._follow_config()
         base = self._base_dir()
         shown = [display_path(path, base) for path in changed]
         with self._lock:
@@ -396,13 +397,20 @@ class Session:
         self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
 
     def _own(self, paths: list[str]) -> bool:
-        """Tell whether all of these are what we have written ourselves: prompts, records, states, their folders."""
-        folder = Path(real_path(self.project.folder))
-        output_dir = Path(real_path(folder / self.project.config.output.output_dir))
-        composed = self.view.composed
-        namespace = composed.request.namespace if composed else ""
-        is_ours = own_output_filter(self._base_dir(), output_dir, namespace, folder)
-        base, folders = self._base_dir(), {str(output_dir), str(folder / "state")}
+        """Tell whether all of these are what we have written ourselves: prompts, records, states.
+
+        Not whatever lies beside them: the folder of the prompts may be one of sources too.
+        """
+        composed, base = self.view.composed, self._base_dir()
+        if composed is None:
+            return False
+        request = composed.request
+        output, folder = (
+            Path(real_path(path)) for path in (request.output_dir, request.shown_from)
+        )
+        is_ours = own_output_filter(base, output, request.namespace, folder)
+        # A folder comes with what was written into it.
+        folders = (str(output), str(folder / "state"))
         return all(path in folders or is_ours(display_path(path, base)) for path in paths)
 
     def _is_saved(self, paths: list[str], config: set[str]) -> bool:
@@ -410,11 +418,15 @@ class Session:
         if not config.issuperset(paths):
             return False
         with self._lock:
-            return not self.draft.outside and self.draft.is_as_read()
+            return self.draft.is_as_read() and not self.draft.problem
 
     def _follow_config(self) -> None:
+        """Follow the configuration on the disk."""
         with self._lock:
-            self.draft.follow()
+            try:
+                self.draft.follow()
+            except ConfigError:  # the draft stays, and the page is told
+                return
         self._tell("config")
 
     def _work(self) -> None:
@@ -424,29 +436,26 @@ class Session:
                 return
             self._wanted.clear()
             self.compose()
-            self._note_problem("background", self._follow_up)
+            self._follow_up()
 
     def _follow_up(self) -> None:
-        """Find out what the page shows beside the prompt, and can wait for."""
+        """Find out what the page shows beside the prompt; what goes wrong there is a warning."""
+        try:
+            self._price_models()
+            self.find_secrets()
+        except Exception as error:  # noqa: BLE001 - without this thread the page would stand still
+            problem = f"beside the prompt: {' '.join(str(error).split()) or repr(error)}"
+        else:
+            problem = ""
+        if problem != self.problem:
+            self.problem = problem
+            self._tell("composed")
+
+    def _price_models(self) -> None:
         if not self.models:
             from aggregate.panel.model_list import priced_models  # half a second, behind the page
 
             self.models = priced_models(self.project)
-            self._tell("composed")
-        self.find_secrets()
-
-    def _note_problem(self, place: str, work: Callable[[], None]) -> None:
-        """Do what goes on without the page; what goes wrong there is among the warnings until it works again."""
-        try:
-            work()
-        except AggregateError as error:
-            problem = " ".join(str(error).split())
-        except Exception as error:  # noqa: BLE001 - the page says so, and the thread goes on
-            problem = f"a fault of ours, beside the prompt: {error!r}"
-        else:
-            problem = ""
-        if problem != self.problems.get(place, ""):
-            self.problems = {**self.problems, place: problem}
             self._tell("composed")
 
     def compose(self) -> None:

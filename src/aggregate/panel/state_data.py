@@ -1,12 +1,14 @@
 """Everything that the page shows beside files and prompt."""
 
+import sys
 from typing import get_args
 from urllib.parse import quote
 
 from aggregate.compose.discussions import discussion_turns
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy
-from aggregate.compose.project import scope_of, shared_personas
+from aggregate.compose.project import redaction_for, scope_of, shared_personas
+from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.config.schema import BEADS_MODE, ViewModeName
@@ -30,13 +32,15 @@ from aggregate.sources.path_resolution import FolderListing
 
 _BEGINNING = 200
 """Characters of a turn that tell which one it is."""
+_SEARCHED = 20_000
+"""Characters of a turn that are searched for secrets that begin in the former: a key has fewer."""
 
 
 def state_data(session: Session) -> StateData:
     """Return the state as the page takes it."""
     draft, project, view = session.draft.current, session.project, session.view
     composed = view.composed
-    warnings = [problem for problem in session.problems.values() if problem]
+    warnings = [session.problem] if session.problem else []
     warnings += composed.composition.warnings if composed else ()
     preset = project.config.project.active_preset
     chosen = project.config.context_presets.get(preset)
@@ -55,6 +59,7 @@ def state_data(session: Session) -> StateData:
         "can_undo": session.draft.steps.can_undo,
         "can_redo": session.draft.steps.can_redo,
         "outside": session.draft.outside,
+        "config_problem": session.draft.problem,
         "views": list(get_args(ViewModeName)),
         "strategy": Strategy.parse(project.config.project.aggregation_strategy).value,
         "strategies": [strategy.value for strategy in Strategy],
@@ -133,6 +138,7 @@ def _discussion(
         warnings.append(str(error))
         turns = ()
     tokens = iter(_turn_tokens(composed))
+    redaction = redaction_for(project, sending=False)
     rows: list[TurnData] = []
     for number, turn in enumerate(turns):
         is_on = draft.shows_discussion and number not in draft.turns_out
@@ -141,7 +147,7 @@ def _discussion(
             {
                 "id": number,
                 "role": str(role),
-                "beginning": str(text)[:_BEGINNING],
+                "beginning": redact_text(str(text)[:_SEARCHED], "", redaction)[0][:_BEGINNING],
                 "tokens": next(tokens, 0) if is_on else 0,
                 "on": is_on,
             }
@@ -184,12 +190,16 @@ def _screenshots(draft: Draft, project: Project, warnings: list[str]) -> list[Sc
     return [
         {
             "path": image.path,
-            "url": "" if image.problem else f"/api/image?path={quote(image.path)}",
+            "url": "" if image.problem else f"/api/image?path={_quoted(image.path)}",
             "problem": image.problem,
             "on": image.path in shown,
         }
         for image in {**known, **shown}.values()
     ]
+
+
+def _quoted(path: str) -> str:
+    return quote(path, errors=sys.getfilesystemencodeerrors())
 
 
 def images_of(request: Request, entries: tuple[str, ...] | None = None) -> tuple[Screenshot, ...]:

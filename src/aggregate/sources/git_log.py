@@ -6,7 +6,6 @@ megabytes, and such a commit counts as one that tells nothing.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -23,6 +22,8 @@ _MOST_BYTES: Final = 16_000_000
 """Of what git prints at once: 256 ordinary commits take 100 KB, and 256 of 200 files with long names 10 MB."""
 _MOST_CUTS: Final = 3
 """How often git may be ended, or fail, before no more is asked: a whole history of huge commits is an attack."""
+_MOST_PARTS: Final = 12
+"""How often git may be ended while it told of some: each time it goes on behind them, and takes a second or two."""
 _PATCHES_AT_ONCE: Final = 40
 """Commits whose changes git compares at once."""
 _PATCH_SECONDS: Final = 2
@@ -209,25 +210,41 @@ def context_rules() -> bytes:
     return _ATTRIBUTES.read_bytes()
 
 
-def read_contexts(folder: str, head: Head, ids: Sequence[str]) -> dict[str, list[HunkContext]]:
-    """Return what each commit changed within the files that were there before; what git cannot tell is left out."""
+def read_contexts(
+    folder: str, head: Head, ids: Sequence[str], *, most_bytes: int = _MOST_BYTES
+) -> dict[str, list[HunkContext]]:
+    """Return what each commit changed within the files that were there before; what git cannot tell is left out.
+
+    Where git is ended amid a commit, the next one begins with it: what is told of a commit must not depend on those
+    that are asked for with it, of which the index knows some and some not (rule I-2).
+
+    Args:
+        folder: What paths are relative to.
+        head: Of its history.
+        ids: Of the commits.
+        most_bytes: Of what git prints at once.
+    """
     contexts: dict[str, list[HunkContext]] = {}
-    commits = iter(ids)
-    cuts = 0
-    while cuts < _MOST_CUTS and (asked := list(islice(commits, _PATCHES_AT_ONCE))):
-        output = _patches(folder, head, asked)
+    waiting = [*ids]
+    untold = cuts = 0
+    while waiting and untold < _MOST_CUTS and cuts < _MOST_PARTS:
+        asked = waiting[:_PATCHES_AT_ONCE]
+        output = _patches(folder, head, asked, most_bytes)
         if output is None:
             break
-        data, is_complete = output
-        told = list(_contexts_by_commit(data))
-        contexts |= dict(told if is_complete else told[:-1])
-        cuts += not is_complete
-        if not is_complete and not data:
-            break
+        told = list(_contexts_by_commit(output.data))
+        if output.is_complete:
+            waiting = waiting[len(asked) :]
+        else:
+            told = told[:-1]
+            untold += not told  # the first one: git cannot tell of it, whatever is asked with it
+            cuts += 1
+            waiting = waiting[max(len(told), 1) :]
+        contexts |= dict(told)
     return contexts
 
 
-def _patches(folder: str, head: Head, ids: Sequence[str]) -> Output | None:
+def _patches(folder: str, head: Head, ids: Sequence[str], most_bytes: int) -> Output | None:
     # Without a work tree and an index, and started elsewhere, git reads no attributes of the files as they are now,
     # which change while commits do not.
     within = (f"--relative={head.prefix}", "--", head.prefix) if head.prefix else ("--",)
@@ -251,7 +268,7 @@ def _patches(folder: str, head: Head, ids: Sequence[str]) -> Output | None:
         "--format=%x00%H",
         *within,
         stdin=_lines(ids),
-        most=_MOST_BYTES,
+        most=most_bytes,
         processor_seconds=_PATCH_SECONDS,
         variables={"GIT_INDEX_FILE": f"{head.git_folder}/aggregate-reads-no-index"},
     )

@@ -16,7 +16,6 @@ from aggregate.errors import ConfigError, OutputError
 from aggregate.models.jsonable import escape_surrogates
 from aggregate.sources.history_reader import (
     CONTINUES,
-    DEFAULT,
     HISTORY_BYTES,
     find_history_file,
     load_history,
@@ -97,7 +96,7 @@ def replace_last_turns(
 def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]) -> bool:
     """Put one turn in the place of the first ones of a file if they are just these, in one step.
 
-    The file is written anew: its comments do not stay.
+    Comments and layout of all else stay, but within an array.
 
     Args:
         path: A TOML file that holds a history.
@@ -113,19 +112,33 @@ def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]
     """
     try:
         with exclusive_access(path):
-            discussion = read_discussion(path)
-            if discussion.turns[: len(turns)] != list(turns):
+            old_turns = load_history(path)
+            if old_turns[: len(turns)] != list(turns):
                 return False
-            remaining = [dict(new), *discussion.turns[len(turns) :]]
-            written = _text_of(remaining)
-            if discussion.continues is not None:
-                written = f"{CONTINUES} = {_string(discussion.continues or DEFAULT)}\n\n{written}"
-            if _parsed_turns(written) != remaining:
+            written = _with_first(read_text(path, limit=HISTORY_BYTES), len(turns), new)
+            if _parsed_turns(written) != [dict(new), *old_turns[len(turns) :]]:
                 raise OutputError(f"cannot write the turns of {path} anew: TOML does not hold them")
             replace_text(path, written)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
     return True
+
+
+def _with_first(text: str, number: int, new: Mapping[str, str]) -> str:
+    """Return the text of a history with one turn in the place of its first ones."""
+    document = tomlkit.parse(text)
+    table: Any = document if _KEY in document else document["discussion"]
+    turns = table[_KEY]
+    if isinstance(turns, Array):
+        rest = list(turns)[number:]
+        table[_KEY] = tomlkit.array().multiline(multiline=True)
+        table[_KEY].extend([dict(new), *rest])
+        return tomlkit.dumps(document)
+    for _ in range(number):
+        del turns[0]
+    first: Any = tomlkit.parse(_text_of([new]) + "\n")
+    turns.insert(0, first[_KEY][0])
+    return tomlkit.dumps(document)
 
 
 def _text_of(turns: Sequence[Any]) -> str:
@@ -144,7 +157,7 @@ def _text_of(turns: Sequence[Any]) -> str:
 def copy_discussion(
     source: Path | None, target: Path, *, before: Sequence[Any] = (), continues: str
 ) -> None:
-    """Write a discussion that goes on from another one, whose layout it has; nothing is overwritten.
+    """Write a discussion that goes on from another one, whose layout and permissions it has; nothing is overwritten.
 
     Args:
         source: The file of the other one, ``None`` where all its turns stand in the configuration.
@@ -171,7 +184,7 @@ def copy_discussion(
         with exclusive_access(target):
             if os.path.lexists(target):
                 raise ConfigError("there is a discussion of this name already", path=str(target))
-            replace_text(target, written)
+            replace_text(target, written, like=source)
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
 

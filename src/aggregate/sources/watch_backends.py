@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+from queue import SimpleQueue
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
@@ -97,7 +97,12 @@ class _Inotify:
             number = self._inotify.add_callback(
                 os.fsencode(folder), Mask(mask), watched, _ONLY_CALLBACK
             )
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError as error:
+            if is_limit(error):
+                raise
+            return  # gone, no folder, or of a path longer than any the system takes
+        if number < 0:  # watchdog keeps to itself that this user may not look into it
+            self._inotify.remove_callbacks([(number, _ONLY_CALLBACK)])
             return
         self._numbers[folder] = number
 
@@ -111,6 +116,7 @@ class _Inotify:
         """Note that the system has ended the watch of a folder that was deleted."""
         if self._numbers.get(folder) == number:
             del self._numbers[folder]
+            self.report(Entry(folder, "", is_folder=True, is_gone=True))
 
     def close(self) -> None:
         """See ``Backend``."""
@@ -151,16 +157,19 @@ class Observed:
 
         self._root = root
         self._observer = Observer()
-        self._handler = _observed_handler(report)
+        self._reports = _Reports(report)
+        self._handler = _observed_handler(self._reports.put)
         self._watches: dict[str, ObservedWatch] = {}
-        self._observer.schedule(self._handler, root, recursive=True)
         self._observer.start()
 
     def add(self, folder: str) -> None:
         """See ``Backend``."""
-        if folder in self._watches or is_inside(folder, self._root) or not Path(folder).is_dir():
+        is_root = folder == self._root
+        if folder in self._watches or (is_inside(folder, self._root) and not is_root):
             return
-        self._watches[folder] = self._observer.schedule(self._handler, folder, recursive=False)
+        if os.path.isdir(folder):  # noqa: PTH112 - raises for no folder
+            watch = self._observer.schedule(self._handler, folder, recursive=is_root)
+            self._watches[folder] = watch
 
     def discard(self, folder: str) -> None:
         """See ``Backend``."""
@@ -172,9 +181,36 @@ class Observed:
         """See ``Backend``."""
         self._observer.stop()
         self._observer.join()
+        self._reports.close()
 
 
-def _observed_handler(report: Report) -> "FileSystemEventHandler":
+class _Reports:
+    """Passes on what is reported on a thread of its own.
+
+    watchdog holds a lock while it tells of an event, which it takes to watch a folder too: whoever is told while they
+    have a folder watched on another thread, under a lock of their own, would wait for ever.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._entries: SimpleQueue[Entry | None] = SimpleQueue()
+        self._thread = run_in_thread("reporting changes", self._run)
+
+    def put(self, entry: Entry) -> None:
+        """Have an entry reported."""
+        self._entries.put(entry)
+
+    def close(self) -> None:
+        """Report what was put until now, and nothing after."""
+        self._entries.put(None)
+        self._thread.result()
+
+    def _run(self) -> None:
+        while (entry := self._entries.get()) is not None:
+            self._report(entry)
+
+
+def _observed_handler(report: Callable[[Entry], None]) -> "FileSystemEventHandler":
     """Return a handler of watchdog that reports what changes."""
     from watchdog.events import FileSystemEvent, FileSystemEventHandler
 
@@ -187,6 +223,8 @@ def _observed_handler(report: Report) -> "FileSystemEventHandler":
             is_move = event.event_type == "moved"
             source = os.fsdecode(event.src_path)
             gone = is_move or event.event_type == "deleted"
+            if gone and event.is_directory:
+                report(Entry(source, "", is_folder=True, is_gone=True))
             report(Entry(*os.path.split(source), event.is_directory, gone))
             if is_move:
                 target = os.fsdecode(event.dest_path)

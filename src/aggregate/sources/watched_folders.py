@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from aggregate.disk.roots import real_path
@@ -73,7 +72,7 @@ def folders_of_project(root: str) -> dict[str, WatchedFolder]:
     prefixes = {name[: name.rfind("/") + 1] for name in tracked_files(root) or ()}
     for prefix in sorted(prefixes):
         folder = WatchedFolder(root, prefix, rules)
-        if folder.path not in folders and Path(folder.path).is_dir():
+        if folder.path not in folders and os.path.isdir(folder.path):  # noqa: PTH112 - raises for one that is closed
             folders[folder.path] = folder
     return folders | folders_of_repository(root)
 
@@ -115,7 +114,7 @@ def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
         folders[folder] = WatchedFolder(folder, "", IgnoreRules(), names=_GIT_FILES)
         for name in _REF_FOLDERS:
             path = os.path.join(folder, name)
-            if Path(path).is_dir():
+            if os.path.isdir(path):  # noqa: PTH112
                 folders |= folders_below(WatchedFolder(path, "", _LOCK_FILES))
     return folders
 

@@ -32,7 +32,11 @@ _QUIET_SECONDS: Final = 0.02
 _BATCH_SECONDS: Final = 0.05
 """Nobody waits longer for the first change of a batch."""
 _LOOK_SECONDS: Final = 0.5
-"""Some systems let nobody interrupt a wait, so it is a row of short ones."""
+"""Some systems let nobody interrupt a wait, so it is a row of short ones, between which places are looked at."""
+
+
+_GONE: Final = -1, -1
+"""In place of what tells a folder from others: one that is made after it was deleted may be given its number."""
 
 
 class Changes(NamedTuple):
@@ -55,8 +59,10 @@ class TreeWatch:
     """Watches the sources below a folder, and the branches, index and head of its repository.
 
     Folders that ignore rules hide, that hold dependencies, outputs or caches, and ``.git`` but for what was said are
-    not watched; ``watch_files`` adds single files wherever they lie. Where the system lets no more folders be watched,
-    they are looked at every second instead, and ``notice`` says so. It is a context, which ends with its threads.
+    not watched; ``watch_files`` adds single files wherever they lie. The folder itself, and those of single files, may
+    come, go and be replaced: that is looked after while somebody waits. Where the system lets no more folders be
+    watched, they are looked at every second instead, and ``notice`` says so. It is a context, which ends with its
+    threads.
 
     Args:
         root: The folder.
@@ -80,9 +86,11 @@ class TreeWatch:
         self._changes: SimpleQueue[str | None] = SimpleQueue()
         self._lock = RLock()
         self._files: set[str] = set()
-        self._is_closed = False
+        self._is_closed = self._is_lost = False
         self._folders: dict[str, WatchedFolder] = {}
         self._below: dict[str, set[str]] = {}
+        self._places = {path: _identity(path) for path in (self._root, f"{self._root}/.git")}
+        self._looked = time.monotonic()
         self._backend = self._open(make_backend)
         self._watch(folders_of_project(self._root))
 
@@ -108,6 +116,8 @@ class TreeWatch:
                 for place in {os.path.abspath(path), real_path(path)}:
                     self._files.add(place)
                     folder, watched = folder_of_file(place, self._folders)
+                    if watched.names is not None:  # nobody tells of it as of those of the tree
+                        self._places.setdefault(folder, _identity(folder))
                     self._watch({folder: watched})
 
     def wait(self, seconds: float | None = None) -> Changes | None:
@@ -117,12 +127,13 @@ class TreeWatch:
         """
         end = None if seconds is None else time.monotonic() + seconds
         while not self._is_closed:
-            left = _LOOK_SECONDS if end is None else end - time.monotonic()
+            left = _LOOK_SECONDS if end is None else max(0.0, end - time.monotonic())
             try:
-                return self._batch(self._changes.get(timeout=min(max(left, 0), _LOOK_SECONDS)))
+                return self._batch(self._changes.get(timeout=min(left, _LOOK_SECONDS)))
             except Empty:
-                if left <= 0:
+                if not left:
                     return None
+                self._look_at_places()
         return None
 
     def close(self) -> None:
@@ -140,8 +151,21 @@ class TreeWatch:
                 paths.add(self._changes.get(timeout=min(left, _QUIET_SECONDS)))
             except Empty:
                 break
+        if self._is_lost:
+            self._watch_anew()
         named = sorted(path for path in paths if path is not None)
         return Changes(tuple(named), is_incomplete=None in paths)
+
+    def _look_at_places(self) -> None:
+        """Have what lies in a folder watched and told of that has come, is gone, or has become another one."""
+        if time.monotonic() < self._looked + _LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
+        with self._lock:
+            now = {path: _identity(path) for path in self._places}
+            if now != self._places:
+                self._places = now
+                self._on_entry(None)
 
     def _open(self, make_backend: MakeBackend) -> Backend:
         """Return what learns of changes; polling where the system has no more to give."""
@@ -178,15 +202,15 @@ class TreeWatch:
     def _on_entry(self, entry: Entry | None) -> None:
         """Take note of what a backend reports."""
         if entry is None:
-            with self._lock:
-                if not self._is_closed:
-                    self._watch_by_new_rules()  # among what was lost there may be new folders
+            self._is_lost = True  # folders that came may be among it
             self._changes.put(None)
             return
         with self._lock:
             watched = self._folders.get(entry.folder)
+            if not entry.name and entry.folder in self._places:
+                self._places[entry.folder] = _GONE
             path = os.path.join(entry.folder, entry.name)
-            if watched is None or self._is_closed or self._skips(path):
+            if watched is None or not entry.name or self._is_closed or self._skips(path):
                 return
             if (
                 not watched.counts(entry.name, is_folder=entry.is_folder)
@@ -238,6 +262,23 @@ class TreeWatch:
         self._watch(folders)
         files, self._files = self._files, set()
         self.watch_files(files)
+
+    def _watch_anew(self) -> None:
+        """Watch everything anew, whatever has become of the folders that were watched."""
+        with self._lock:
+            self._is_lost = False
+            for folder in self._folders:
+                self._backend.discard(folder)
+            self._watch_by_new_rules()
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return what tells a folder from one that takes its place, ``None`` where there is none."""
+    try:
+        info = os.stat(path)  # noqa: PTH116 - looked at again and again
+    except (OSError, ValueError):
+        return None
+    return info.st_dev, info.st_ino
 
 
 def _files_in(folder: str, watched: WatchedFolder) -> Iterator[str]:

@@ -221,3 +221,45 @@ def test_a_change_on_the_disk_is_shown_when_the_stream_comes_back(
     shop.changed_on_disk()
 
     expect(page.locator("#tree-count")).to_have_text("3 files")
+
+
+def test_an_empty_prompt_says_what_to_do_first(opened: Opened, shop: FakePanel) -> None:
+    """A project of which nothing is chosen yet tells the two ways to choose, and what comes then."""
+    page = opened(shop)
+    expect(page.locator("#first-steps")).to_be_hidden()
+
+    shop.prompt |= {"lines": 0, "sections": [], "bytes": 0, "tokens": 0}
+    shop.changed_on_disk()
+
+    expect(page.locator("#first-steps")).to_contain_text("choose files")
+
+
+def test_a_configuration_broken_on_the_disk_is_told(opened: Opened, shop: FakePanel) -> None:
+    """The status says so once, and the warnings as long as it is so."""
+    page = opened(shop)
+    shop.state["config_problem"] = "manual_slop.toml: is no valid TOML"
+    shop.changed_on_disk()
+
+    expect(page.locator("#status")).to_have_text("On the disk, manual_slop.toml: is no valid TOML")
+    page.get_by_role("button", name="2 warnings").click()
+    expect(page.get_by_role("dialog")).to_contain_text("goes on with the one it has")
+
+
+def test_a_dialog_never_begins_on_what_drops_the_draft(opened: Opened, shop: FakePanel) -> None:
+    """After a conflict Enter closes; the draft goes only by the button that says so."""
+    shop.refusals["save"] = "files.paths was changed here and on the disk"
+    shop.state["dirty"] = True
+    page = opened(shop)
+    page.keyboard.press("Control+s")
+
+    expect(page.get_by_role("dialog").get_by_role("button", name="Close")).to_be_focused()
+
+
+def test_a_narrow_window_still_says_that_nothing_was_saved(opened: Opened, shop: FakePanel) -> None:
+    """The path of the configuration goes where there is no room; that edits are not saved stays."""
+    shop.state["dirty"] = True
+    page = opened(shop)
+    page.set_viewport_size({"width": 1024, "height": 700})
+
+    expect(page.locator("#config-path")).to_be_hidden()
+    expect(page.locator("#dirty")).to_be_visible()

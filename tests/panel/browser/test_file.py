@@ -57,6 +57,22 @@ def test_a_click_on_a_definition_masks_it(page_of_shop: Page, shop: FakePanel) -
     ]
 
 
+def test_views_that_wait_for_marks_say_how_to_make_them(opened: Opened, shop: FakePanel) -> None:
+    """Masked without a definition that is shown is empty, and custom without a slice a summary: a hint tells what to do."""
+    for definition in shop.definitions:
+        definition["mask"] = ""
+    page = opened(shop)
+    page.locator("#tree .rows .row", has_text="shop.py").click()
+    hint = page.locator("#view-hint")
+    expect(page.locator("#source .row")).to_have_count(6)
+    expect(hint).to_be_hidden()
+
+    page.locator("#mode-bar").get_by_role("radio", name="masked").check()
+    expect(hint).to_contain_text("click a definition")
+    page.locator("#mode-bar").get_by_role("radio", name="custom").check()
+    expect(hint).to_contain_text("drag over lines")
+
+
 def test_keys_mask_the_definition_around_the_cursor(page_of_shop: Page, shop: FakePanel) -> None:
     """``n`` goes to the next definition, ``s`` shows its signature alone."""
     page_of_shop.locator("#source").focus()

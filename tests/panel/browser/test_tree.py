@@ -27,6 +27,49 @@ def test_folders_hold_the_sums_of_their_files(opened: Opened) -> None:
     assert row.locator(".whole").text_content() == "400"
 
 
+def test_a_folder_tells_how_many_of_its_files_are_in(opened: Opened) -> None:
+    """Where all are in alike it has their view, where none is it is out, else it counts."""
+    panel = FakePanel(["all/a.py", "all/b.py", "no/c.py", "some/d.py", "some/e.py"])
+    for path in ("no/c.py", "some/e.py"):
+        panel.files[path] |= {"view": "", "tokens": 0}
+    page = opened(panel)
+
+    for folder, shown in {"all/": "full", "no/": "out", "some/": "1 of 2"}.items():
+        cell = page.locator(ROWS, has_text=folder).first.get_by_role("gridcell").nth(1)
+        assert cell.text_content() == shown, folder
+    assert cell.get_attribute("title") == "1 of 2 files in the prompt"
+
+
+def test_a_large_project_opens_the_folders_of_what_is_in(opened: Opened) -> None:
+    """Whoever comes first sees the files of the prompt, not only folders; those that hold none are closed."""
+    panel = FakePanel(
+        [f"src/deep/f{number:02}.py" for number in range(40)]
+        + [f"tests/t{number:02}.py" for number in range(40)]
+    )
+    for path, row in panel.files.items():
+        if path != "src/deep/f07.py":
+            row |= {"view": "", "tokens": 0}
+    page = opened(panel)
+
+    names = _names(page)
+    assert names[:3] == ["src/", "deep/", "f00.py"]
+    page.locator("#tree").focus()
+    page.keyboard.press("End")
+    closed = page.locator(f"{ROWS}[aria-expanded=false]")
+    expect(closed).to_contain_text("tests/")
+
+
+def test_columns_without_figures_take_no_room(opened: Opened) -> None:
+    """Without a task there are no scores, and no file has a state: names get the room."""
+    panel = FakePanel(["a.py"])
+    panel.files["a.py"] |= {"score": None, "state": ""}
+    page = opened(panel)
+    expect(page.get_by_role("button", name="Score")).to_be_hidden()
+    panel.files["a.py"] |= {"score": 0.5}
+    panel.changed_on_disk()
+    expect(page.get_by_role("button", name="Score")).to_be_visible()
+
+
 def test_a_key_sets_the_view_of_all_selected_files_in_one_step(opened: Opened) -> None:
     """What Shift and the arrows select gets the view of the key that is pressed, by one edit: one undo step."""
     panel = FakePanel(["a.py", "b.py", "c.py"])

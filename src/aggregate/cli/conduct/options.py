@@ -5,7 +5,7 @@ from collections.abc import Callable
 import click
 
 from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
-from aggregate.cli.options import config_option, scope_options
+from aggregate.cli.options import FiniteRange, config_option, scope_options
 
 track_argument = click.argument("track")
 
@@ -30,7 +30,7 @@ worker_option = click.option(
 )
 lease_option = click.option(
     "--lease",
-    type=click.FloatRange(min=0.5),
+    type=FiniteRange(min=0.5),
     default=15.0,
     show_default=True,
     help="Count as dead after so many seconds without a sign of life.",
@@ -64,7 +64,7 @@ _RUN_OPTIONS = (
     ),
     click.option(
         "--max-cost",
-        type=click.FloatRange(min=0, min_open=True),
+        type=FiniteRange(min=0, min_open=True),
         metavar="USD",
         help="Begin no further ticket once the run has cost so many US dollars.",
     ),

@@ -6,6 +6,8 @@ from typing import TypedDict
 
 import click
 
+from aggregate.cli.options import FiniteRange
+
 _OPTIONS = (
     click.option(
         "--base-url", metavar="URL", default="", help="Reach the provider at this address."
@@ -32,7 +34,7 @@ _OPTIONS = (
     ),
     click.option(
         "--max-seconds",
-        type=click.FloatRange(min=0, min_open=True),
+        type=FiniteRange(min=0, min_open=True),
         metavar="N",
         help="Let one attempt take at most so many seconds; by default as the ticket says.",
     ),

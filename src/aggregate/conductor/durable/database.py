@@ -93,6 +93,11 @@ def open_engine(url: str) -> sa.Engine:
         return engine
 
 
+def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
+    """Return whether a column begins with ``text`` as it stands: to LIKE of SQLite ``a`` and ``A`` are the same."""
+    return sa.func.substr(column, 1, len(text)) == text
+
+
 @contextmanager
 def database_errors(url: str) -> Iterator[None]:
     """Turn a database's errors into one sentence.

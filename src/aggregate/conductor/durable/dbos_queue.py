@@ -24,7 +24,12 @@ from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
 from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.attempt import WorkerStopping
-from aggregate.conductor.durable.database import database_errors, open_engine, retry_while_away
+from aggregate.conductor.durable.database import (
+    begins_with,
+    database_errors,
+    open_engine,
+    retry_while_away,
+)
 from aggregate.conductor.durable.row_sizes import refuse_large_workflows, workflow_table
 from aggregate.conductor.durable.segment_table import SegmentTable
 from aggregate.conductor.durable.serialization import JSON, refuse_pickles, refuse_row
@@ -171,7 +176,7 @@ class DbosQueue:
     def keys(self, run_id: str) -> set[str]:
         """Return the keys of all tickets of a run that were put here, whatever they hold."""
         return self._keys_where(
-            lambda workflows: workflows.c.workflow_uuid.startswith(f"{run_id}/", autoescape=True)
+            lambda workflows: begins_with(workflows.c.workflow_uuid, f"{run_id}/")
         )
 
     def unfinished(self, keys: Collection[str]) -> set[str]:

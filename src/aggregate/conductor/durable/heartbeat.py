@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from dbos import error as dbos_errors
 from sqlalchemy.exc import SQLAlchemyError
 
+from aggregate.conductor.durable.database import begins_with
 from aggregate.conductor.durable.dbos_queue import QUEUE
 from aggregate.conductor.durable.row_sizes import workflow_table
 from aggregate.conductor.durable.schema import LEASES
@@ -148,7 +149,7 @@ class Heartbeat:
     def any_alive(self, prefix: str) -> bool:
         """Tell whether a process whose id begins so gives signs of life."""
         remaining = (LEASES.c.until - self._now).label("remaining")
-        named = LEASES.c.executor_id.startswith(prefix, autoescape=True)
+        named = begins_with(LEASES.c.executor_id, prefix)
         with self._engine.connect() as connection:
             leases = connection.execute(sa.select(LEASES, remaining).where(named)).mappings().all()
         return any(map(self._is_alive, leases))

@@ -10,6 +10,7 @@ from aggregate.conductor.durable.database import retry_while_away
 from aggregate.conductor.durable.row_sizes import ROW_BYTES, TOO_LARGE, size_of
 from aggregate.conductor.durable.schema import RUNS, SEGMENTS
 from aggregate.conductor.durable.serialization import NOT_JSON, refuse_row
+from aggregate.conductor.run_files import MOST_NUMBER
 from aggregate.conductor.tickets import Tickets
 from aggregate.conductor.tickets_file import check_tickets
 from aggregate.errors import StateError
@@ -147,6 +148,7 @@ def _run_row(row: sa.RowMapping) -> RunRow:
         return replace(run, number=0, tickets_json="", fault=TOO_LARGE)
     # SQLite keeps any type in any column.
     texts = (run.run_id, run.state, run.tickets_json)
-    if type(run.number) is not int or any(type(text) is not str for text in texts):
+    is_number = type(run.number) is int and 0 < run.number <= MOST_NUMBER
+    if not is_number or any(type(text) is not str for text in texts):
         return replace(run, number=0, tickets_json="", fault=NOT_JSON)
     return run

@@ -25,11 +25,10 @@ from aggregate.conductor.durable.dbos_queue import (
     DbosQueue,
 )
 from aggregate.conductor.durable.heartbeat import LEASE_SECONDS, Heartbeat, this_process
-from aggregate.conductor.durable.serialization import JSON
+from aggregate.conductor.durable.serialization import JSON, refuse_row
 from aggregate.conductor.lifecycle import complete_assignment
 from aggregate.conductor.worker import Worker
 from aggregate.errors import StateError
-from aggregate.models.group import RunStatus
 
 LISTEN_SECONDS = 0.05
 """How long a closing process waits for a listener that runs do not need, at the most; DBOS's own is a second."""
@@ -211,7 +210,10 @@ class WorkerProcess:
             recorded = DBOS.run_step({"name": "attempt"}, attempt)
         finally:
             self._slots.release()
-        return Attempt(**{**recorded, "status": RunStatus(recorded["status"])})
+        try:
+            return Attempt.from_recorded(recorded)
+        except ValueError:
+            refuse_row(f"an attempt at {assignment.ticket}")
 
     def _watch_cancelled(self) -> None:
         """End the attempts at tickets that were taken back: what they still give would be dropped."""

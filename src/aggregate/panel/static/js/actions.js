@@ -28,8 +28,11 @@ export class Actions {
     const presets = state.presets.map((preset) => element("option", { value: preset.name, text: preset.name, title: preset.description || counted(preset.files, "entry") }));
     fill(byId("preset"), element("option", { value: "", text: "none" }), ...presets);
     byId("preset").value = state.preset;
-    byId("revision").textContent = state.outside ? "The configuration was changed on the disk: saving merges, or says why not." : `revision ${state.revision}`;
-    const count = state.warnings.length + state.cut.length + (state.prompt_error ? 1 : 0);
+    byId("revision").textContent = state.outside ? "Changed on the disk too" : `revision ${state.revision}`;
+    byId("revision").title = state.outside ? "The configuration was changed on the disk since: saving merges, or says why not." : "";
+    if (state.config_problem && state.config_problem !== this.problemSaid) this.project.say(`On the disk, ${state.config_problem}`, { bad: true });
+    this.problemSaid = state.config_problem;
+    const count = (state.config_problem ? 1 : 0) + state.warnings.length + state.cut.length + (state.prompt_error ? 1 : 0);
     byId("warnings").hidden = count === 0;
     byId("warnings").textContent = counted(count, "warning");
   }
@@ -122,9 +125,9 @@ export class Actions {
   }
 
   #warnings() {
-    const { warnings, cut, prompt_error: problem } = this.project.state;
-    const list = (title, sentences) => (sentences.length ? element("div", {}, element("h3", { text: title }), element("ul", {}, ...sentences.map((text) => element("li", { text })))) : null);
-    openDialog("Warnings", { body: [problem ? element("p", { class: "problem-text", text: problem }) : null, list("Doubtful or left out", warnings), list("Shortened for the budget", cut)], buttons: [] });
+    const { warnings, cut, prompt_error: problem, config_problem: onDisk } = this.project.state;
+    const list = (title, sentences) => (sentences.length ? element("div", {}, element("h3", { text: title }), element("ul", { class: "sentences" }, ...sentences.map((text) => element("li", { text })))) : null);
+    openDialog("Warnings", { body: [problem ? element("p", { class: "problem-text", text: problem }) : null, onDisk ? element("p", { class: "problem-text", text: `The configuration on the disk cannot be used, so that the page goes on with the one it has: ${onDisk}` }) : null, list("Doubtful or left out", warnings), list("Shortened for the budget", cut)], buttons: [] });
   }
 }
 
@@ -166,7 +169,8 @@ class SendDialog {
       const plan = await post("send/plan", body);
       this.#showPlan(plan);
     } catch (failure) {
-      fill(this.plan, element("p", { class: "problem-text", role: "alert", text: failure.message }));
+      const hint = this.model.value === "" ? element("p", { class: "quiet", text: "Here: choose a model above." }) : null;
+      fill(this.plan, element("p", { class: "problem-text", role: "alert", text: failure.message }), hint);
     }
     return false;
   }

@@ -11,13 +11,21 @@ export class ServerError extends Error {
 
 /** GET /api/<path> with these parameters (null and undefined are left out); returns the parsed answer. */
 export async function get(path, parameters = {}, { signal } = {}) {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined));
-  return bodyOf(await request(`/api/${path}${query.size ? `?${query}` : ""}`, { signal }), "json");
+  const given = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined);
+  const query = given.map(([name, value]) => `${name}=${encoded(String(value))}`).join("&");
+  return bodyOf(await request(`/api/${path}${query && `?${query}`}`, { signal }), "json");
 }
 
 /** GET /api/<path>; returns the answer as it is. */
 export async function getText(path) {
   return bodyOf(await request(`/api/${path}`, {}), "text");
+}
+
+/** Percent-encode a text; a byte of a file's name that is no Unicode comes as half a surrogate pair, and goes as itself. */
+function encoded(text) {
+  const byte = (half) => `%${(half.charCodeAt(0) - 0xdc00).toString(16)}`;
+  const one = (character) => (/^[\udc80-\udcff]$/.test(character) ? byte(character) : encodeURIComponent(/^[\ud800-\udfff]$/.test(character) ? "\ufffd" : character));
+  return Array.from(text, one).join("");
 }
 
 /** POST a JSON body to /api/<path>; returns the parsed answer. */

@@ -17,10 +17,11 @@ export function openDialog(title, { body, buttons, onClose = () => {} }) {
   const bar = element("div", { class: "bar buttons" });
   const form = element("form", {}, element("div", { class: "bar" }, heading), element("div", { class: "body" }, ...body), bar);
   const dialog = element("dialog", { "aria-labelledby": "dialog-title" }, form);
+  const close = element("button", { type: "button", text: "Close", on: { click: () => dialog.close() } });
   const setButtons = (wanted) => {
     form.onsubmit = (event) => event.preventDefault();
     const made = wanted.map((button) => dialogButton(dialog, form, button));
-    fill(bar, ...made, element("button", { type: "button", text: "Close", on: { click: () => dialog.close() } }));
+    fill(bar, ...made, close);
   };
   setButtons(buttons);
   dialog.addEventListener("close", () => {
@@ -29,7 +30,7 @@ export function openDialog(title, { body, buttons, onClose = () => {} }) {
   });
   document.body.append(dialog);
   dialog.showModal();
-  form.querySelector("input, textarea, select")?.focus();
+  (form.querySelector("input, textarea, select") ?? close).focus(); // never a button that drops or writes something
   return { dialog, setButtons, close: () => dialog.close() };
 }
 

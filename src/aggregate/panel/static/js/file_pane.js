@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { byId, element, fill } from "./dom.js";
 import { short, whole } from "./format.js";
 import { LINE, SourceLines, drawable } from "./source_lines.js";
+import { VIEW_MEANINGS } from "./view_names.js";
 import { VirtualList } from "./virtual_list.js";
 
 const LAYOUTS = [
@@ -75,7 +76,7 @@ export class FilePane {
     file.origin.forEach((line, index) => line > 0 && !this.viewLine.has(line) && this.viewLine.set(line, index));
     this.viewed = [...this.viewLine.keys()].sort((left, right) => left - right);
     const cut = file.path.lastIndexOf("/") + 1;
-    fill(byId("file-title"), element("span", { class: "folder", text: file.path.slice(0, cut) }), file.path.slice(cut));
+    fill(byId("file-title"), element("span", { class: "folder", text: file.path.slice(0, cut) }), element("span", { class: "base", text: file.path.slice(cut) }));
     byId("file-title").title = file.path;
     const entry = file.by_glob ? `by ${file.entry}` : file.entry === "" ? "by no entry" : "";
     byId("file-note").textContent = file.error || [file.language, `${whole(file.source.length)} lines`, entry].filter(Boolean).join(" · ");
@@ -86,8 +87,22 @@ export class FilePane {
     this.source.selection = null;
     this.source.show(file);
     this.view.setCount(file.view.length);
+    this.#hint(file);
     this.#modes(file);
     this.#slices(file);
+  }
+
+  // What stands in place of a view of no lines, and what to do in the two views that wait for the user.
+  #hint({ mode, slices, definitions, view }) {
+    const hints = {
+      masked: definitions.some(({ mask }) => mask === "def" || mask === "sig")
+        ? ""
+        : "Masked shows only what you mark: click a definition in the source, and show it in full or by its signature.",
+      custom: slices.length > 0 ? "" : "Custom shows only slices: drag over lines in the source to make one.",
+    };
+    const hint = hints[mode] || (view.length === 0 ? "This view of the file is empty." : "");
+    byId("view-hint").hidden = hint === "";
+    byId("view-hint").textContent = hint;
   }
 
   // What the prompt shows may be less than what the entry asks for: the level that the budget allows.
@@ -104,7 +119,7 @@ export class FilePane {
       const input = element("input", { type: "radio", name: "mode", value: mode, on: { change: () => this.#setMode(mode) } });
       input.checked = mode === (file.mode || "out");
       const size = file.sizes[mode];
-      return element("label", { data: { view: mode } }, input, element("span", { class: "view-name", text: mode }), size === undefined ? null : element("small", { text: ` ${short(size)}`, title: `${whole(size)} tokens` }));
+      return element("label", { data: { view: mode }, title: `${mode}: ${VIEW_MEANINGS[mode] ?? "shown"}` }, input, element("span", { class: "view-name", text: mode }), size === undefined ? null : element("small", { text: ` ${short(size)}`, title: `${whole(size)} tokens` }));
     });
     const focused = byId("mode-bar").contains(document.activeElement);
     fill(byId("mode-bar"), ...choices);
@@ -133,6 +148,7 @@ export class FilePane {
       element("span", { class: `pill ${slice.state === "exact" ? "" : "warn"}`, text: slice.state, title: slice.why }),
       slice.candidate ? element("button", { type: "button", class: "link", text: `went to ${slice.candidate.start}–${slice.candidate.end}?`, on: { click: () => this.source.goTo(slice.candidate.start) } }) : null,
       element("span", { class: "comment", text: slice.comment }),
+      slice.state === "stale" && slice.why ? element("span", { class: "why", text: slice.why }) : null,
       element(
         "span",
         { class: "group end" },

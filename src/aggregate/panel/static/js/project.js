@@ -149,9 +149,10 @@ export class Project extends EventTarget {
 
   #changed(event) {
     if (this.state && event.version !== this.state.version) {
+      const lost = this.state.dirty;
       this.forget();
       this.prompt = null;
-      this.say("The server was started again; the page shows what it has now.");
+      this.say(`The server was started again; ${lost ? "edits that were not saved are gone" : "the page shows what it has now"}.`, { bad: lost });
     } else if (this.state && event.revision === this.state.revision && event.composed === this.prompt?.revision) {
       return;
     } else if (event.what === "disk") {

@@ -62,7 +62,7 @@ export class PromptPane {
     this.folding.set(prompt.sections, prompt.lines);
     this.lines.reset(prompt.revision);
     this.list.setCount(this.folding.rows);
-    const digits = Math.max(4, String(prompt.lines).length) + 1;
+    const digits = Math.max(4, String(prompt.lines).length) + 2; // one free at either side
     this.box.style.setProperty("--digits", `${digits}ch`);
     this.#jumps(prompt.sections);
     if (this.project.state) this.#note();
@@ -74,8 +74,11 @@ export class PromptPane {
   #note() {
     const { state } = this.project;
     const note = byId("prompt-note");
-    note.hidden = (this.prompt?.lines ?? 0) > 0;
-    note.textContent = state.prompt_error || (state.prompt === null ? "The prompt is being composed. The first time in a project every file is read: this can take a while." : "The prompt is empty.");
+    const isEmpty = (this.prompt?.lines ?? 0) === 0;
+    const isComposing = !state.prompt_error && (state.prompt === null || state.composed < state.revision);
+    note.hidden = !isEmpty || (!state.prompt_error && !isComposing);
+    note.textContent = state.prompt_error || "The prompt is being composed. The first time in a project every file is read: this can take a while.";
+    byId("first-steps").hidden = !isEmpty || !note.hidden;
     note.classList.toggle("problem-text", state.prompt_error !== "");
   }
 

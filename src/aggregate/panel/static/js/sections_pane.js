@@ -4,7 +4,7 @@ import { byId, element, fill } from "./dom.js";
 import { counted, whole } from "./format.js";
 import { VirtualList } from "./virtual_list.js";
 
-const ROW = 22; // pixels; panel.css has the same
+const ROW = 40; // pixels, two lines of text; panel.css has the same
 
 /** The files that stay out, with the reason. */
 export class LeftOut {
@@ -27,7 +27,8 @@ export class LeftOut {
   }
 
   #draw(row, { path, level, score, why }) {
-    const reason = [level, score === null ? "" : score.toFixed(2), why].filter(Boolean).join(" · ");
+    const shown = level === "name" ? "named in a list" : level;
+    const reason = [shown, score === null ? "" : `score ${score.toFixed(2)}`, why].filter(Boolean).join(" · ");
     row.title = `${path}: ${reason}`;
     fill(row, element("span", { class: "path", role: "gridcell", text: path }), element("span", { class: "why", role: "gridcell", text: reason }));
   }

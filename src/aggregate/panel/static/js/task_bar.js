@@ -136,7 +136,9 @@ export class TaskBar {
     byId("budget").value = tokens === null ? "" : String(tokens);
     this.#describeSlider(tokens);
     await this.project.fit(tokens, released);
-    if (released) this.sliding = false;
+    if (!released) return;
+    this.sliding = false;
+    this.project.say(tokens === null ? "No budget." : `Budget: ${whole(tokens)} tokens.`);
   }
 
   #chooseModels() {
@@ -180,5 +182,6 @@ function modelItem({ name, window, tokens, cost }) {
   const used = tokens !== null && window ? percent(tokens, window) : "";
   const meter = tokens !== null && window ? element("meter", { min: 0, max: window, high: 0.8 * window, optimum: 0, value: Math.min(tokens, window), "aria-label": `${name}: ${used} of the window` }) : null;
   const figures = [used, cost === null ? "" : dollars(cost)].filter(Boolean).join(" · ");
-  return element("li", { title }, element("span", { text: label }), element("span", { class: "cost", text: figures }), meter);
+  const isOver = tokens !== null && window && tokens > window;
+  return element("li", { title, class: isOver ? "over" : "" }, element("span", { text: label }), element("span", { class: "cost", text: figures }), meter);
 }

@@ -17,6 +17,7 @@ class Node {
     this.state = "";
     this.why = "";
     this.files = 1;
+    this.entered = 0;
     this.visible = true;
   }
 }
@@ -99,6 +100,20 @@ export class FileTree {
     for (let at = this.files.get(path)?.parent; at; at = at.parent) this.opened.add(at.path);
   }
 
+  /** Open the folders above the files that hold most of the prompt, as far as this shows no more than so many rows. */
+  openEntered(most) {
+    const entered = [...this.files.values()].filter((file) => file.tokens > 0).sort((left, right) => right.tokens - left.tokens);
+    let rows = this.root.children.length;
+    for (const file of entered) {
+      const closed = [];
+      for (let at = file.parent; at !== this.root && !this.opened.has(at.path); at = at.parent) closed.push(at);
+      const added = closed.reduce((sum, folder) => sum + folder.children.length, 0);
+      if (rows + added > most) continue;
+      rows += added;
+      for (const folder of closed) this.opened.add(folder.path);
+    }
+  }
+
   /** Paths of the files at or below a node that pass the filter. */
   pathsBelow(node) {
     if (!node.children) return [node.path];
@@ -156,12 +171,14 @@ export class FileTree {
   }
 
   #sum() {
-    for (const folder of this.folders.values()) Object.assign(folder, { tokens: 0, whole: 0, files: 0, score: null, state: "" });
+    for (const folder of this.folders.values()) Object.assign(folder, { tokens: 0, whole: 0, files: 0, entered: 0, view: null, score: null, state: "" });
     for (const file of this.files.values()) {
       for (let at = file.parent; at; at = at.parent) {
         at.tokens += file.tokens;
         at.whole += file.whole;
         at.files += 1;
+        if (file.tokens > 0) at.entered += 1;
+        at.view = at.view === null || at.view === file.view ? file.view : "";
         if (file.score !== null && file.score > (at.score ?? -1)) at.score = file.score;
       }
     }

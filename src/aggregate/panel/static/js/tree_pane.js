@@ -2,6 +2,7 @@
 
 import { byId, element, fill } from "./dom.js";
 import { counted, short, whole } from "./format.js";
+import { VIEW_MEANINGS } from "./view_names.js";
 import { VirtualList } from "./virtual_list.js";
 
 const ROW = 22; // pixels; panel.css has the same
@@ -14,6 +15,8 @@ const COLUMNS = [
   ["score", "Score", "How relevant to the task"],
   ["state", "State", "Changed since the last prompt, stale slice, error, secret found, generated, binary"],
 ];
+const SMALL_PROJECT = 60; // files: so many rows are looked through at a glance, so that all folders are open
+const MOST_OPENED = 120; // rows that opening folders by ourselves may make of a large one: about three screens
 const RISING = new Set(["name", "view", "state"]); // the others begin with the largest
 const STATE_SIGNS = { changed: "●", stale: "◌", error: "✖", secret: "◆", generated: "⚙", binary: "▦" };
 const BAD_STATES = { error: "bad", secret: "bad", stale: "warn" };
@@ -30,7 +33,7 @@ export class TreePane {
     this.rows = [];
     this.selected = new Set();
     this.anchor = -1;
-    this.rowClass = "";
+    this.isArranged = false; // whether the folders are opened as they should be at first, or by the user
     this.box = byId("tree");
     this.box.append(this.#header());
     this.list = new VirtualList(this.box, {
@@ -81,16 +84,19 @@ export class TreePane {
   }
 
   #arrived() {
-    const begins = this.rows.length === 0;
-    if (begins) this.#openWhatIsIn();
+    if (!this.isArranged) this.#openWhatIsIn();
+    this.box.classList.toggle("scored", this.tree.root.score !== null);
+    this.box.classList.toggle("marked", [...this.tree.files.values()].some((file) => file.state));
     for (const path of this.selected) if (!this.tree.files.has(path)) this.selected.delete(path);
     this.show();
   }
 
-  // A small project is shown whole, a large one with its top folders closed.
+  // A small project is shown whole, of a large one the folders with what is in the prompt, once there is a prompt.
   #openWhatIsIn() {
-    if (this.tree.files.size > 60) return;
-    for (const folder of this.tree.folders.values()) this.tree.setOpen(folder, true);
+    const isSmall = this.tree.files.size <= SMALL_PROJECT;
+    if (isSmall) for (const folder of this.tree.folders.values()) this.tree.setOpen(folder, true);
+    else this.tree.openEntered(MOST_OPENED);
+    this.isArranged = isSmall ? this.tree.files.size > 0 : this.tree.root.entered > 0;
   }
 
   #filter() {
@@ -142,10 +148,10 @@ export class TreePane {
   }
 
   #view(node) {
-    if (node.children) return element("span", { role: "gridcell", class: "quiet", text: whole(node.files), title: counted(node.files, "file") });
+    if (node.children) return folderView(node);
     if (!node.view) return element("span", { role: "gridcell", class: "quiet", text: "out" });
     const pinned = node.mode && node.mode !== node.view ? ` (asked for: ${node.mode})` : "";
-    return element("span", { role: "gridcell", class: "view-name", data: { view: node.view }, text: node.view, title: node.view + pinned });
+    return element("span", { role: "gridcell", class: "view-name", data: { view: node.view }, text: node.view, title: `${node.view}${pinned}: ${VIEW_MEANINGS[node.view] ?? "shown"}` });
   }
 
   #isSelected(node) {
@@ -212,6 +218,7 @@ export class TreePane {
   }
 
   #toggle(node, open) {
+    this.isArranged = true;
     this.tree.setOpen(node, open);
     this.show();
   }
@@ -260,6 +267,7 @@ export class TreePane {
     const paths = this.selected.size > 0 ? [...this.selected] : node ? this.tree.pathsBelow(node) : [];
     if (paths.length === 0) return;
     paths.sort();
+    this.isArranged = true;
     const taken = await this.project.edit({ op: "view", paths, mode: view });
     const what = paths.length === 1 ? paths[0] : counted(paths.length, "file");
     if (taken) this.project.say(view === "out" ? `${what}: taken out.` : `${what}: ${view}.`);
@@ -274,13 +282,20 @@ export class TreePane {
     const buttons = viewKeys(views).map(({ key: shortcut, view }) =>
       element(
         "button",
-        { type: "button", title: view === "out" ? "Take out of the prompt" : `Show as ${view}`, on: { click: () => this.setView(view) } },
+        { type: "button", title: `${view}: ${VIEW_MEANINGS[view] ?? "shown"}`, on: { click: () => this.setView(view) } },
         element("kbd", { text: shortcut, "aria-hidden": "true" }),
         ` ${view}`,
       ),
     );
     fill(byId("view-bar"), label, ...buttons);
   }
+}
+
+// A folder tells how many of its files are in; where all are, and alike, it has their view.
+function folderView({ view, files, entered }) {
+  const title = `${whole(entered)} of ${counted(files, "file")} in the prompt`;
+  if (entered === files && view) return element("span", { role: "gridcell", class: "view-name", data: { view }, text: view, title });
+  return element("span", { role: "gridcell", class: "quiet", text: entered === 0 ? "out" : `${whole(entered)} of ${whole(files)}`, title });
 }
 
 function number(value, name) {

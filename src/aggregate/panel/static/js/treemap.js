@@ -36,6 +36,7 @@ export class Treemap {
       animation: false,
       series: [{
         type: "treemap",
+        name: this.project.state?.project ?? "/", // of the outermost folder, in the line below
         data: this.#children(this.project.tree.root),
         left: 4, right: 4, top: 4, bottom: 30,
         roam: false,

@@ -1,0 +1,43 @@
+"""The prompt of a draft that changes a little at a time."""
+
+from pathlib import Path
+
+import aggregate
+from aggregate.panel.composing import ComposedDraft, Composer
+from aggregate.panel.draft import Draft
+from tests.compose.test_stream import in_index
+from tests.project import project
+
+FILES = {f"src/m{number}.py": f"def name{number}():\n    return retry\n" for number in range(40)}
+CONFIG = """\
+[files]
+paths = ["**/*.py"{more}]
+[task]
+text = "{task}"
+[budget]
+tokens = 600
+"""
+
+
+def test_another_view_beside_a_task_ranks_nothing_again(tmp_path: Path) -> None:
+    """What files are for a task does not depend on their views: the ranking is kept, the bytes are those of ``run``."""
+    config = project(tmp_path / "p", FILES) / "manual_slop.toml"
+    # All files were changed long before this clock's time: what was changed just now would not be remembered.
+    composer = Composer(in_index(tmp_path), now=lambda: 2 * 10**18)
+
+    def composed(more: str = "", task: str = "what does name7 retry") -> ComposedDraft:
+        draft = Draft(CONFIG.format(more=more, task=task))
+        return composer.compose(draft, draft.project(config), disk=0)
+
+    def ranking(prompt: ComposedDraft) -> object:
+        return prompt.choices["src/m9.py"].reasons
+
+    for _ in range(3):  # until nothing is left to be analysed
+        kept = ranking(composed())
+    for mode in ("outline", "skeleton", "full"):
+        more = f', {{path = "src/m7.py", view_mode = "{mode}"}}'
+        prompt = composed(more)
+        assert ranking(prompt) is kept
+        config.write_text(prompt.draft.text)
+        assert prompt.composition.prompt.markdown == aggregate.run(config)[0]
+    assert ranking(composed(task="what does name8 retry")) is not kept

@@ -1,0 +1,86 @@
+"""Who is at the other end of a connection: tables of the system in, a user out."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from aggregate.panel.access import Access
+from aggregate.panel.app import Panel
+from aggregate.panel.connection_owner import NOBODY, connection_owner
+from aggregate.panel.event_stream import Broadcast
+from aggregate.panel.serving import server
+from aggregate.panel.session import Session
+from tests.panel.opened import TOKEN
+
+CLIENT, SERVER = ("127.0.0.1", 40_000), ("127.0.0.1", 8123)
+HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+LISTENING = (
+    "   0: 0100007F:1FBB 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7"
+)
+OURS = (
+    "   1: 0100007F:1FBB 0100007F:9C40 {} 00000000:00000000 00:00000000 00000000  1000        0 8"
+)
+THEIRS = (
+    "   2: 0100007F:9C40 0100007F:1FBB {} 00000000:00000000 00:00000000 00000000  1001        0 9"
+)
+MAPPED = (
+    "   0: 0000000000000000FFFF00000100007F:9C40 0000000000000000FFFF00000100007F:1FBB 01 "
+    "00000000:00000000 00:00000000 00000000  1002        0 9"
+)
+
+little = pytest.mark.skipif(sys.byteorder == "big", reason="the tables are of a small end")
+
+
+@little
+@pytest.mark.parametrize(
+    ("lines", "owner"),
+    [
+        ([LISTENING, OURS.format("01"), THEIRS.format("01")], 1001),
+        ([LISTENING, OURS.format("08"), THEIRS.format("05")], NOBODY),  # closed behind its request
+        ([LISTENING, OURS.format("08"), THEIRS.format("06")], NOBODY),
+        ([LISTENING], NOBODY),  # torn off behind its request
+        ([LISTENING, OURS.format("01")], None),  # from another system that shares this address
+        ([LISTENING, OURS.format("01"), MAPPED], 1002),
+        ([], None),  # a system that has the table and leaves it empty
+    ],
+)
+def test_the_user_is_told_while_the_connection_stands(
+    tmp_path: Path, lines: list[str], owner: int | None
+) -> None:
+    """A user is believed of an established connection alone: a closed end counts as the administrator's."""
+    table = tmp_path / "tcp"
+    table.write_text(HEAD + "".join(f"{line}\n" for line in lines))
+    assert connection_owner(CLIENT, SERVER, tables=[table]) == owner
+
+
+def test_where_no_table_is_nobody_is_told(tmp_path: Path) -> None:
+    """Elsewhere than on Linux the system does not tell, and what is no address has no user."""
+    assert connection_owner(CLIENT, SERVER, tables=[tmp_path / "none"]) is None
+    assert connection_owner(("testclient", 50_000), SERVER) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the table is Linux's")
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_an_own_connection_is_one_s_own(address: str) -> None:
+    """What this program opens belongs to its user, by either version of addresses."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as listener:
+        try:
+            listener.bind((address, 0))
+        except OSError:
+            pytest.skip("this machine has no such address")
+        listener.listen()
+        with socket.create_connection(listener.getsockname()[:2]) as client:
+            ends = client.getsockname(), listener.getsockname()
+            assert connection_owner(*ends) == os.getuid()
+
+
+def test_nobody_says_for_another_one_who_asks(tmp_path: Path) -> None:
+    """A header of the request does not change whose connection it is."""
+    broadcast = Broadcast()
+    session = Session(tmp_path / "manual_slop.toml")
+    app = Panel(session, broadcast).guarded(Access(TOKEN, "127.0.0.1", 8123))
+    assert not server(app, broadcast).config.proxy_headers
