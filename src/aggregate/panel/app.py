@@ -41,7 +41,6 @@ _MOST_BODY: Final = 4_000_000
 """Bytes of a request: one that names ten thousand files has less."""
 _REFUSED, _CONFLICT = 400, 409
 _SENT_TYPE: Final = "text/event-stream"
-_FAULT: Final = "a fault of ours, which the terminal tells of: {!r}"
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -279,7 +278,7 @@ class Panel:
             except AggregateError as error:
                 tell("failed", {"error": _sentence(error)})
             except Exception as error:
-                tell("failed", {"error": _FAULT.format(error)})
+                tell("failed", {"error": f"a fault of ours: {error!r}"})
                 raise
             finally:
                 loop.call_soon_threadsafe(events.put_nowait, None)
@@ -393,7 +392,7 @@ def _json(data: object, status: int = 200) -> Response:
 
 async def _unforeseen(_request: Request, error: Exception) -> Response:
     """Answer in a sentence; the traceback stands in the terminal."""
-    failure: Failure = {"error": _FAULT.format(error)}
+    failure: Failure = {"error": f"a fault of ours, which the terminal tells of: {error!r}"}
     return _json(failure, 500)
 
 

@@ -37,7 +37,10 @@ class SecretFinder:
         """
         from aggregate.redaction.redact import Redaction, redact  # its rules take time to compile
 
-        redaction = self._redaction = self._redaction or Redaction(frozenset(_allowed(composed)))
+        redaction = Redaction(frozenset(_allowed(composed)))
+        if redaction != self._redaction:  # what may stay is another question to each file
+            self._redaction = redaction
+            self._known = {path: (b"", was_found) for path, (_, was_found) in self._known.items()}
         has_news = False
         for file in composed.composition.files:
             if until():
