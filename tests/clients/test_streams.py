@@ -57,6 +57,17 @@ def test_a_connection_that_ends_in_an_answer(provider: str) -> None:
 
 
 @every_protocol
+def test_a_stream_of_nothing(provider: str) -> None:
+    """A server or a gateway that ends at once may answer the next time: it is no wrong address."""
+    with sending("") as url:
+        once = Retry(attempts=1)
+        client = open_client(provider, model="m", base_url=url, environ=KEYS, retry=once)
+        with pytest.raises(ProviderError, match="it broke off before its end") as caught:
+            client.send(Prompt(()), "Hello?", on_text=lambda _: None)
+    assert caught.value.retryable
+
+
+@every_protocol
 def test_a_listener_that_fails_is_not_the_provider(provider: str) -> None:
     """A broken pipe of the caller's is raised as it is, and not as a connection to the provider."""
     broken = BrokenPipeError("no reader")

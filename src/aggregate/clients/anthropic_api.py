@@ -87,6 +87,10 @@ async def _ask(
     async with client.messages.stream(**body) as stream:
         async for piece in stream.text_stream:
             on_text(piece)
+        if not stream.response.num_bytes_downloaded:
+            raise ValueError(
+                "it broke off before its end"
+            )  # not of another form: worth another try
         return (await stream.get_final_message()).model_dump(warnings=False)
 
 
