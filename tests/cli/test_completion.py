@@ -69,8 +69,11 @@ def test_what_cannot_be_parsed_back_is_left_alone(tmp_path: Path) -> None:
     """A start-up file that is no text, or whose marks were edited, and a script of the user's own are not touched (W-4)."""
     start_file = tmp_path / ".bashrc"
     for data, reason in (
-        (b"alias x=\xff\n", "byte 8 is not UTF-8"),
-        (b"# >>> aggregate >>>\n", "are not there once, in this order; add to it yourself:"),
+        (b"alias x=\xff\n", "byte 8 is not UTF-8; add to it yourself: [ ! -r "),
+        (
+            b"# >>> aggregate >>>\n",
+            "are not there once, in this order; add to it yourself: [ ! -r ",
+        ),
     ):
         start_file.write_bytes(data)
         ended = _start(tmp_path, "bash", "--install")

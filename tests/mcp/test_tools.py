@@ -287,6 +287,22 @@ def test_mistakes_are_one_sentence(
     asked(folder, questions)
 
 
+def test_a_mistake_is_no_longer_than_an_answer(folder: Path) -> None:
+    """What was asked for is quoted in part where it is long, and more names than one call may look for are refused."""
+
+    async def questions(agent: Asking) -> None:
+        said = await agent("read", path="src/retry.py", symbol="x" * 100_000)
+        assert said.is_error
+        assert len(said.text) == 1_001
+        assert said.text.startswith("src/retry.py: symbol not found: xxx")
+        for argument in ("focus", "symbols"):
+            said = await agent("compose", **{"task": "x", argument: ["*"] * 201})
+            assert said.is_error
+            assert f"{argument}: List should have at most 200 items" in said.text
+
+    asked(folder, questions)
+
+
 def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
     """A file of the project that is a link to elsewhere is outside."""
     (tmp_path / "private.txt").write_text("private")

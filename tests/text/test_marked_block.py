@@ -24,6 +24,7 @@ def test_a_block_stays_in_its_place_and_takes_the_line_breaks_of_its_text() -> N
     """Lines behind it stay behind it, and a text of Windows stays one."""
     assert with_block(f"x\n{BEGIN}\nold\n{END}\ny\n", "new") == f"x\n{BEGIN}\nnew\n{END}\ny\n"
     assert with_block("x\r\n", "a") == f"x\r\n{BEGIN}\r\na\r\n{END}\r\n"
+    assert with_block("x\r\ny\n", "a") == f"x\r\ny\n{BEGIN}\na\n{END}\n"
     assert with_block("x", "a") == f"x\n{BEGIN}\na\n{END}\n"
 
 

@@ -157,14 +157,18 @@ def _edit(path: Path, change: Callable[[str], str], *, add: str = "") -> list[Pa
     """Change a start-up file, and return it if that made a difference.
 
     Raises:
-        OutputError: It is no text, or was edited so that our lines cannot be told from the user's.
+        OutputError: It is no text, or was edited so that our lines cannot be told from the user's; the sentence says
+            what to do by hand.
     """
-    by_hand = f"; add to it yourself:\n{add}" if add else "; take our lines out yourself"
+    lines = "; ".join(add.splitlines())
+    by_hand = f"; add to it yourself: {lines}" if add else "; take our lines out yourself"
     try:
         text = _read(path)
         changed = change(text)
     except BrokenBlockError as error:
         raise OutputError(f"{path} is left as it is: {error}{by_hand}") from error
+    except OutputError as error:
+        raise OutputError(f"{error}{by_hand}") from error
     if changed == text:
         return []
     replace_text(path, changed)

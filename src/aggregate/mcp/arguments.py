@@ -12,6 +12,9 @@ from aggregate.errors import ToolError
 
 Path = Annotated[str, Field(max_length=4096)]
 
+_MOST_NAMES = 200
+"""Each is looked for in all files, while others wait."""
+
 
 class Arguments(BaseModel):
     """The arguments of one call; unknown ones are refused."""
@@ -29,8 +32,12 @@ class ComposeArguments(Arguments):
     budget: int | None = Field(
         None, ge=1, description="Most tokens; default: what one answer holds"
     )
-    focus: list[Path] = Field(default=[], description="PATH[:LINE[-LINE]] to show in any case")
-    symbols: list[str] = Field(default=[], description="Definitions to start from")
+    focus: list[Path] = Field(
+        default=[], max_length=_MOST_NAMES, description="PATH[:LINE[-LINE]] to show in any case"
+    )
+    symbols: list[str] = Field(
+        default=[], max_length=_MOST_NAMES, description="Definitions to start from"
+    )
     since: str = Field(default="", description="git revision whose changes since to start from")
 
 

@@ -37,6 +37,8 @@ _INSTRUCTIONS: Final = (
     "is missing. Paths are relative to the project's root."
 )
 _OTHER_FOLDERS: Final = "notifications/roots/list_changed"
+_FAILURE_CHARACTERS: Final = 1_000
+"""Of a sentence about a mistake; the rest is what was asked."""
 _PROGRESS_SECONDS: Final = 0.1
 """Between two messages about the same work: a host shows a bar, and each message costs as much as a file."""
 _MOST_CONNECTIONS: Final = 64
@@ -304,6 +306,6 @@ def _unless_gone(work: Callable[..., str], progress: Callable[[int, int], None])
 
 
 def _failure(sentence: str) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=sentence)], is_error=True
-    )
+    """Return a mistake, which may quote an argument of any length."""
+    text = f"{sentence[:_FAILURE_CHARACTERS]}…" if sentence[_FAILURE_CHARACTERS:] else sentence
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)

@@ -53,4 +53,6 @@ def _place(text: str) -> tuple[int, int] | None:
 
 
 def _line_break(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+    """Return how lines end where all end so: a shell takes the one of two characters for a part of the line."""
+    is_long = "\r\n" in text and text.count("\r\n") == text.count("\n")
+    return "\r\n" if is_long else "\n"
