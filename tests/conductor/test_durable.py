@@ -676,6 +676,23 @@ def test_who_conducts_is_told_by_case_too(engine: sa.Engine) -> None:
         assert not is_conducted(engine, "demo/t/001")
 
 
+def test_a_database_that_cannot_be_written_to(tmp_path: Path) -> None:
+    """While it is so the run waits, and its conductor is told why, once each time."""
+    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    said: list[str] = []
+    with conducting(engine, "p/t/001", lease=0.1, away=said.append):
+        for times in (1, 2):
+            with engine.begin() as connection:
+                LEASES.drop(connection)
+            until(lambda times=times: len(said) == times)  # type: ignore[misc]
+            time.sleep(0.2)
+            with engine.begin() as connection:
+                LEASES.create(connection)
+            until(lambda: is_conducted(engine, "p/t/001"))
+    assert said == ["no such table: conductor_leases"] * 2
+    engine.dispose()
+
+
 def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
     """A run goes on with the tickets it began with, and says so."""
     folder = write_project(tmp_path / "p", 3, chained=False)

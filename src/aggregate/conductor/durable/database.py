@@ -108,11 +108,16 @@ def database_errors(url: str) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, dbos_errors.DBOSException, OSError) as error:
-        reason = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
+        reason = first_line(error)
         where = sa.make_url(url).render_as_string(hide_password=True)
         raise StateError(
             f"{where}: the database cannot be used ({reason}): check --database and that it is up"
         ) from error
+
+
+def first_line(error: Exception) -> str:
+    """Return what a database says of its error, without the statement and the advice behind it."""
+    return str(getattr(error, "orig", None) or error).strip().split("\n")[0]
 
 
 def retry_while_away(
@@ -157,7 +162,7 @@ def wait_for_server(url: str, away: Callable[[str], None]) -> None:
             engine.connect().close()
             return
         except OperationalError as error:
-            words = str(error.orig).strip().split("\n")[0]
+            words = first_line(error)
             if "FATAL" in words and not any(state in words for state in _PASSING):
                 return  # whoever opens it says why
             if words != reason:

@@ -1,7 +1,7 @@
 """Who conducts a run: a lease beside those of the workers, so that others see whether anybody still does."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from secrets import token_hex
 from threading import Event, Thread
@@ -9,28 +9,42 @@ from threading import Event, Thread
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from aggregate.conductor.durable.database import retry_while_away
+from aggregate.conductor.durable.database import first_line, retry_while_away
 from aggregate.conductor.durable.heartbeat import RENEWALS_PER_LEASE, Heartbeat, this_process
 
 
 @contextmanager
-def conducting(engine: sa.Engine, run_id: str, *, lease: float) -> Iterator[None]:
+def conducting(
+    engine: sa.Engine,
+    run_id: str,
+    *,
+    lease: float,
+    away: Callable[[str], None] = lambda _reason: None,
+) -> Iterator[None]:
     """Let others see while the block runs that this process conducts a run.
 
     Args:
         engine: The database.
         run_id: The run.
         lease: Seconds after which it counts as interrupted if this process gives no sign of life.
+        away: Called in a thread with the reason, once for each time, while nothing can be written, such as onto a full
+            disk: workers wait without a word until something can.
     """
     heartbeat = _heartbeat(engine, run_id, lease)
     retry_while_away(engine, heartbeat.renew_lease)
     stop = Event()
 
     def beat() -> None:
+        is_away = False
         while not stop.wait(lease / RENEWALS_PER_LEASE):
-            # Where the database is away the lease runs out, and that is right.
-            with suppress(SQLAlchemyError):
+            try:
                 heartbeat.renew_lease()
+                is_away = False
+            except SQLAlchemyError as error:
+                # The lease runs out, and that is right.
+                if not is_away:
+                    away(first_line(error))
+                is_away = True
 
     thread = Thread(target=beat, name="conductor-run-lease", daemon=True)
     thread.start()
