@@ -26,6 +26,7 @@ LINES = st.lists(
             "\r\n",
             "{\n",
             "///\n",
+            f"    {'0xff77b1fcbebcdc4f, ' * 6}\n".replace(", \n", ",\n"),
         ]
     ),
     min_size=1,
@@ -124,6 +125,16 @@ def test_a_cut_is_never_inside_of_a_statement_that_goes_on() -> None:
     fit = new_fit([source])
     fit.advance(FRAME + 3 + 3 + 8)
     assert shown_text(source, fit, 0) == "a = 1\n...\n"
+
+
+@pytest.mark.parametrize("limit", [80, 150, 300])
+def test_a_table_is_cut_where_much_would_be_left_unused(limit: int) -> None:
+    """What has no end of a statement is cut at a line's end, rather than to leave more than 2 % (rule B-6)."""
+    source = Source("t = [\n" + "    1, 2, 3,\n" * 200, ((1, 201, 1.0),))
+    fit = new_fit([source])
+    fit.advance(limit)
+    used = FRAME + words(shown_text(source, fit, 0)) if fit.shown[0].runs() else 0
+    assert used == 0 if limit < 100 else limit - 8 <= used <= limit
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,9 @@ _LEADING = ("#", "//", "/*", "* ", "@", "--")
 """What comments, decorators and attributes begin with, which belong to what follows them."""
 _MOST_LEADING = 3
 """Such lines that a cut leaves out; a longer comment tells something by itself."""
+_MUCH, _MUCH_OF_ALL = 100, 0.02
+"""Tokens, and a part of the limit: to leave more than these unused is worse than to cut a statement, such as a table of
+numbers, which has no other place (rule B-6)."""
 
 
 class _Waiting(NamedTuple):
@@ -138,7 +141,10 @@ class Fit:
             self._take(step, state, new, price)
             return True
         self._waiting = _Waiting(step, new, self.spent, opens)
-        part = self._beginning(state, new, limit - self.spent, opens=opens)
+        left = limit - self.spent
+        part = self._beginning(
+            state, new, left, opens=opens, anywhere=left > max(_MUCH, limit * _MUCH_OF_ALL)
+        )
         if part:
             self.spent += self._price(state, part, opens=opens)
             state.show(part)
@@ -165,9 +171,17 @@ class Fit:
         return self.count(longest) if len(longest) > _SHORT_LINE else 0
 
     def _beginning(
-        self, state: ShownLines, runs: Sequence[Run], limit: int, *, opens: bool
+        self, state: ShownLines, runs: Sequence[Run], limit: int, *, opens: bool, anywhere: bool
     ) -> list[Run]:
-        """Return as many of the lines as cost at most ``limit``, the last of them at the end of a statement."""
+        """Return as many of the lines as cost at most ``limit``, the last of them at the end of a statement.
+
+        Args:
+            state: What is shown of the file.
+            runs: The lines.
+            limit: Tokens.
+            opens: Whether nothing of the file is shown yet.
+            anywhere: Whether they may end at any line where no statement ends among them.
+        """
         if state.lines.is_whole:
             return []
         numbers = [number for first, last in runs for number in range(first, last + 1)]
@@ -179,9 +193,8 @@ class Fit:
             else:
                 high = middle - 1
         texts = state.lines.texts
-        return as_runs(
-            numbers[: _end_of_statement([texts[number - 1] for number in numbers[:low]])]
-        )
+        end = _end_of_statement([texts[number - 1] for number in numbers[:low]])
+        return as_runs(numbers[: end or (low if anywhere else 0)])
 
     def _state(self, file: int) -> ShownLines | None:
         if file not in self.shown and file not in self._unusable:
