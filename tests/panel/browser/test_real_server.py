@@ -187,6 +187,43 @@ def test_the_page_survives_a_restart_of_the_server(shop: Page, server: Server) -
     expect(shop.locator("#tree-count")).to_have_text("4 files", timeout=15_000)
 
 
+def test_pages_that_nobody_sees_take_no_connection(shop: Page, server: Server) -> None:
+    """More pages than a browser has connections for one address can be open; each is up to date once it is seen."""
+    hide = "Object.defineProperty(document, 'hidden', { value: %s, configurable: true });"
+    seen = "document.dispatchEvent(new Event('visibilitychange'))"
+    shop.evaluate(hide % "true" + seen)
+    for _ in range(6):
+        page = shop.context.new_page()
+        page.goto(server.address)
+        page.wait_for_selector("#prompt .row.heading")
+        page.evaluate(hide % "true" + seen)
+    (server.root / "src/till.py").write_text("def pay():\n    return 77\n", "utf-8")
+    shop.evaluate(hide % "false" + seen)
+    _line(shop, "return 77")
+
+
+def test_a_restart_says_that_edits_are_gone(shop: Page, server: Server) -> None:
+    """A draft lives as long as its server: whoever had edits that were not saved is told."""
+    shop.locator(ROWS, has_text="shop.py").click()
+    shop.locator("#tree").focus()
+    shop.keyboard.press("4")
+    expect(shop.locator("#dirty")).to_be_visible()
+    server.stop()
+    server.start()
+    expect(shop.locator("#status")).to_contain_text(
+        "edits that were not saved are gone", timeout=15_000
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_file_whose_name_is_no_unicode_opens(shop: Page, server: Server) -> None:
+    """The page hands a name back byte by byte, and shows what is in the file."""
+    name = os.fsencode(server.root / "src") + b"/caf\xe9.py"
+    Path(os.fsdecode(name)).write_text("latin = 1\n", "utf-8")
+    shop.locator(ROWS, has_text="caf").click(timeout=15_000)
+    expect(shop.locator("#source .rows")).to_contain_text("latin = 1")
+
+
 def test_sending_with_the_scripted_model_streams(shop: Page) -> None:
     """Plan, cost, answer, with no key and no network."""
     shop.get_by_role("button", name="Send…").click()

@@ -103,25 +103,33 @@ const SHORTEST_WAIT = 250; // ms before the first try to connect again: a restar
 const LONGEST_WAIT = 4000; // ms between tries at most: nobody likes to wait longer for a page to come back
 
 /**
- * Listen to the server's events until the page closes, connecting again when the stream breaks.
+ * Listen to the server's events until the page closes, connecting again when the stream breaks. A page that nobody
+ * sees does not listen: a browser gives all pages of one address six connections, and a seventh page would wait.
  * @param {(event: Object) => void} onEvent
  * @param {(connected: boolean) => void} onConnection
  */
 export function listen(onEvent, onConnection) {
   let wait = SHORTEST_WAIT;
+  let source = null;
+  const close = () => {
+    source?.close();
+    source = null;
+  };
   const connect = () => {
-    const source = new EventSource("/api/events");
+    if (source || document.hidden) return;
+    source = new EventSource("/api/events");
     source.onopen = () => {
       wait = SHORTEST_WAIT;
       onConnection(true);
     };
     source.addEventListener("change", (message) => onEvent(JSON.parse(message.data)));
     source.onerror = () => {
-      source.close();
+      close();
       onConnection(false);
       setTimeout(connect, wait);
       wait = Math.min(2 * wait, LONGEST_WAIT);
     };
   };
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : connect()));
   connect();
 }
