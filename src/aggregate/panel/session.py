@@ -453,7 +453,8 @@ class Session:
             self._sizes = {**self._sizes, **file_sizes(touched)}
         if not self._listed.is_set():
             with self._lock:
-                self._table.update(plain_rows(self._sizes), self.revision)
+                # Of the revision before: who has these rows still wants those of this one's prompt.
+                self._table.update(plain_rows(self._sizes), self.revision - 1)
             self._listed.set()
             self._tell("disk")
 

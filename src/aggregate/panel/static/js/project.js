@@ -146,7 +146,7 @@ export class Project extends EventTarget {
       this.forget();
       this.prompt = null;
       this.say("The server was started again; the page shows what it has now.");
-    } else if (this.state && event.revision === this.state.revision && event.composed === this.prompt?.revision) {
+    } else if (this.state?.models.length && event.revision === this.state.revision && event.composed === this.prompt?.revision) {
       return;
     } else if (event.what === "disk") {
       this.say(event.paths.length === 1 ? `Changed on the disk: ${event.paths[0]}.` : "Files changed on the disk.");
