@@ -1,5 +1,5 @@
 // What the page knows of the project, kept in step with the server. Panes listen to its events:
-// `state`, `files`, `file`, `prompt`, `connection` and `said`.
+// `state`, `files`, `opening`, `file`, `prompt`, `connection` and `said`.
 
 import { ServerError, get, listen, post } from "./api.js";
 import { FileTree } from "./tree_model.js";
@@ -71,6 +71,7 @@ export class Project extends EventTarget {
     }
     this.#asked = { path, mode };
     this.line = line;
+    this.#tell("opening", path);
     await this.#fetchFile({ moved: line > 0 });
   }
 
