@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from aggregate.panel.merging import ConflictError, merge
+from aggregate.panel.protocol import EventData, FilesData
+from aggregate.panel.session import Session
 from tests.panel.opened import CONFIG, FILES, Opened, opened
+from tests.project import project
 
 
 @pytest.fixture
@@ -77,6 +80,24 @@ def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> N
     _write_config(panel, CONFIG.replace("outline", "summary"))
     assert panel.row("README.md")["view"] == "summary"
     assert panel.get("state")["dirty"] is False
+
+
+def test_files_that_are_asked_for_before_the_prompt_are_told_of_later(tmp_path: Path) -> None:
+    """A page that has the files' names alone, as in a large project at first, learns what the prompt shows of them."""
+    project(tmp_path, FILES)
+    early: list[FilesData] = []
+
+    def on_event(event: EventData) -> None:
+        if event["what"] == "disk":
+            early.append(session.files())
+
+    session = Session(tmp_path / "manual_slop.toml", on_event=on_event)
+    session.compose()
+    assert set(early[0]["tokens"]) == {0}
+    later = session.files(early[0]["revision"])
+    assert later["full"] is False
+    assert set(later["path"]) >= {"src/a.py", "src/b.py", "README.md"}
+    assert session.files(later["revision"])["path"] == []
 
 
 def test_a_configuration_that_cannot_be_used_is_told_and_not_taken(panel: Opened) -> None:

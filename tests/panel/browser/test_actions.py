@@ -193,6 +193,15 @@ def test_models_show_the_part_of_their_window_and_the_price(
     expect(page.locator("#models li")).to_have_count(0)
 
 
+def test_models_that_are_known_late_are_shown(opened: Opened, shop: FakePanel) -> None:
+    """Their prices are loaded behind the page: the news of them has the revision that the page has."""
+    models, shop.state["models"] = shop.state["models"], []
+    page = opened(shop)
+    expect(page.locator("#models li")).to_have_count(0)
+    shop.state["models"] = models
+    expect(page.locator("#models li")).to_have_count(1)
+
+
 def test_turns_beads_and_screenshots_go_in_and_out(opened: Opened, shop: FakePanel) -> None:
     """Each has its box; a screenshot its picture."""
     page = opened(shop)

@@ -36,6 +36,14 @@ def test_source_and_view_stand_side_by_side(page_of_shop: Page) -> None:
     assert page_of_shop.locator("#source .row .text").first.text_content() == "class Shop:"
 
 
+def test_a_file_that_takes_long_is_named_meanwhile(opened: Opened, shop: FakePanel) -> None:
+    """A large file takes a while to be counted: the pane says at once which one it opens."""
+    page = opened(shop)
+    page.route("**/api/file?**", lambda _route: None)  # never answered
+    page.locator("#tree .rows .row", has_text="shop.py").click()
+    expect(page.locator("#file-empty")).to_have_text("Opening shop.py…")
+
+
 def test_choosing_a_mode_sets_the_view(page_of_shop: Page, shop: FakePanel) -> None:
     """The modes are radio buttons with their tokens."""
     page_of_shop.locator("#mode-bar").get_by_role("radio", name="outline").check()

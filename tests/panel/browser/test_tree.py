@@ -59,6 +59,12 @@ def test_a_large_project_opens_the_folders_of_what_is_in(opened: Opened) -> None
     expect(closed).to_contain_text("tests/")
 
 
+def test_where_most_is_in_no_folder_is_opened(opened: Opened) -> None:
+    """With a task and no budget all files are in: what would be opened would be the largest, not what matters."""
+    page = opened(FakePanel([f"src/f{number:02}.py" for number in range(80)]))
+    assert _names(page) == ["src/"]
+
+
 def test_columns_without_figures_take_no_room(opened: Opened) -> None:
     """Without a task there are no scores, and no file has a state: names get the room."""
     panel = FakePanel(["a.py"])

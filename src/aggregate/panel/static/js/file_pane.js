@@ -41,6 +41,7 @@ export class FilePane {
     this.#layoutChoice();
     this.#arrange();
     new ResizeObserver(() => this.#arrange()).observe(byId("halves"));
+    project.addEventListener("opening", (event) => (byId("file-empty").textContent = `Opening ${event.detail}…`));
     project.addEventListener("file", (event) => this.#show(event.detail));
     project.addEventListener("files", () => this.#title());
     this.#show({ moved: false });

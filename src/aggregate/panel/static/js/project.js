@@ -1,5 +1,5 @@
 // What the page knows of the project, kept in step with the server. Panes listen to its events:
-// `state`, `files`, `file`, `prompt`, `connection` and `said`.
+// `state`, `files`, `opening`, `file`, `prompt`, `connection` and `said`.
 
 import { ServerError, get, listen, post } from "./api.js";
 import { FileTree } from "./tree_model.js";
@@ -71,6 +71,7 @@ export class Project extends EventTarget {
     }
     this.#asked = { path, mode };
     this.line = line;
+    this.#tell("opening", path);
     await this.#fetchFile({ moved: line > 0 });
   }
 
@@ -153,7 +154,7 @@ export class Project extends EventTarget {
       this.forget();
       this.prompt = null;
       this.say(`The server was started again; ${lost ? "edits that were not saved are gone" : "the page shows what it has now"}.`, { bad: lost });
-    } else if (this.state && event.revision === this.state.revision && event.composed === this.prompt?.revision) {
+    } else if (this.state?.models.length && event.revision === this.state.revision && event.composed === this.prompt?.revision) {
       return;
     } else if (event.what === "disk") {
       this.say(event.paths.length === 1 ? `Changed on the disk: ${event.paths[0]}.` : "Files changed on the disk.");

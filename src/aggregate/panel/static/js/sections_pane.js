@@ -28,7 +28,7 @@ export class LeftOut {
 
   #draw(row, { path, level, score, why }) {
     const shown = level === "name" ? "named in a list" : level;
-    const reason = [shown, score === null ? "" : `score ${score.toFixed(2)}`, why].filter(Boolean).join(" · ");
+    const reason = [shown, score === null ? "" : `score ${score >= 0.1 ? score.toFixed(2) : score.toPrecision(1)}`, why].filter(Boolean).join(" · ");
     row.title = `${path}: ${reason}`;
     fill(row, element("span", { class: "path", role: "gridcell", text: path }), element("span", { class: "why", role: "gridcell", text: reason }));
   }

@@ -95,8 +95,10 @@ export class TreePane {
   #openWhatIsIn() {
     const isSmall = this.tree.files.size <= SMALL_PROJECT;
     if (isSmall) for (const folder of this.tree.folders.values()) this.tree.setOpen(folder, true);
-    else this.tree.openEntered(MOST_OPENED);
-    this.isArranged = isSmall ? this.tree.files.size > 0 : this.tree.root.entered > 0;
+    const { entered, files } = this.tree.root;
+    const isChosen = entered > 0 && 2 * entered < files; // where most are in, as with a task alone, none tells more than others
+    if (!isSmall && isChosen) this.tree.openEntered(MOST_OPENED);
+    this.isArranged = isSmall ? files > 0 : isChosen;
   }
 
   #filter() {
@@ -295,7 +297,7 @@ export class TreePane {
 function folderView({ view, files, entered }) {
   const title = `${whole(entered)} of ${counted(files, "file")} in the prompt`;
   if (entered === files && view) return element("span", { role: "gridcell", class: "view-name", data: { view }, text: view, title });
-  return element("span", { role: "gridcell", class: "quiet", text: entered === 0 ? "out" : `${whole(entered)} of ${whole(files)}`, title });
+  return element("span", { role: "gridcell", class: "quiet share", text: entered === 0 ? "out" : `${short(entered)} of ${short(files)}`, title });
 }
 
 function number(value, name) {
