@@ -28,9 +28,9 @@ _ERROR_CHARACTERS: Final = 300
 _SCHEMA_BYTES: Final = 200_000
 """Of a file with a schema: it goes to a provider with each request."""
 
-CHECK_SECONDS: Final = 4.0
-"""Of an answer against a schema that refers to itself: an honest one takes milliseconds, and the process half a
-second to start on a busy machine."""
+CHECK_SECONDS: Final = 20.0
+"""Of an answer against a schema that refers to itself: an honest one takes milliseconds, but where ten programs share
+a core its process takes seconds to start, and the answer was paid for."""
 _CHECK: Final = """\
 import json, sys
 sys.path += sys.argv[1:]

@@ -83,10 +83,16 @@ def replace_last_turns(
             expected = [dict(turn) for turn in turns]
             if not turns or old_turns[-len(turns) :] != expected:
                 return False
-            written = _without_last(read_text(path, limit=HISTORY_BYTES), len(turns))
+            refusal = OutputError(f"cannot take a turn out of {path}: edit it by hand")
+            try:
+                written = _without_last(read_text(path, limit=HISTORY_BYTES), len(turns))
+            except (
+                AttributeError
+            ):  # tomlkit merges a table in several places, and takes nothing out of it
+                raise refusal from None
             written = _with_turns(written, new) if new else written
             if _parsed_turns(written) != [*old_turns[: -len(turns)], *map(dict, new)]:
-                raise OutputError(f"cannot take a turn out of {path}: edit it by hand")
+                raise refusal
             replace_text(path, written)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
