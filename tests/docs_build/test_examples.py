@@ -1,15 +1,19 @@
 """The examples of README and docs: they print what the pages show."""
 
 import os
-from collections.abc import Mapping
+import re
+import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import click
 import pytest
 from docs_build.examples import RUNNABLE, agree, blocks_of, commands_of, renewed
 from docs_build.refresh import pages_to_run, refresh
 from docs_build.running import run_page
 from docs_build.session import Session, Streams
 
+from aggregate.cli.program import program
 from tests.cli.loaded import loaded
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +31,9 @@ def start(
     folder: Path, arguments: list[str], environment: Mapping[str, str], streams: Streams
 ) -> int:
     """Run ``aggregate`` in a copy of a process that has it loaded."""
-    with loaded("aggregate.conductor.service").running(folder, arguments, environment, list(streams)) as command:
+    with loaded("aggregate.conductor.service").running(
+        folder, arguments, environment, list(streams)
+    ) as command:
         return command.wait()
 
 
@@ -64,6 +70,38 @@ def test_python_that_is_not_run_is_at_least_python() -> None:
         for block in blocks_of((ROOT / page).read_text(encoding="utf-8")):
             if block.kind == "python":
                 compile("\n".join(block.lines), f"{page}:{block.first}", "exec")
+
+
+def test_commands_that_pages_name_exist() -> None:
+    """Each command on any page, in its text and in lists for a reader's own project, has the options it is shown with."""
+    told = [
+        f"{page}: {call}: there is no {word}"
+        for page in PAGES
+        for call in sorted(_calls((ROOT / page).read_text(encoding="utf-8")))
+        for word in _unknown_options(call)
+    ]
+    assert told == []
+
+
+def _calls(text: str) -> set[str]:
+    """Return what a page says in one line, or between backticks, that begins with the program's name."""
+    listed = [line for block in blocks_of(text) if block.kind == "sh" for line in block.lines]
+    spans = re.findall(r"`(aggregate [^`\n]+)`", text)
+    return {line.split("#")[0] for line in [*listed, *spans] if line.startswith("aggregate ")}
+
+
+def _unknown_options(call: str) -> Iterator[str]:
+    """Yield the options of a call that its command does not have; without a command it is that of ``run``."""
+    words = shlex.split(call.split("|")[0])[1:]
+    context = click.Context(program)
+    command: click.Command = program
+    while isinstance(command, click.Group) and words and words[0] in command.list_commands(context):
+        command = command.get_command(context, words.pop(0)) or command
+    if command is program:
+        command = program.get_command(context, "run") or program
+    known = {"--help"}.union(*(each.opts + each.secondary_opts for each in command.params))
+    options = (word.split("=")[0] for word in words if word.startswith("-") and len(word) > 1)
+    yield from (option for option in options if option not in known)
 
 
 def test_blocks_and_their_commands() -> None:
