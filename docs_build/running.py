@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from docs_build.examples import Block, agree, blocks_of, commands_of
@@ -40,7 +41,7 @@ def run_page(root: Path, page: str, home: Path, start: Start) -> list[Difference
     session = Session(home, clone, start)
     differences: list[Difference] = []
     blocks = list(blocks_of((root / page).read_text(encoding="utf-8")))
-    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+    for block, following in zip_longest(blocks, blocks[1:]):
         if block.is_run and block.kind == "console":
             differences += _run_console(session, page, block)
         elif block.is_run and block.kind == "python":
