@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aggregate.budget.lines import marked_runs
+from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.candidate import LEVELS, Candidate
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.selection import ResolvedFile
@@ -50,7 +51,7 @@ def choices_of(
     hidden = candidates.hidden_choices
     choices: list[FileChoice] = []
     for file in files:
-        if file.is_remark:
+        if file.is_remark or file.path == ALL_FILES:  # the glob itself, which matched nothing
             continue
         place = ranks.get(file.path)
         if place is None:

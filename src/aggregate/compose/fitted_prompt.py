@@ -193,7 +193,9 @@ def _unreadable_of_all(others: Sequence[PreparedFile]) -> list[ResolvedFile]:
     unnamed = [
         other.file
         for other in others
-        if not other.file.is_remark and other.file.item.path == ALL_FILES
+        if not other.file.is_remark
+        and other.file.item.path == ALL_FILES
+        and other.file.path != ALL_FILES  # it matched nothing: there is no file at all
     ]
     paths = [file.path for file in unnamed]
     return [omission_remark(unnamed[0].entry, "unreadable", paths)] if unnamed else []
