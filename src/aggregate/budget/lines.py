@@ -9,6 +9,10 @@ Run = tuple[int, int]
 ALL_LINES: Run = (1, 1 << 31)
 """From the first line to beyond the last one of any file."""
 
+_SMALL_GAP = 40
+"""Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
+bracket, tell more than the line of dots that would stand for them."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
@@ -63,6 +67,31 @@ class ShownLines:
                 numbers.update(range(max(first, 1), min(last, len(self.marks)) + 1))
         missing = sorted(number for number in numbers if not self.marks[number - 1])
         return as_runs(missing)
+
+    def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
+        """Return ``runs``, which are not shown yet, with the lines beside them that fill a gap and are hardly any.
+
+        The lines between what is shown and the file's ends are such too.
+        """
+        marks = bytearray(self.marks)
+        for first, last in runs:
+            marks[first - 1 : last] = b"\1" * (last - first + 1)
+        numbers: set[int] = set()
+        for first, last in runs:
+            above = marks.rfind(1, 0, first - 1) + 1
+            begin = above + 1 if self._is_small(above + 1, first - 1) else first
+            below = marks.find(1, last)
+            below = len(marks) if below < 0 else below
+            end = below if self._is_small(last + 1, below) else last
+            numbers.update(range(begin, end + 1))
+        return as_runs(sorted(numbers))
+
+    def _is_small(self, first: int, last: int) -> bool:
+        """Tell whether lines say so little that a line of dots in their place would be worse."""
+        if last - first >= _SMALL_GAP:
+            return False
+        texts = self.lines.texts[first - 1 : last]
+        return 0 < sum(len(text.strip()) for text in texts) <= _SMALL_GAP
 
     def show(self, runs: Iterable[Run]) -> None:
         """Show these lines too."""

@@ -20,6 +20,10 @@ DENSITY = 0.9
 WITH_TASK = 0.2
 """The part of signatures where a task says what matters: with 0.12 a twentieth fewer of the definitions that change are
 shown at 8,000 tokens, with 0.3 a hundredth fewer of the lines (measured on commits)."""
+_COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
+"""The parts that a piece's probability loses where all of it is comments, imports, a licence: they hold the task's
+words more often than they change. So 27,000 tokens show up to a twentieth more of the lines that change, and 8,000 no
+fewer; with 0.9 for comments 27,000 show fewer again (measured on commits of 12 projects)."""
 _FLATTER = 1 / 1.5
 """Exponent of the probabilities by which signatures are chosen: bodies go where the task most likely is, signatures say
 what else there is (measured on commits: a hundredth more of the files that change at both budgets)."""
@@ -89,6 +93,16 @@ class PieceLines(Protocol):
     @property
     def characters(self) -> int:
         """Of its lines."""
+        ...
+
+    @property
+    def comments(self) -> int:
+        """Characters of those that are comments or a licence."""
+        ...
+
+    @property
+    def preamble(self) -> int:
+        """Characters of those that are imports or a licence."""
         ...
 
 
@@ -231,12 +245,22 @@ def opening_runs(file: Fittable) -> tuple[Run, ...]:
 def _bodies(files: Sequence[Fittable]) -> list[_Place]:
     """Return a heap of all pieces, those with the highest probability for a token first."""
     ranked = [
-        (-chance / _size(piece.characters), number, place)
+        (-chance * _telling(piece) / _size(piece.characters), number, place)
         for number, file in enumerate(files)
         for place, (piece, chance) in enumerate(zip(file.pieces, file.chances, strict=True))
     ]
     heapify(ranked)
     return ranked
+
+
+def _telling(piece: PieceLines) -> float:
+    """Return the part of a piece's probability that its place in the order follows from."""
+    if not piece.characters:
+        return 1.0
+    comments = piece.comments / piece.characters
+    preamble = piece.preamble / piece.characters
+    licence = max(0.0, comments + preamble - 1)  # what is both
+    return (1 - _COMMENTS * comments) * (1 - _PREAMBLE * preamble) * (1 - _LICENCE * licence)
 
 
 @lru_cache(maxsize=4_096)  # asked of thousands of pieces, most of which are shorter than that

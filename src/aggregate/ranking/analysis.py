@@ -17,8 +17,8 @@ from aggregate.ranking.terms import term_hash
 _DEFINED_NAME: Final = row_maker(DefinedName)
 _PIECE: Final = row_maker(Piece)
 _REFERENCE: Final = row_maker(Reference)
-_PIECE_COLUMNS: Final = 4
-"""Last lines, definitions, terms and characters; first lines follow from the last ones."""
+_PIECE_COLUMNS: Final = 6
+"""Last lines, definitions, terms, and characters of three kinds; first lines follow from the last ones."""
 
 
 class FileTraits(NamedTuple):
