@@ -91,11 +91,11 @@ class Panel:
             Route("/api/save", _post(self._save), methods=["POST"]),
             Route("/api/reload", _post(self._reload), methods=["POST"]),
             Route("/api/run", _post(self._run), methods=["POST"]),
-            Route("/api/copy", _post(self._copy), methods=["POST"]),
             Route("/api/preset/save", _post(self._save_preset), methods=["POST"]),
             Route("/api/preset/apply", _post(self._apply_preset), methods=["POST"]),
             Route("/api/send/plan", _post(self._plan), methods=["POST"]),
             Route("/api/send", self._send, methods=["POST"]),
+            Route("/api/send/stop", _post(self._stop), methods=["POST"]),
         ]
         return Starlette(routes=routes, exception_handlers={Exception: _unforeseen})
 
@@ -235,9 +235,6 @@ class Panel:
             "sentence": f"wrote {path}: {tokens:,} tokens",
         }
 
-    def _copy(self, _body: Mapping[str, Any]) -> object:
-        raise ToolError("this server has no clipboard: the page copies with the browser's own")
-
     def _save_preset(self, body: Mapping[str, Any]) -> StateData:
         """Store what is composed as a preset, in the configuration on the disk."""
         session = self._session
@@ -253,6 +250,10 @@ class Panel:
     def _plan(self, body: Mapping[str, Any]) -> object:
         texts = {key: str(body.get(key) or "") for key in ("message", "model", "persona")}
         return self._sender.plan(texts["message"], model=texts["model"], persona=texts["persona"])
+
+    def _stop(self, body: Mapping[str, Any]) -> object:
+        self._sender.stop(str(body.get("plan") or ""))
+        return {}
 
     async def _send(self, request: Request) -> Response:
         try:
@@ -273,7 +274,11 @@ class Panel:
 
         def work() -> None:
             try:
-                sentence = self._sender.send(plan, lambda text: tell("text", {"text": text}))
+                sentence = self._sender.send(
+                    plan,
+                    lambda text: tell("text", {"text": text}),
+                    lambda notice: tell("notice", {"sentence": notice}),
+                )
                 tell("done", {"sentence": sentence})
             except AggregateError as error:
                 tell("failed", {"error": _sentence(error)})
@@ -405,4 +410,5 @@ def _failure(error: AggregateError, status: int = _REFUSED) -> Response:
 
 
 def _sentence(error: AggregateError) -> str:
-    return " ".join(str(error).split())
+    """Return an error as one line, with its notes: where to find what came of an answer."""
+    return " ".join("; ".join((str(error), *getattr(error, "__notes__", ()))).split())

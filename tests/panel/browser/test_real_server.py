@@ -1,12 +1,7 @@
 """The page on the real server: what is edited by eye stands in the same file that the command line reads."""
 
 import os
-import re
-import signal
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,60 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.panel.browser.conftest import ROWS
+from tests.panel.browser.panel_process import Server
 from tests.project import project
 
 pytestmark = pytest.mark.browser
-STARTING = 30  # seconds for the server to print its address, on a busy machine
-
-
-class Server:
-    """``aggregate panel`` in a process of its own, on a port that stays the same when it is started again."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.start()
-
-    def start(self) -> None:
-        """Start it and read the address from what it prints."""
-        command = [
-            sys.executable,
-            "-m",
-            "aggregate",
-            "panel",
-            "--no-open",
-            "--port",
-            str(self.port),
-        ]
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        self.process = subprocess.Popen(
-            command,
-            cwd=self.root,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        until = time.monotonic() + STARTING
-        seen = ""
-        while time.monotonic() < until and (line := self.process.stdout.readline()):
-            seen += line
-            match = re.search(r"http://\S+", line)
-            if match:
-                self.address = match.group()
-                return
-        raise AssertionError(f"no address: {seen}")
-
-    def stop(self) -> int:
-        """End it as Ctrl-C does; return its exit code."""
-        self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(STARTING)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return code
 
 
 @pytest.fixture
@@ -222,15 +167,3 @@ def test_a_file_whose_name_is_no_unicode_opens(shop: Page, server: Server) -> No
     Path(os.fsdecode(name)).write_text("latin = 1\n", "utf-8")
     shop.locator(ROWS, has_text="caf").click(timeout=15_000)
     expect(shop.locator("#source .rows")).to_contain_text("latin = 1")
-
-
-def test_sending_with_the_scripted_model_streams(shop: Page) -> None:
-    """Plan, cost, answer, with no key and no network."""
-    shop.get_by_role("button", name="Send…").click()
-    shop.get_by_label("Question").fill("Who pays?")
-    if shop.get_by_label("Model").locator("option", has_text="scripted").count() == 0:
-        pytest.skip("the scripted model is not offered")
-    shop.get_by_label("Model").select_option("scripted")
-    shop.get_by_role("button", name="Show the plan").click()
-    shop.get_by_role("button", name=re.compile("^Send")).last.click()
-    expect(shop.get_by_label("Answer")).not_to_be_empty()

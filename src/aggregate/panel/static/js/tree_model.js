@@ -39,6 +39,7 @@ export class FileTree {
     this.flat = false;
     this.filter = "";
     this.opened = new Set();
+    this.asked = new Map(); // views that the server was asked for, by path, until its table has them
     this.clear();
   }
 
@@ -68,6 +69,24 @@ export class FileTree {
       file.why = columns.why[index];
     });
     this.#sum();
+  }
+
+  /** Note edits that ask for views, so that they are seen at once. */
+  ask(edits) {
+    for (const { paths, mode } of edits) for (const path of paths) this.asked.set(path, { mode, revision: Infinity });
+  }
+
+  /** Note the revision that holds what edits have asked for, 0 where they were refused. */
+  answer(edits, revision) {
+    for (const path of edits.flatMap(({ paths }) => paths)) {
+      if (revision === 0) this.asked.delete(path);
+      else if (this.asked.has(path)) this.asked.get(path).revision = revision;
+    }
+  }
+
+  /** Forget what was asked for up to a revision that is composed, or could not be. */
+  settle(composed) {
+    for (const [path, { revision }] of this.asked) if (revision <= composed) this.asked.delete(path);
   }
 
   /** The rows to show, in order, by the filter, the sort, and which folders are open. */

@@ -151,6 +151,8 @@ export class TreePane {
 
   #view(node) {
     if (node.children) return folderView(node);
+    const asked = this.tree.asked.get(node.path);
+    if (asked) return element("span", { role: "gridcell", class: "view-name asked", data: { view: asked.mode }, text: `${asked.mode}…`, title: `${asked.mode}: the prompt is being composed` });
     if (!node.view) return element("span", { role: "gridcell", class: "quiet", text: "out" });
     const pinned = node.mode && node.mode !== node.view ? ` (asked for: ${node.mode})` : "";
     return element("span", { role: "gridcell", class: "view-name", data: { view: node.view }, text: node.view, title: `${node.view}${pinned}: ${VIEW_MEANINGS[node.view] ?? "shown"}` });
