@@ -160,6 +160,8 @@ class StateData(TypedDict):
         dirty: Whether the draft differs from the file.
         can_undo: Whether there is something to undo.
         can_redo: Whether there is something to redo.
+        unsaved: Edits that were not saved when the panel ended last, in a sentence, until ``POST /api/draft/restore``
+            takes them again or ``POST /api/draft/forget`` drops them; ``""`` for none.
         outside: Whether the configuration was changed on the disk since the draft was made of it, so that saving
             merges or is refused.
         config_problem: Why the configuration on the disk cannot be used, ``""`` where it can; the draft goes on.
@@ -193,6 +195,7 @@ class StateData(TypedDict):
     dirty: bool
     can_undo: bool
     can_redo: bool
+    unsaved: str
     outside: bool
     config_problem: str
     views: list[str]
@@ -526,6 +529,32 @@ class SavedData(TypedDict):
     state: StateData
     merged: bool
     sentence: str
+
+
+class ImageRequest(TypedDict):
+    """``POST /api/screenshot``: a new screenshot, stored in the project and taken into the draft as one step.
+
+    It is refused where it is no PNG, JPEG, GIF or WebP image by its bytes, or has more than ten million of them.
+
+    Attributes:
+        data: The file in base64.
+        name: The name of the file, ``""`` for a picture without one.
+    """
+
+    data: str
+    name: NotRequired[str]
+
+
+class AddedImageData(TypedDict):
+    """What came of ``POST /api/screenshot``.
+
+    Attributes:
+        state: As ``/api/state``.
+        path: The screenshot's, as in ``ScreenshotData``.
+    """
+
+    state: StateData
+    path: str
 
 
 class RunData(TypedDict):

@@ -240,7 +240,7 @@ def _state() -> protocol.StateData:
     }
     return {
         "version": "v", "revision": 1, "composed": 1, "project": "shop", "root": "/shop", "config": "manual_slop.toml", "exists": True,
-        "dirty": False, "can_undo": False, "can_redo": False, "outside": False, "config_problem": "", "views": VIEWS, "strategy": "auto",
+        "dirty": False, "can_undo": False, "can_redo": False, "unsaved": "", "outside": False, "config_problem": "", "views": VIEWS, "strategy": "auto",
         "strategies": ["auto", "summarize", "full"], "preset": "",
         "presets": [{"name": "backend", "description": "", "scope": "project", "files": 2}],
         "discussion": {"name": "", "names": [], "turns": [turn]}, "beads": {"on": True, "text": "- a bead", "tokens": 4},
