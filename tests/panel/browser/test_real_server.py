@@ -13,6 +13,13 @@ from tests.panel.browser.panel_process import Server
 from tests.project import project
 
 pytestmark = pytest.mark.browser
+PASTE = """async () => {
+  const canvas = Object.assign(document.createElement("canvas"), {width: 3, height: 2});
+  const drawn = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  const clipboardData = new DataTransfer();
+  clipboardData.items.add(new File([drawn], "image.png", {type: "image/png"}));
+  document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}));
+}"""
 
 
 @pytest.fixture
@@ -147,17 +154,40 @@ def test_pages_that_nobody_sees_take_no_connection(shop: Page, server: Server) -
     _line(shop, "return 77")
 
 
-def test_a_restart_says_that_edits_are_gone(shop: Page, server: Server) -> None:
-    """A draft lives as long as its server: whoever had edits that were not saved is told."""
+def test_edits_that_were_not_saved_are_offered_after_a_restart(shop: Page, server: Server) -> None:
+    """Whoever had edits is told after a restart of the server, and one button brings them back."""
     shop.locator(ROWS, has_text="shop.py").click()
     shop.locator("#tree").focus()
     shop.keyboard.press("4")
     expect(shop.locator("#dirty")).to_be_visible()
+    expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
     server.stop()
     server.start()
-    expect(shop.locator("#status")).to_contain_text(
-        "edits that were not saved are gone", timeout=15_000
-    )
+    _line(shop, "return 2")
+    expect(shop.locator("#unsaved")).to_contain_text("files", timeout=15_000)
+    assert "outline" not in (server.root / "manual_slop.toml").read_text("utf-8")
+
+    shop.get_by_role("button", name="Apply again").click()
+
+    expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
+    expect(shop.locator("#unsaved")).to_be_hidden()
+    expect(shop.locator("#dirty")).to_be_visible()
+
+
+def test_a_pasted_screenshot_is_stored_and_shown(shop: Page, server: Server) -> None:
+    """The picture lies in the project, stands in the prompt, and is seen in the page; undo takes it out of the prompt."""
+    shop.get_by_role("tab", name="Sections").click()
+    shop.evaluate(PASTE)
+
+    expect(shop.locator("#status")).to_contain_text("Added ")
+    picture = shop.locator("#panel-sections img")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 3
+    (stored,) = server.root.rglob("*.png")
+    shop.get_by_role("tab", name="Prompt").click()
+    _line(shop, stored.name)
+    shop.keyboard.press("Control+z")
+    expect(shop.locator("#prompt .rows")).not_to_contain_text(stored.name)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

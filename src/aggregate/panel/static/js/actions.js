@@ -4,13 +4,15 @@ import { getText, post } from "./api.js";
 import { writeClipboard } from "./clipboard.js";
 import { openDialog } from "./dialogs.js";
 import { byId, element, fill } from "./dom.js";
-import { counted } from "./format.js";
+import { counted, visible } from "./format.js";
 import { SendDialog } from "./send_dialog.js";
 
 export class Actions {
   constructor(project) {
     this.project = project;
     for (const name of ["undo", "redo", "save", "run", "copy", "send"]) byId(name).addEventListener("click", () => this[name]());
+    byId("restore").addEventListener("click", () => this.#take("draft/restore", "The edits are here again."));
+    byId("forget").addEventListener("click", () => this.#take("draft/forget", "The edits from before are dropped."));
     byId("save-preset").addEventListener("click", () => this.#savePreset());
     byId("preset").addEventListener("change", (event) => this.#applyPreset(event.target.value));
     byId("warnings").addEventListener("click", () => this.#warnings());
@@ -19,11 +21,12 @@ export class Actions {
 
   #show() {
     const { state } = this.project;
-    document.title = `${state.dirty ? "● " : ""}${state.project} – aggregate`;
-    byId("project-name").textContent = state.project;
+    document.title = `${state.dirty ? "● " : ""}${visible(state.project)} – aggregate`;
+    byId("project-name").textContent = visible(state.project);
     byId("config-path").textContent = state.config;
     byId("config-path").title = state.root;
     byId("dirty").hidden = !state.dirty;
+    this.#showUnsaved(state.unsaved);
     byId("undo").disabled = !state.can_undo;
     byId("redo").disabled = !state.can_redo;
     byId("save").disabled = !state.dirty && state.exists;
@@ -37,6 +40,13 @@ export class Actions {
     const count = (state.config_problem ? 1 : 0) + state.warnings.length + state.cut.length + (state.prompt_error ? 1 : 0);
     byId("warnings").hidden = count === 0;
     byId("warnings").textContent = counted(count, "warning");
+  }
+
+  #showUnsaved(sentence) {
+    const box = byId("unsaved");
+    if (sentence === "" && box.contains(document.activeElement)) byId("tree").focus(); // the button that had it goes
+    box.hidden = sentence === "";
+    byId("unsaved-sentence").textContent = sentence && `There are ${sentence}.`;
   }
 
   /** Take back the last edit of the draft. */

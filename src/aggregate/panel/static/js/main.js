@@ -4,6 +4,7 @@ import { Actions } from "./actions.js";
 import { sayInDialog } from "./dialogs.js";
 import { byId } from "./dom.js";
 import { FilePane } from "./file_pane.js";
+import { visible } from "./format.js";
 import { watchKeys } from "./keys.js";
 import { watchSplitters, watchTabs, watchTheme } from "./panes.js";
 import { Project } from "./project.js";
@@ -14,7 +15,7 @@ import { TreePane } from "./tree_pane.js";
 
 function watchStatus(project) {
   project.addEventListener("said", ({ detail: { sentence, bad } }) => {
-    byId("status").textContent = sentence;
+    byId("status").textContent = visible(sentence);
     byId("status").title = sentence;
     byId("status").classList.toggle("bad", bad);
     if (bad) sayInDialog(sentence);

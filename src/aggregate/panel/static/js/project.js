@@ -121,23 +121,27 @@ export class Project extends EventTarget {
     }
   }
 
-  /** Fit another budget while the slider moves: of calls while one is under way only the last counts. */
+  /** Fit another budget while the slider moves: of calls while one is under way only the last counts. Returns whether it was taken. */
   async fit(budget, released) {
     this.#nextFit = { budget, released };
     this.#fitting ??= this.#fitNext().finally(() => (this.#fitting = null));
-    await this.#fitting;
+    const isTaken = await this.#fitting;
     if (released) this.refresh();
+    return isTaken;
   }
 
   async #fitNext() {
+    let isTaken = false;
     while (this.#nextFit) {
       const body = this.#nextFit;
       this.#nextFit = null;
       const fitted = await this.inOrder(() => post("fit", { ...body, since: this.#filesRevision }));
-      if (!fitted) continue;
+      isTaken = fitted !== null;
+      if (!isTaken) continue;
       this.#takeFiles(fitted.files);
       this.#takePrompt(fitted.prompt);
     }
+    return isTaken;
   }
 
   /** Forget what is known of the files, as after a restart of the server. */
@@ -180,10 +184,9 @@ export class Project extends EventTarget {
 
   #changed(event) {
     if (this.state && event.version !== this.state.version) {
-      const lost = this.state.dirty;
       this.forget();
       this.prompt = null;
-      this.say(`The server was started again; ${lost ? "edits that were not saved are gone" : "the page shows what it has now"}.`, { bad: lost });
+      this.say(`The server was started again; ${this.state.dirty ? "edits that were not saved can be applied again at the top" : "the page shows what it has now"}.`);
     } else if (this.state?.models.length && event.revision === this.state.revision && event.composed === this.prompt?.revision) {
       return;
     } else if (event.what === "disk") {

@@ -108,10 +108,10 @@ export class FileTree {
     return this.opened.has(node.path) || this.filter.trim() !== "";
   }
 
-  /** Open or close a folder. */
+  /** Open or close a folder. One that holds nothing but another folder opens that too, as far as this goes. */
   setOpen(node, open) {
-    if (open) this.opened.add(node.path);
-    else this.opened.delete(node.path);
+    if (!open) this.opened.delete(node.path);
+    for (let at = node; open && at; at = at.children.length === 1 && at.children[0].children ? at.children[0] : null) this.opened.add(at.path);
   }
 
   /** Open the folders above a file. */
