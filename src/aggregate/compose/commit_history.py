@@ -15,16 +15,8 @@ from aggregate.ranking.definition_lines import definition_name
 from aggregate.ranking.message_text import own_words
 from aggregate.ranking.question import Commit
 from aggregate.ranking.terms import terms_in
-from aggregate.sources.git_log import (
-    Head,
-    HunkContext,
-    LoggedCommit,
-    commit_ids,
-    context_rules,
-    find_head,
-    read_commits,
-    read_contexts,
-)
+from aggregate.sources.git_contexts import HunkContext, context_rules, read_contexts
+from aggregate.sources.git_log import Head, LoggedCommit, commit_ids, find_head, read_commits
 from aggregate.sources.git_process import why_no_history
 
 if TYPE_CHECKING:
@@ -44,6 +36,7 @@ HISTORY_CODE: Final = (
     "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
+    "sources.git_contexts",
     "sources.git_log",
     "sources.git_patch",
     "sources.git_process",
