@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from docs_build.refresh import pages_to_run, refresh
 from docs_build.running import run_page
 from docs_build.session import Session, Streams
 
+import aggregate
 from aggregate.cli.program import program
 from tests.cli.loaded import loaded
 
@@ -21,6 +23,8 @@ SLOW = frozenset({"docs/tutorials/agent-through-mcp.md"})
 """Pages that start a server for each question, which takes seconds."""
 MOST_LEFT_OUT = 4
 """Blocks of all pages that are not run: those that need a key, another program, or an environment of their own."""
+ELSEWHERE = frozenset({"mcp_servers", "tickets"})
+"""Tables of other files than the configuration: another program's, and a track's."""
 PAGES = [
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
     "README.md",
@@ -70,6 +74,16 @@ def test_python_that_is_not_run_is_at_least_python() -> None:
         for block in blocks_of((ROOT / page).read_text(encoding="utf-8")):
             if block.kind == "python":
                 compile("\n".join(block.lines), f"{page}:{block.first}", "exec")
+
+
+def test_configurations_that_pages_show_are_taken() -> None:
+    """Each block of TOML on any page can be read, and one that is a configuration has no key that would be refused."""
+    for page in PAGES:
+        for block in blocks_of((ROOT / page).read_text(encoding="utf-8")):
+            if block.kind == "toml":
+                tables = tomllib.loads("\n".join(block.lines))
+                if not ELSEWHERE & set(tables):
+                    aggregate.open_project(tables)
 
 
 def test_commands_that_pages_name_exist() -> None:
