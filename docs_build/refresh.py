@@ -31,9 +31,14 @@ def refresh(root: Path, pages: Sequence[str] = ()) -> Iterator[str]:
     Without any, all pages are run. Lines that a page leaves out by ``...`` stay left out.
 
     Raises:
-        SiteError: A command ended with another exit code than its page says: its output is no example.
+        SiteError: A page has no examples, or a command ended with another exit code than its page says: its output
+            is no example.
     """
-    for page in pages or pages_to_run(root):
+    known = pages_to_run(root)
+    for page in pages:
+        if page not in known:
+            raise SiteError(f"{page}: no page with examples; such are {', '.join(known)}")
+    for page in pages or known:
         with tempfile.TemporaryDirectory() as home:
             differences = run_page(root, page, Path(home).resolve(), start_process)
         for difference in differences:

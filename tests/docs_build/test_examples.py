@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from docs_build.errors import SiteError
 from docs_build.examples import RUNNABLE, agree, blocks_of, commands_of, renewed
 from docs_build.refresh import pages_to_run, refresh
 from docs_build.running import run_page
@@ -192,6 +193,11 @@ def test_pages_are_written_anew(tmp_path: Path) -> None:
     )
     assert (tmp_path / "README.md").read_text() == right
     assert list(refresh(tmp_path)) == []
+    assert list(refresh(tmp_path, ["README.md"])) == []
+    with pytest.raises(
+        SiteError, match=r"docs/b\.md: no page with examples; such are README\.md, "
+    ):
+        list(refresh(tmp_path, ["docs/b.md"]))
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:
