@@ -5,6 +5,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -96,6 +97,19 @@ def test_commands_that_pages_name_exist() -> None:
         for word in _unknown_options(call)
     ]
     assert told == []
+
+
+def test_measurements_that_pages_name_exist() -> None:
+    """Each benchmark by which a page says that its figures can be measured again is there."""
+    named = {
+        name
+        for page in [*PAGES, "simulation/README.md"]
+        for name in re.findall(
+            r"python -m simulation[. ](\w+)", (ROOT / page).read_text(encoding="utf-8")
+        )
+    }
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not find_spec(f"simulation.{name}")] == []
 
 
 def _calls(text: str) -> set[str]:
