@@ -156,7 +156,7 @@ def composed_rows(
         sizes: Their tokens as a whole, about.
         marks: What else is known of them.
         before: The rows beside the earlier prompt.
-        earlier: The prompt before, of the same files for another budget; ``None`` where it was of others.
+        earlier: The prompt before, where both have a budget and are of the same files; ``None`` where it was of others.
     """
     shown = _Shown.of(composed)
     if earlier is None:
@@ -165,7 +165,7 @@ def composed_rows(
             path: _row(path, composed, shown, sizes.get(path, 0), marks)
             for path in sorted(paths, key=tree_order)
         }
-    # While a slider moves, most files are named and nothing else, as before.
+    # While a slider moves or one view is set, most files are named and nothing else, as before.
     return {
         path: row
         if _is_same(path, composed, earlier)
@@ -176,11 +176,13 @@ def composed_rows(
 
 def _is_same(path: str, now: ComposedDraft, earlier: ComposedDraft) -> bool:
     """Tell whether two prompts of the same files show nothing of a file."""
+    if now.selected.get(path) != earlier.selected.get(path):
+        return False
     new, old = now.choices.get(path), earlier.choices.get(path)
     if new is old or new is None or old is None:
         return new is old
     are_named = new.level is Level.NAME and old.level is Level.NAME
-    return are_named and new.reasons is old.reasons and new.size == old.size
+    return are_named and (new.reasons, new.score, new.size) == (old.reasons, old.score, old.size)
 
 
 class _Shown(NamedTuple):

@@ -176,6 +176,7 @@ def watch_disk(session: Session, say: Callable[[str], None]) -> None:
         while not session.is_closed:
             if changes := watch.wait(_LOOK_SECONDS):
                 session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
+    session.unwatched()
 
 
 class _Server(uvicorn.Server):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aggregate.chat.request_log import LoggedRequest
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import redaction_for, scope_of
 from aggregate.compose.selection import ResolvedFile, display_path, own_output_filter
 from aggregate.concurrency.threads import run_in_thread
@@ -99,6 +98,7 @@ class Session:
         config: The configuration's path; it need not exist.
         index: What is known of files; by default the user's.
         on_event: Told of each change, on whatever thread.
+        composer: Composes drafts with that index; by default a new one.
 
     Attributes:
         config: The same path.
@@ -116,7 +116,12 @@ class Session:
     """
 
     def __init__(
-        self, config: Path, *, index: Index | None = None, on_event: OnEvent | None = None
+        self,
+        config: Path,
+        *,
+        index: Index | None = None,
+        on_event: OnEvent | None = None,
+        composer: Composer | None = None,
     ) -> None:
         self.config = config
         self.version = secrets.token_hex(8)
@@ -129,13 +134,15 @@ class Session:
         self.view = View()
         self.models: tuple[PricedModel, ...] = ()
         self.problem = ""
-        self._composer = Composer(self.index)
+        self._composer = composer or Composer(self.index)
         self._secrets = SecretFinder()
         self._omitted = OmittedFiles()
         self._lock = threading.RLock()
         self._table = FileTable()
         self._sizes: Mapping[str, int] = {}
+        self._shown_sizes: Mapping[str, int] | None = None
         self._disk = 0
+        self._is_watched = False
         self._changed: set[str] | None = None
         self._must_list = True
         self._wanted = threading.Event()
@@ -183,6 +190,7 @@ class Session:
         """
         with self._lock:
             self.draft.reload()
+            self._look_anew()
             self._is_taken("config")
 
     def save(self) -> Saved:
@@ -253,18 +261,13 @@ class Session:
         return Path(real_path(self.project.folder / self.project.config.files.base_dir))
 
     def _surroundings(self) -> Surroundings:
-        return Surroundings(self.config, self._selected, self.view.listed, self.text_of)
+        return Surroundings(self.config, self._selected_now, self.view.listed, self.text_of)
 
     def _is_taken(self, what: str = "draft") -> None:
         """Compose the draft, which is another one now."""
         self.revision += 1
         self._wanted.set()
         self._tell(what)
-
-    def _selected(self, draft: Draft) -> Mapping[str, ResolvedFile]:
-        request = draft.request(draft.project(self.config))
-        files = select_files(request).files if request.entries else ()
-        return {file.path: file for file in files if not file.is_remark}
 
     # --- the prompt
 
@@ -386,7 +389,7 @@ class Session:
         composed = self.view.composed
         if composed is not None and composed.draft == draft:
             return composed.selected
-        return self._selected(draft)
+        return self._composer.select(draft, draft.project(self.config), disk=self._disk)
 
     # --- work in the background
 
@@ -406,10 +409,19 @@ class Session:
         if not self._is_saved([], set()):
             self._follow_config()
         with self._lock:
-            self._disk += 1
-            self._changed = None
-            self._must_list = True
+            self._is_watched = True
+            self._look_anew()
         self._wanted.set()
+
+    def unwatched(self) -> None:
+        """Note that nobody tells of changes on the disk any more."""
+        self._is_watched = False
+
+    def _look_anew(self) -> None:
+        """Let the next prompt look at the whole disk."""
+        self._disk += 1
+        self._changed = None
+        self._must_list = True
 
     def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
         """Note that files were changed on the disk.
@@ -488,6 +500,7 @@ class Session:
     def _follow_up(self) -> None:
         """Find out what the page shows beside the prompt; what goes wrong there is a warning."""
         try:
+            self.settle()
             self._price_models()
             self.find_secrets()
         except Exception as error:  # noqa: BLE001 - without this thread the page would stand still
@@ -497,6 +510,14 @@ class Session:
         if problem != self.problem:
             self.problem = problem
             self._tell("composed")
+
+    def settle(self) -> None:
+        """Rank once more where files had to be analysed for the prompt, so that a slider finds them ranked."""
+        with self._composer.lock:
+            with self._lock:
+                draft, project, disk = self.draft.current, self.project, self._disk
+            if not (self._composer.is_settled or self._wanted.is_set()):
+                self._composer.settle(draft, project, disk=disk)
 
     def _price_models(self) -> None:
         if not self.models:
@@ -511,6 +532,9 @@ class Session:
             with self._lock:
                 if self.view.revision == self.revision:
                     self.revision += 1  # a page that was shown that one asks for what is newer
+                if not self._is_watched:  # whatever is on the disk may have been changed
+                    self._disk += 1
+                    self._changed = None
                 draft, project, revision = self.draft.current, self.project, self.revision
                 changed, self._changed = self._changed, set()
                 must_list, self._must_list = self._must_list, False
@@ -560,10 +584,17 @@ class Session:
 
         marks = cache_marks(composed, self._logged, usual_recipient(composed.project))
         last = self.view.composed
-        is_alike = last is not None and is_refitted and last.selected == composed.selected
+        is_alike = (
+            last is not None
+            and last.request.budget is not None
+            and composed.request.budget is not None
+            and self._sizes is self._shown_sizes
+            and last.selected.keys() == composed.selected.keys()
+        )
         rows = self._rows(composed, marks, last if is_alike else None)
         with self._lock:
             self._table.update(rows, revision)
+            self._shown_sizes = self._sizes
             self.view = replace(
                 self.view, composed=composed, revision=revision, error="", marks=marks
             )
