@@ -65,6 +65,12 @@ class Panel:
         self._session = session
         self._broadcast = broadcast
 
+    def end(self) -> None:
+        """End all streams, also that of an answer that is on its way; from any thread or a signal's handler."""
+        self._broadcast.end()
+        if "_sender" in self.__dict__:  # made for the first request that is planned
+            self._sender.end()
+
     @cached_property
     def _sender(self) -> "Sender":
         from aggregate.panel.sending import (
@@ -165,9 +171,8 @@ class Panel:
         return Response(data, media_type=kind, headers={"cache-control": "no-store"})
 
     def _image_data(self, path: str) -> tuple[bytes, str]:
-        session = self._session
-        draft = session.draft.current
-        return image_data(draft.request(session.project), draft, path)
+        draft, project, *_ = self._session.now().edited
+        return image_data(draft.request(project), draft, path)
 
     async def _events(self, _request: Request) -> Response:
         session = self._session
@@ -286,9 +291,15 @@ class Panel:
         def tell(name: str, data: Mapping[str, object]) -> None:
             loop.call_soon_threadsafe(events.put_nowait, event_text(name, data))
 
+        def end() -> None:
+            tell("failed", {"error": "the panel has ended: what came of the answer is kept"})
+            loop.call_soon_threadsafe(events.put_nowait, None)
+
         def work() -> None:
             try:
-                sentence = self._sender.send(plan, lambda text: tell("text", {"text": text}))
+                sentence = self._sender.send(
+                    plan, lambda text: tell("text", {"text": text}), on_end=end
+                )
                 tell("done", {"sentence": sentence})
             except AggregateError as error:
                 tell("failed", {"error": _sentence(error)})

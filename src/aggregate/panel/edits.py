@@ -50,12 +50,14 @@ class Surroundings:
         select: Returns the files that a draft asks for, by their paths.
         listed: All files that could be asked for.
         text: Returns the text of a file of the project.
+        without_secrets: Returns a text as the page has it.
     """
 
     config: Path
     select: Callable[[Draft], Mapping[str, ResolvedFile]]
     listed: Mapping[str, ResolvedFile]
     text: Callable[[str], str]
+    without_secrets: Callable[[str], str]
 
 
 def apply_edits(draft: Draft, edits: Sequence[EditData], around: Surroundings) -> Draft:
@@ -339,7 +341,10 @@ def _edit_slice(editor: _Editor, edit: EditData) -> Draft:
     slices = slices_of(table)
     piece = _slice(slices, number, path)
     for key in ("tag", "comment"):
-        piece[key] = str(edit.get(key) or "") or None
+        text, old = str(edit.get(key) or ""), str(piece.get(key) or "")
+        # The page has a label without its secrets, which are not to be replaced in the configuration.
+        if text != editor.around.without_secrets(old):
+            piece[key] = text or None
     set_slices(table, slices)
     return editor.finished()
 

@@ -265,10 +265,10 @@ def _has_stale(content: str) -> bool:
 
 
 class OmittedFiles:
-    """Tells why files that a glob stands for are not shown; each is looked at once."""
+    """Tells why files that a glob stands for are not shown; each is looked at once, and again where it has changed."""
 
     def __init__(self) -> None:
-        self._known: dict[str, FileState] = {}
+        self._known: dict[str, tuple[_Stamp, FileState]] = {}
 
     def of(self, composed: ComposedDraft) -> Mapping[str, FileState]:
         """Return the files of a prompt without a budget that are binary, or that a program has written."""
@@ -280,12 +280,31 @@ class OmittedFiles:
             for path, file in composed.selected.items()
             if file.by_glob and path not in shown and not file.problem
         )
-        return {path: self._state(path, file.file) for path, file in omitted}
+        self._known = {path: self._look_at(path, file.file) for path, file in omitted}
+        return {path: state for path, (_, state) in self._known.items()}
 
-    def _state(self, path: str, file: str) -> FileState:
-        if path not in self._known:
-            self._known[path] = "binary" if _is_binary(file) else "generated"
-        return self._known[path]
+    def _look_at(self, path: str, file: str) -> "tuple[_Stamp, FileState]":
+        stamp = _Stamp.of(file)
+        known = self._known.get(path)
+        if known is not None and known[0] == stamp:
+            return known
+        return stamp, "binary" if _is_binary(file) else "generated"
+
+
+class _Stamp(NamedTuple):
+    """What a file is known again by: its inode, size and time of change."""
+
+    inode: int = 0
+    size: int = 0
+    changed_ns: int = 0
+
+    @classmethod
+    def of(cls, file: str) -> "_Stamp":
+        try:
+            info = os.stat(file)  # noqa: PTH116 - runs for each file
+        except (OSError, ValueError):
+            return cls()
+        return cls(info.st_ino, info.st_size, info.st_mtime_ns)
 
 
 def _is_binary(file: str) -> bool:

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.chat.request_log import LoggedRequest
 from aggregate.compose.project import redaction_for, scope_of
+from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.selection import ResolvedFile, display_path, own_output_filter
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.config.load import Project
@@ -20,7 +21,7 @@ from aggregate.errors import AggregateError, ConfigError, ToolError
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
-from aggregate.panel.config_draft import ConfigDraft, Saved
+from aggregate.panel.config_draft import ConfigDraft, DraftState, Saved
 from aggregate.panel.draft import Draft
 from aggregate.panel.edits import Surroundings, apply_edits
 from aggregate.panel.file_data import file_data
@@ -68,6 +69,23 @@ _DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
 
 _HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
 """What a file is called while it is written, by this program."""
+
+
+class SessionState(NamedTuple):
+    """A session at one moment, whatever other threads do meanwhile.
+
+    Attributes:
+        revision: Its revision.
+        edited: The draft and its file.
+        view: What was composed last.
+        unsaved: The edits that were not saved when the panel ended last, in a sentence.
+    """
+
+    revision: int
+    edited: DraftState
+    view: "View"
+    unsaved: str
+
 
 OnEvent = Callable[[EventData], None]
 
@@ -157,6 +175,11 @@ class Session:
     def project(self) -> Project:
         """The draft as a project."""
         return self.draft.project
+
+    def now(self) -> SessionState:
+        """Return all of it as it is at this moment."""
+        with self._lock:
+            return SessionState(self.revision, self.draft.state, self.view, self.kept.sentence)
 
     def edit(self, edits: list[EditData]) -> None:
         """Take edits as one step.
@@ -251,17 +274,24 @@ class Session:
 
     def _note_own(self, path: Path) -> None:
         """Note that a file was written here, which may stand in the prompt."""
-        shown = display_path(real_path(path), self._base_dir())
+        shown = display_path(real_path(path), self.base_dir)
         self._disk += 1
         self._must_list |= shown not in self.view.listed
         if self._changed is not None:
             self._changed.add(shown)
 
-    def _base_dir(self) -> Path:
+    @property
+    def base_dir(self) -> Path:
+        """Where the draft's files lie, links resolved."""
         return Path(real_path(self.project.folder / self.project.config.files.base_dir))
 
     def _surroundings(self) -> Surroundings:
-        return Surroundings(self.config, self._selected_now, self.view.listed, self.text_of)
+        return Surroundings(
+            self.config, self._selected_now, self.view.listed, self.text_of, self._without_secrets
+        )
+
+    def _without_secrets(self, text: str) -> str:
+        return redact_text(text, "", redaction_for(self.project, sending=False))[0]
 
     def _is_taken(self, what: str = "draft") -> None:
         """Compose the draft, which is another one now."""
@@ -347,18 +377,18 @@ class Session:
         Raises:
             ToolError: It is no file of the project.
         """
-        view, draft, project = self.view, self.draft.current, self.project
+        revision, (draft, project, *_), view, _ = self.now()
         file = self._resolved(path, draft)
         redaction = redaction_for(project, sending=False)
-        source = without_secrets(file, read_listed(file, scope_of(project)), redaction)
-        composed = view.composed if view.revision == self.revision else None
+        file, source = without_secrets(file, read_listed(file, scope_of(project)), redaction)
+        composed = view.composed if view.revision == revision else None
         shown = None
         if composed is not None and composed.tokens.files.get(path):
             shown = next((each for each in composed.composition.files if each.path == path), None)
         return file_data(
             file,
             source,
-            revision=self.revision,
+            revision=revision,
             mode=mode,
             shown=shown,
             choice=view.composed.choices.get(path) if view.composed else None,
@@ -436,7 +466,7 @@ class Session:
             return
         if is_incomplete or not config.isdisjoint(changed):
             self._follow_config()
-        base = self._base_dir()
+        base = self.base_dir
         shown = [display_path(path, base) for path in changed]
         with self._lock:
             self._disk += 1
@@ -459,7 +489,7 @@ class Session:
 
         Not whatever lies beside them: the folder of the prompts may be one of sources too.
         """
-        composed, base = self.view.composed, self._base_dir()
+        composed, base = self.view.composed, self.base_dir
         if composed is None:
             return False
         request = composed.request
