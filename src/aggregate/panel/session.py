@@ -22,8 +22,9 @@ from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
 from aggregate.panel.config_draft import ConfigDraft, DraftState, Saved
+from aggregate.panel.config_editor import Surroundings
 from aggregate.panel.draft import Draft
-from aggregate.panel.edits import Surroundings, apply_edits
+from aggregate.panel.edits import apply_edits
 from aggregate.panel.file_data import file_data
 from aggregate.panel.file_table import (
     FileTable,
