@@ -2,13 +2,14 @@
 
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from aggregate.errors import AggregateError, ToolError
 from aggregate.panel.merging import ConflictError
@@ -18,11 +19,9 @@ _MOST_BODY: Final = 4_000_000
 """Bytes of a request: one that names ten thousand files has less."""
 _REFUSED, _CONFLICT = 400, 409
 
-Answer = Callable[[Request], Awaitable[Response]]
 
-
-def question_route(answer: Callable[[Mapping[str, str]], object]) -> Answer:
-    """Return a route that answers a question, beside the server's loop."""
+def question_route(path: str, answer: Callable[[Mapping[str, str]], object]) -> Route:
+    """Return the route at ``path`` that answers a question, beside the server's loop."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -30,13 +29,13 @@ def question_route(answer: Callable[[Mapping[str, str]], object]) -> Answer:
         except AggregateError as error:
             return failure_answer(error)
 
-    return respond
+    return Route(path, respond)
 
 
 def action_route(
-    act: Callable[[Mapping[str, Any]], object], *, most_bytes: int = _MOST_BODY
-) -> Answer:
-    """Return a route that does something, beside the server's loop."""
+    path: str, act: Callable[[Mapping[str, Any]], object], *, most_bytes: int = _MOST_BODY
+) -> Route:
+    """Return the route at ``path`` that does something, beside the server's loop."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -45,7 +44,7 @@ def action_route(
         except AggregateError as error:
             return failure_answer(error)
 
-    return respond
+    return Route(path, respond, methods=["POST"])
 
 
 def query_of(request: Request) -> Mapping[str, str]:
