@@ -26,17 +26,10 @@ from aggregate.panel.config_editor import Surroundings
 from aggregate.panel.draft import Draft
 from aggregate.panel.edits import apply_edits
 from aggregate.panel.file_data import file_data
-from aggregate.panel.file_table import (
-    FileTable,
-    Marks,
-    OmittedFiles,
-    Row,
-    composed_rows,
-    file_sizes,
-    plain_rows,
-    stale_slices,
-)
+from aggregate.panel.file_rows import Marks, composed_rows, file_sizes, stale_slices
+from aggregate.panel.file_table import FileTable, Row, plain_rows
 from aggregate.panel.kept_draft import KeptDraft
+from aggregate.panel.omitted_files import OmittedFiles
 from aggregate.panel.project_files import read_listed, without_secrets
 from aggregate.panel.prompt_data import (
     CacheMarks,
