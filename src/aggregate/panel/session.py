@@ -6,9 +6,9 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from aggregate.chat.request_log import LoggedRequest
 from aggregate.compose.project import redaction_for, scope_of
@@ -21,18 +21,16 @@ from aggregate.errors import AggregateError, ConfigError, ToolError
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
-from aggregate.panel.config_draft import ConfigDraft, DraftState, Saved
+from aggregate.panel.config_draft import ConfigDraft, Saved
 from aggregate.panel.config_editor import Surroundings
+from aggregate.panel.disk_state import DiskState
 from aggregate.panel.draft import Draft
 from aggregate.panel.edits import apply_edits
 from aggregate.panel.file_data import file_data
-from aggregate.panel.file_rows import Marks, composed_rows, file_sizes, stale_slices
-from aggregate.panel.file_table import FileTable, Row, plain_rows
+from aggregate.panel.file_overview import FileOverview
 from aggregate.panel.kept_draft import KeptDraft
-from aggregate.panel.omitted_files import OmittedFiles
 from aggregate.panel.project_files import read_listed, without_secrets
 from aggregate.panel.prompt_data import (
-    CacheMarks,
     last_logged,
     no_prompt,
     prompt_data,
@@ -46,7 +44,7 @@ from aggregate.panel.protocol import (
     PromptData,
 )
 from aggregate.panel.screenshots import add_image, images_of
-from aggregate.panel.secrets_found import SecretFinder
+from aggregate.panel.session_state import SessionState, View
 from aggregate.tokens.saved_counts import SavedCounts
 
 if TYPE_CHECKING:
@@ -58,49 +56,11 @@ _LISTING_SECONDS: Final = 20.0
 """Who asks for the table while it is made waits so long at most."""
 _NOTHING_COMPOSED: Final = 0
 """The revision of a table of names alone, so that who has it asks for all that the first prompt changes."""
-_DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
-"""Names of files that decide on others, so that the listing may be another one."""
-
 _HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
 """What a file is called while it is written, by this program."""
 
 
-class SessionState(NamedTuple):
-    """A session at one moment, whatever other threads do meanwhile.
-
-    Attributes:
-        revision: Its revision.
-        edited: The draft and its file.
-        view: What was composed last.
-        unsaved: The edits that were not saved when the panel ended last, in a sentence.
-    """
-
-    revision: int
-    edited: DraftState
-    view: "View"
-    unsaved: str
-
-
 OnEvent = Callable[[EventData], None]
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What the page sees at one moment; replaced as a whole.
-
-    Attributes:
-        composed: The last prompt that could be composed.
-        revision: What it is of.
-        error: Why the newest draft cannot be composed, ``""`` where it can.
-        marks: What a cache does with it.
-        listed: All files that could enter.
-    """
-
-    composed: ComposedDraft | None = None
-    revision: int = 0
-    error: str = ""
-    marks: CacheMarks = field(default_factory=CacheMarks)
-    listed: Mapping[str, ResolvedFile] = field(default_factory=dict)
 
 
 class Session:
@@ -147,16 +107,9 @@ class Session:
         self.models: tuple[PricedModel, ...] = ()
         self.problem = ""
         self._composer = composer or Composer(self.index)
-        self._secrets = SecretFinder()
-        self._omitted = OmittedFiles()
+        self._overview = FileOverview()
+        self._disk = DiskState()
         self._lock = threading.RLock()
-        self._table = FileTable()
-        self._sizes: Mapping[str, int] = {}
-        self._shown_sizes: Mapping[str, int] | None = None
-        self._disk = 0
-        self._is_watched = False
-        self._changed: set[str] | None = None
-        self._must_list = True
         self._wanted = threading.Event()
         self._listed = threading.Event()
         self.is_closed = False
@@ -207,7 +160,7 @@ class Session:
         """
         with self._lock:
             self.draft.reload()
-            self._look_anew()
+            self._disk.look_anew()
             self._is_taken("config")
 
     def save(self) -> Saved:
@@ -269,10 +222,7 @@ class Session:
     def _note_own(self, path: Path) -> None:
         """Note that a file was written here, which may stand in the prompt."""
         shown = display_path(real_path(path), self.base_dir)
-        self._disk += 1
-        self._must_list |= shown not in self.view.listed
-        if self._changed is not None:
-            self._changed.add(shown)
+        self._disk.note([shown], self.view.listed, gone=())
 
     @property
     def base_dir(self) -> Path:
@@ -331,13 +281,13 @@ class Session:
         with self._composer.lock:
             if number != self._fits:
                 raise ToolError("a newer budget is being fitted")
-            composed = self._composer.compose(draft, project, disk=self._disk)
+            composed = self._composer.compose(draft, project, disk=self._disk.number)
             with self._lock:
                 if self.draft.current == base:
                     self._show_fitted(composed, is_released=is_released)
                 elif is_released:  # an edit came meanwhile: the budget is set beside it
                     self.edit(edits)
-                files, prompt = self._table.data(since), self.prompt()
+                files, prompt = self._overview.data(since), self.prompt()
         if is_released:
             self._tell("composed")
         milliseconds = round((time.perf_counter() - started) * 1000, 1)
@@ -361,7 +311,7 @@ class Session:
         """Return the table of files; waits for the first one."""
         self._listed.wait(_LISTING_SECONDS)
         with self._lock:
-            return self._table.data(since)
+            return self._overview.data(since)
 
     # --- single files
 
@@ -413,7 +363,7 @@ class Session:
         composed = self.view.composed
         if composed is not None and composed.draft == draft:
             return composed.selected
-        return self._composer.select(draft, draft.project(self.config), disk=self._disk)
+        return self._composer.select(draft, draft.project(self.config), disk=self._disk.number)
 
     # --- work in the background
 
@@ -433,19 +383,13 @@ class Session:
         if not self._is_saved([], set()):
             self._follow_config()
         with self._lock:
-            self._is_watched = True
-            self._look_anew()
+            self._disk.is_watched = True
+            self._disk.look_anew()
         self._wanted.set()
 
     def unwatched(self) -> None:
         """Note that nobody tells of changes on the disk any more."""
-        self._is_watched = False
-
-    def _look_anew(self) -> None:
-        """Let the next prompt look at the whole disk."""
-        self._disk += 1
-        self._changed = None
-        self._must_list = True
+        self._disk.is_watched = False
 
     def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
         """Note that files were changed on the disk.
@@ -463,17 +407,12 @@ class Session:
         base = self.base_dir
         shown = [display_path(path, base) for path in changed]
         with self._lock:
-            self._disk += 1
-            if is_incomplete or self._changed is None:
-                self._changed = None
+            if is_incomplete:
+                self._disk.look_anew()
             else:
-                self._changed |= set(shown)
-            self._must_list |= is_incomplete or any(
-                path not in self.view.listed
-                or path.rpartition("/")[2] in _DECIDING
-                or not os.path.lexists(full)
-                for path, full in zip(shown, changed, strict=True)
-            )
+                full = dict(zip(shown, changed, strict=True))
+                gone = {path for path in shown if not os.path.lexists(full[path])}
+                self._disk.note(shown, self.view.listed, gone=gone)
             self.revision += 1
         self._wanted.set()
         self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
@@ -539,7 +478,7 @@ class Session:
         """Rank once more where files had to be analysed for the prompt, so that a slider finds them ranked."""
         with self._composer.lock:
             with self._lock:
-                draft, project, disk = self.draft.current, self.project, self._disk
+                draft, project, disk = self.draft.current, self.project, self._disk.number
             if not (self._composer.is_settled or self._wanted.is_set()):
                 self._composer.settle(draft, project, disk=disk)
 
@@ -556,13 +495,8 @@ class Session:
             with self._lock:
                 if self.view.revision == self.revision:
                     self.revision += 1  # a page that was shown that one asks for what is newer
-                if not self._is_watched:  # whatever is on the disk may have been changed
-                    self._disk += 1
-                    self._changed = None
                 draft, project, revision = self.draft.current, self.project, self.revision
-                changed, self._changed = self._changed, set()
-                must_list, self._must_list = self._must_list, False
-                disk = self._disk
+                disk, changed, must_list = self._disk.take()
             try:
                 self._list(draft, project, must_list=must_list, changed=changed)
                 composed = self._composer.compose(draft, project, disk=disk, changed=changed)
@@ -579,23 +513,20 @@ class Session:
     def _fail(self, error: str, revision: int) -> None:
         """Let the page see why the newest draft has no prompt."""
         with self._lock:
-            self._changed = None
+            self._disk.forget_changes()
             self.view = replace(self.view, error=error, revision=revision)
 
     def _list(
         self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
     ) -> None:
-        listed = self.view.listed
-        if must_list or not listed:
-            listed = listed_files(draft.request(project))
-            self._sizes = file_sizes(listed)
-            self.view = replace(self.view, listed=listed)
+        if must_list or not self.view.listed:
+            self._overview.list(listed_files(draft.request(project)))
+            self.view = replace(self.view, listed=self._overview.listed)
         elif changed:
-            touched = {path: listed[path] for path in changed if path in listed}
-            self._sizes = {**self._sizes, **file_sizes(touched)}
+            self._overview.measure(changed)
         if not self._listed.is_set():
             with self._lock:
-                self._table.update(plain_rows(self._sizes), _NOTHING_COMPOSED)
+                self._overview.show_names(_NOTHING_COMPOSED)
             self._listed.set()
             self._tell("disk")
 
@@ -607,49 +538,27 @@ class Session:
         from aggregate.panel.cache_marks import cache_marks, usual_recipient
 
         marks = cache_marks(composed, self._logged, usual_recipient(composed.project))
-        last = self.view.composed
-        is_alike = (
-            last is not None
-            and last.request.budget is not None
-            and composed.request.budget is not None
-            and self._sizes is self._shown_sizes
-            and last.selected.keys() == composed.selected.keys()
-        )
-        rows = self._rows(composed, marks, last if is_alike else None)
+        rows = self._overview.rows(composed, marks, self.view.composed)
         with self._lock:
-            self._table.update(rows, revision)
-            self._shown_sizes = self._sizes
+            self._overview.show(rows, revision)
             self.view = replace(
                 self.view, composed=composed, revision=revision, error="", marks=marks
             )
-
-    def _rows(
-        self, composed: ComposedDraft, marks: CacheMarks, earlier: ComposedDraft | None = None
-    ) -> dict[str, Row]:
-        known = Marks(
-            marks.changed,
-            self._secrets.paths(composed),
-            frozenset(stale_slices(composed)),
-            self._omitted.of(composed),
-        )
-        return composed_rows(
-            composed, self.view.listed, self._sizes, known, self._table.rows, earlier
-        )
 
     def find_secrets(self) -> None:
         """Look for secrets in what the prompt shows, a little at a time, until something more urgent comes."""
         view = self.view
         if view.composed is None:
             return
-        if not self._secrets.search(view.composed, until=self._wanted.is_set):
+        if not self._overview.search(view.composed, until=self._wanted.is_set):
             return
         with self._lock:
             view = self.view  # another one, where a slider was moved meanwhile
             if view.composed is None or view.revision != self.revision:
                 return  # what comes next shows them
             self.revision += 1
-            rows = self._rows(view.composed, view.marks)
-            self._table.update(rows, self.revision)
+            rows = self._overview.rows(view.composed, view.marks)
+            self._overview.show(rows, self.revision)
             self.view = replace(view, revision=self.revision)
         self._tell("composed")
 
