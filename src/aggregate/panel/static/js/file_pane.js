@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { byId, element, fill } from "./dom.js";
 import { short, visible, whole } from "./format.js";
 import { LINE, SourceLines, drawable } from "./source_lines.js";
+import { sentenceOf } from "./tree_pane.js";
 import { VIEW_MEANINGS } from "./view_names.js";
 import { VirtualList } from "./virtual_list.js";
 
@@ -129,7 +130,7 @@ export class FilePane {
 
   async #setMode(mode) {
     const { path } = this.project.file;
-    if (await this.project.edit({ op: "view", paths: [path], mode })) this.project.say(mode === "out" ? `${path}: taken out.` : `${path}: ${mode}.`);
+    if (await this.project.edit({ op: "view", paths: [path], mode })) this.project.say(sentenceOf(path, mode, this.project.state));
   }
 
   #slices(file) {

@@ -276,7 +276,7 @@ export class TreePane {
     this.isArranged = true;
     const taken = await this.project.edit({ op: "view", paths, mode: view });
     const what = paths.length === 1 ? visible(paths[0]) : counted(paths.length, "file");
-    if (taken) this.project.say(view === "out" ? `${what}: taken out.` : `${what}: ${view}.`);
+    if (taken) this.project.say(sentenceOf(what, view, this.project.state));
   }
 
   #buttons() {
@@ -295,6 +295,13 @@ export class TreePane {
     );
     fill(byId("view-bar"), label, ...buttons);
   }
+}
+
+/** What to say of a view that was set; within a budget a view is the most that is shown. */
+export function sentenceOf(what, view, { budget_tokens: budget }) {
+  if (view === "out") return `${what}: taken out.`;
+  if (budget !== null && view === "full") return `${what}: full, as far as the budget goes; a focus (Seeds…) is shown whatever it costs.`;
+  return `${what}: ${view}.`;
 }
 
 // A folder tells how many of its files are in; where all are, and alike, it has their view.
