@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { byId, element, fill } from "./dom.js";
-import { short, visible, whole } from "./format.js";
+import { counted, short, visible, whole } from "./format.js";
 import { LINE, SourceLines, drawable } from "./source_lines.js";
 import { sentenceOf } from "./tree_pane.js";
 import { VIEW_MEANINGS } from "./view_names.js";
@@ -81,7 +81,7 @@ export class FilePane {
     fill(byId("file-title"), element("span", { class: "folder", text: visible(file.path.slice(0, cut)) }), element("span", { class: "base", text: visible(file.path.slice(cut)) }));
     byId("file-title").title = file.path;
     const entry = file.by_glob ? `by ${file.entry}` : file.entry === "" ? "by no entry" : "";
-    byId("file-note").textContent = file.error || [file.language, `${whole(file.source.length)} lines`, entry].filter(Boolean).join(" · ");
+    byId("file-note").textContent = file.error || [file.language, counted(file.source.length, "line"), entry].filter(Boolean).join(" · ");
     byId("file-note").title = file.evidence.map(([kind, weight, matched]) => `${kind} ${Number(weight).toFixed(2)}: ${matched}`).join("\n");
     byId("file-note").classList.toggle("problem-text", file.error !== "");
     this.#title();
