@@ -35,7 +35,6 @@ export class VirtualList {
     box.append(this.spacer);
     box.addEventListener("scroll", () => (this.place(), onScroll()), { passive: true });
     box.addEventListener("keydown", (event) => this.#key(event));
-    box.addEventListener("focus", () => this.cursor < 0 && this.setCursor(this.range()[0], { reveal: false }));
     new ResizeObserver(() => this.place()).observe(box);
   }
 
