@@ -16,6 +16,7 @@ from aggregate.clients.request_stop import RequestStop
 from aggregate.config.load import Project
 from aggregate.errors import ClientSetupError, ProviderError, ToolError
 from aggregate.models.task import Task
+from aggregate.panel.draft import Draft
 from aggregate.panel.protocol import PlanData
 from aggregate.panel.session import Session
 
@@ -42,13 +43,19 @@ class Sender:
 
     Args:
         session: Whose draft is sent.
+        prepare: Composes and plans a turn.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(
+        self, session: Session, *, prepare: Callable[..., PreparedTurn] = prepare_turn
+    ) -> None:
         self._session = session
+        self._prepare = prepare
         self._plans: OrderedDict[str, _Planned] = OrderedDict()
         self._sent: dict[str, RequestStop] = {}
         self._lock = threading.Lock()
+        self._on_end: dict[str, Callable[[], None]] = {}
+        self._has_ended = False
 
     def plan(self, message: str, *, model: str = "", persona: str = "") -> PlanData:
         """Plan the request that says ``message``; nothing is written or sent.
@@ -64,14 +71,13 @@ class Sender:
         """
         if not message.strip() or len(message) > _MOST_MESSAGE:
             raise ToolError("the message is empty, or far too long: say something")
-        session = self._session
-        draft, project = session.draft.current, session.project
+        draft, project, *_ = self._session.now().edited
         selection = replace(_selection(model), persona=persona, discussion=draft.discussion)
         has_key = True
         try:
-            turn = self._prepared(project, message, selection)
+            turn = self._prepared(draft, project, message, selection)
         except ClientSetupError:
-            turn = self._prepared(project, message, selection, require_key=False)
+            turn = self._prepared(draft, project, message, selection, require_key=False)
             has_key = False
         warnings = [*turn.warnings]
         if draft.turns_out or not draft.has_history:
@@ -88,29 +94,42 @@ class Sender:
 
     def _prepared(
         self,
+        draft: Draft,
         project: Project,
         message: str,
         selection: ModelSelection,
         *,
         require_key: bool = True,
     ) -> PreparedTurn:
-        draft = self._session.draft.current
         task = None
         if draft.focus or draft.symbols or draft.since:
             task = Task(focus=draft.places(project), symbols=draft.symbols, since=draft.since)
-        return prepare_turn(project, message, selection, require_key=require_key, task=task)
+        return self._prepare(project, message, selection, require_key=require_key, task=task)
+
+    def end(self) -> None:
+        """End what is being sent, as Ctrl-C ends ``aggregate send``; what has come of an answer is kept."""
+        self._has_ended = True
+        for on_end in tuple(self._on_end.values()):
+            on_end()
 
     def send(
-        self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
+        self,
+        plan: str,
+        on_text: Callable[[str], None],
+        *,
+        on_end: Callable[[], None],
+        on_notice: Callable[[str], None] = lambda _: None,
     ) -> str:
         """Send a plan, once; return what is said of it at the end.
 
         Args:
             plan: What names it.
             on_text: Called with each piece of the answer.
+            on_end: Called where sending is ended before the answer is whole.
             on_notice: Called with a sentence before each wait for the provider.
 
         Raises:
+            KeyboardInterrupt: It was ended.
             ToolError: There is no such plan, or it was sent before.
             ClientError: The provider refused, failed, or answered nothing, or the request was stopped.
             OutputError: A file cannot be written.
@@ -125,14 +144,16 @@ class Sender:
         def tell_wait(seconds: float, error: ProviderError) -> None:
             on_notice(f"{error}; trying again in {seconds:.0f} s")
 
+        self._on_end[plan] = on_end
         client = replace(planned.turn.client, stop=stop, on_wait=tell_wait)
+        turn = replace(planned.turn, client=client)
         try:
-            turn = replace(planned.turn, client=client)
-            completed = send_turn(turn, planned.project, on_text=on_text)
+            completed = send_turn(turn, planned.project, on_text=self._until_end(on_text))
         finally:
+            del self._on_end[plan]
             with self._lock:
                 del self._sent[plan]
-        return _sentence(planned.turn, completed)
+        return _sentence(turn, completed)
 
     def stop(self, plan: str) -> None:
         """End the request of a plan, or forget a plan that was not sent yet; what has come of the answer is kept."""
@@ -140,6 +161,14 @@ class Sender:
             self._plans.pop(plan, None)
             if plan in self._sent:
                 self._sent[plan].set()
+
+    def _until_end(self, on_text: Callable[[str], None]) -> Callable[[str], None]:
+        def take(piece: str) -> None:
+            if self._has_ended:
+                raise KeyboardInterrupt
+            on_text(piece)
+
+        return take
 
 
 def _selection(model: str) -> ModelSelection:

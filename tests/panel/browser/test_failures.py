@@ -33,7 +33,7 @@ FAILURES: dict[str, tuple[Callable[[Route], None], str]] = {
 }
 
 
-def _click(name: str) -> Callable[[Page], None]:
+def _click(name: str) -> Callable[[Page], object]:
     return lambda page: page.get_by_role("button", name=name, exact=True).click()
 
 
@@ -82,7 +82,7 @@ def _screenshot(page: Page) -> None:
     chooser.value.set_files({"name": "new.png", "mimeType": "image/png", "buffer": b"png"})
 
 
-ACTIONS: dict[str, Callable[[Page], None]] = {
+ACTIONS: dict[str, Callable[[Page], object]] = {
     "undo": _click("Undo"),
     "redo": _click("Redo"),
     "save": _click("Save"),
