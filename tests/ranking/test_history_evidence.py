@@ -35,6 +35,17 @@ def test_what_was_changed_for_a_similar_task_counts() -> None:
     assert matched(corpus, similar)["src/router.py"] == "2 similar changes"
 
 
+def test_a_release_changes_what_releases_changed() -> None:
+    """First lines that only say what kind of change it is are alike, whichever their version (rule T-1)."""
+    corpus = project()
+    history = (
+        commit("Match hosts", "src/router.py"),
+        commit("Release 1.4.0\n\nThe router matches hosts.", "src/session.py"),
+    )
+    put, _ = inquiry(corpus, ask("Release v1.5.0-rc.1", commits=history))
+    assert by_path(corpus, changed_files(put)) == {"src/session.py": 1.0}
+
+
 def test_definitions_that_were_just_changed_count_by_the_order_of_changes_alone() -> None:
     """Each change counts half of the one eight before it, whenever it was made (rule T-4)."""
     corpus = project()

@@ -10,9 +10,6 @@ from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.question import Commit
 from aggregate.ranking.scaling import scaled_evidence
 
-_OLD = 500
-"""Changes newer than this many others count fully, older ones half: the code they changed has moved on."""
-_OLD_SHARE = 0.5
 _MOST_RECENT = 120
 """Changes that count as recent."""
 _HALF_LIFE = 8
@@ -24,14 +21,11 @@ _FEWEST_TOGETHER = 2
 
 
 def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
-    """Return the places of the past changes whose messages resemble the task most, and how much each counts.
+    """Return the places of the past changes that resemble the task most, and how much each counts.
 
-    Similarity is cubed, so that a message that is twice as near counts eight times.
+    Likeness is squared, so that a change that is twice as near counts four times. Their age says nothing beside it.
     """
-    return [
-        (place, likeness**3 * (_OLD_SHARE if place >= _OLD else 1.0))
-        for place, likeness in inquiry.similar
-    ]
+    return [(place, likeness**2) for place, likeness in inquiry.similar]
 
 
 def _recent_changes(commits: Sequence[Commit]) -> Iterator[tuple[int, float]]:

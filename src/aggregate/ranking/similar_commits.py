@@ -7,8 +7,10 @@ from typing import Final, NamedTuple
 
 from aggregate.ranking.question import Commit
 
-MOST_SIMILAR: Final = 40
+MOST_SIMILAR: Final = 100
 """Commits that count as like the task; measured with the weights of ``ranking.weights``."""
+MOST_READ: Final = 40
+"""Those of them whose definitions are looked at: git has to compare the files of each."""
 _K1: Final = 1.2
 """BM25's usual saturation; with terms that occur once it only scales."""
 _B: Final = 0.75
@@ -20,7 +22,7 @@ class SimilarCommit(NamedTuple):
 
     Attributes:
         place: In the history, ``0`` for the newest.
-        score: BM25 of its message's terms, above ``0``.
+        score: BM25 of the words of its message's first line, above ``0``.
     """
 
     place: int
@@ -28,17 +30,17 @@ class SimilarCommit(NamedTuple):
 
 
 def similar_commits(
-    commits: Sequence[Commit], terms: Iterable[str], most: int = MOST_SIMILAR
+    commits: Sequence[Commit], words: Iterable[str], most: int = MOST_SIMILAR
 ) -> list[SimilarCommit]:
-    """Return the commits whose messages resemble a text most, the most alike first, of equal ones the newer.
+    """Return the commits whose first lines resemble a task's most, the most alike first, of equal ones the newer.
 
     Args:
         commits: The history, the newest first.
-        terms: Those of the text; each counts once.
+        words: Of the task's first line, by ``ranking.change_words``.
         most: How many are returned at most.
     """
-    asked = frozenset(terms)
-    shared = [commit.terms & asked for commit in commits]
+    asked = frozenset(words)
+    shared = [commit.change_words & asked for commit in commits]
     frequency = Counter(term for terms_of_commit in shared for term in terms_of_commit)
     if not frequency:
         return []
@@ -47,11 +49,11 @@ def similar_commits(
         term: math.log(1 + (total - count + 0.5) / (count + 0.5))
         for term, count in frequency.items()
     }
-    average = sum(len(commit.terms) for commit in commits) / total
+    average = sum(len(commit.change_words) for commit in commits) / total
     scored: list[tuple[float, int]] = []
     for place, matched in enumerate(shared):
         if matched:
-            length = len(commits[place].terms) / average
+            length = len(commits[place].change_words) / average
             weight = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * length))
             # Summed exactly, since the order of a set is another in each process.
             scored.append((-weight * math.fsum(map(worth.__getitem__, matched)), place))
