@@ -1,7 +1,8 @@
 """What the project's history says: what was changed for similar tasks, lately, and together."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import fsum, log1p
+from dataclasses import replace
+from math import fsum, log1p, sqrt
 
 from aggregate.models.choice import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey
@@ -25,7 +26,24 @@ def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
 
     Likeness is squared, so that a change that is twice as near counts four times. Their age says nothing beside it.
     """
-    return [(place, likeness**2) for place, likeness in inquiry.similar]
+    return [(similar.place, similar.score**2) for similar in inquiry.similar]
+
+
+def _certainty(inquiry: Inquiry) -> float:
+    """Return how much similar changes say at all, up to 1.
+
+    Where the nearest of them has no more than ``fix`` in common with the task, the best of them is as good as none.
+    """
+    return sqrt(max((similar.share for similar in inquiry.similar), default=0.0))
+
+
+def _weakened(evidence: Evidence, certainty: float) -> Evidence:
+    """Return an evidence with its values times how much it says at all."""
+    return replace(
+        evidence,
+        files={file: value * certainty for file, value in evidence.files.items()},
+        pieces={key: value * certainty for key, value in evidence.pieces.items()},
+    )
 
 
 def _recent_changes(commits: Sequence[Commit]) -> Iterator[tuple[int, float]]:
@@ -40,7 +58,8 @@ def changed_files(inquiry: Inquiry) -> Evidence:
         return Evidence("similar changes", missing=_no_history(inquiry))
     files, counts = _changed_files(inquiry, _similar_changes(inquiry))
     matched = {file: _times(counts[file], "similar change") for file in files}
-    return scaled_evidence("similar changes", files=files, matched=matched)
+    evidence = scaled_evidence("similar changes", files=files, matched=matched)
+    return _weakened(evidence, _certainty(inquiry))
 
 
 def _no_history(inquiry: Inquiry) -> Missing | None:
@@ -77,13 +96,14 @@ def _changed_files(
 def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
     """Return the pieces of the definitions that similar changes changed, and recent ones."""
     places = _NamedPieces(inquiry, candidates)
+    similar = _of_definitions(
+        "definitions of similar changes",
+        inquiry,
+        places=places,
+        changes=_similar_changes(inquiry),
+    )
     return (
-        _of_definitions(
-            "definitions of similar changes",
-            inquiry,
-            places=places,
-            changes=_similar_changes(inquiry),
-        ),
+        _weakened(similar, _certainty(inquiry)),
         _of_definitions(
             "recently changed definitions",
             inquiry,

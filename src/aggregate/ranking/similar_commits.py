@@ -23,10 +23,12 @@ class SimilarCommit(NamedTuple):
     Attributes:
         place: In the history, ``0`` for the newest.
         score: BM25 of the words of its message's first line, above ``0``.
+        share: What the words in common are worth of all that are asked for, above ``0`` up to ``1``.
     """
 
     place: int
     score: float
+    share: float = 1.0
 
 
 def similar_commits(
@@ -41,21 +43,23 @@ def similar_commits(
     """
     asked = frozenset(words)
     shared = [commit.change_words & asked for commit in commits]
-    frequency = Counter(term for terms_of_commit in shared for term in terms_of_commit)
+    frequency = Counter(word for words_of_commit in shared for word in words_of_commit)
     if not frequency:
         return []
     total = len(commits)
     worth = {
-        term: math.log(1 + (total - count + 0.5) / (count + 0.5))
-        for term, count in frequency.items()
+        word: math.log(1 + (total - frequency[word] + 0.5) / (frequency[word] + 0.5))
+        for word in asked
     }
+    most_worth = math.fsum(worth.values())
     average = sum(len(commit.change_words) for commit in commits) / total
-    scored: list[tuple[float, int]] = []
+    scored: list[tuple[float, int, float]] = []
     for place, matched in enumerate(shared):
         if matched:
             length = len(commits[place].change_words) / average
             weight = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * length))
             # Summed exactly, since the order of a set is another in each process.
-            scored.append((-weight * math.fsum(map(worth.__getitem__, matched)), place))
+            told = math.fsum(map(worth.__getitem__, matched))
+            scored.append((-weight * told, place, told / most_worth))
     scored.sort()
-    return [SimilarCommit(place, -score) for score, place in scored[:most]]
+    return [SimilarCommit(place, -score, share) for score, place, share in scored[:most]]

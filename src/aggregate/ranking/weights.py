@@ -1,9 +1,9 @@
 """How much each evidence counts: fitted on commits of 35 projects in eleven languages by a softmax likelihood.
 
 The commit's message was the task, its parent the project, and its sources that are no tests the answer
-(``simulation.fit_weights``; 11 to 24 commits of each, in November 2026). Each weight is what the best value of an evidence
-adds to the logarithm of a piece's odds. Those marked *set* were not fitted, or not taken from the fit: commit messages
-hardly hold such evidence, and tests and documents were never the answer.
+(``simulation.fit_weights``; 11 to 24 commits of each, in November 2026). Each weight is what the best value of an
+evidence adds to the logarithm of a piece's odds. Those marked *set* were not fitted, or not taken from the fit: commit
+messages hardly hold such evidence, and tests and documents were never the answer.
 """
 
 from collections.abc import Mapping
@@ -28,8 +28,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "place in the task": 8.0,  # set: a traceback's innermost frame stands above all words around it
         "called before": 7.0,  # set: by a traceback's frames; behind the innermost, before outer ones
         # History.
-        "similar changes": 1.5,  # files; first lines that say the same of a change
-        "definitions of similar changes": 0.6,
+        "similar changes": 2.3,  # files; first lines that say the same of a change
+        "definitions of similar changes": 0.8,
         "messages of changes": 1.6,  # of all changes of a file together
         "last change": 1.6,  # files: what was just changed is changed again
         "recently changed definitions": 0.6,
