@@ -66,7 +66,7 @@ class Inquiry:
             matcher,
             PathTable(corpus.files),
             kinds_of(corpus.files),
-            similar_commits(question.commits, question.task.terms),
+            similar_commits(question.commits, question.task.change_words),
             _words(question.task.text, frozenset(wanted)),
             _path_terms(corpus.files, matcher) if wanted else {},
         )
