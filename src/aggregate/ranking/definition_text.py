@@ -158,9 +158,7 @@ def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> lis
         length: Of the document, as a multiple of the average.
     """
     norm = K1 * (1 - PIECE_B + PIECE_B * length)
-    return [
-        most[term] * count / (count + norm) for term, count in document.items() if term in most
-    ]
+    return [most[term] * count / (count + norm) for term, count in document.items() if term in most]
 
 
 def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
