@@ -179,6 +179,14 @@ def test_missing_evidence_is_told_with_its_reason() -> None:
     assert told["history"] == "no git here"
 
 
+def test_a_task_without_text_is_told_of_once() -> None:
+    """What was said with the question, that there is no text, is not said again of the files (rule T-5)."""
+    corpus = FakeCorpus({"a.py": "def a(): ...\n"})
+    told = Question(task=read_task(""), missing=[Missing("text", "no text")])
+    texts = [gap.reason for gap in rank(corpus, told).missing if gap.evidence == "text"]
+    assert texts == ["no text"]
+
+
 def test_a_task_of_200_kb_asks_its_strongest_terms() -> None:
     """Of a very long task the words count that occur in files and are rare, at most 200 (rule T-5)."""
     corpus = project()

@@ -90,7 +90,7 @@ def _named_commits(history: CommitHistory, seeds: Question, index: "Index") -> t
 def _missing_seeds(task: Task, seeds: Question) -> tuple[Missing, ...]:
     missing: list[Missing] = []
     if not task.text.strip():
-        missing.append(Missing("text", "the task has no text"))
+        missing.append(Missing("text", "there is no text of a task"))
     elif not seeds.task.terms:
         missing.append(Missing("text", "the task has no word that tells what it is about"))
     if task.since and not seeds.changes:

@@ -21,16 +21,22 @@ from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.concurrency.threads import run_in_thread
-from aggregate.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.errors import AggregateError, ToolError
 from aggregate.panel.access import Access, App, Guarded
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.event_stream import Broadcast, event_text
 from aggregate.panel.merging import ConflictError
-from aggregate.panel.protocol import EventData, Failure, RunData, SavedData, StateData
+from aggregate.panel.protocol import (
+    AddedImageData,
+    EventData,
+    Failure,
+    RunData,
+    SavedData,
+    StateData,
+)
+from aggregate.panel.screenshots import MOST_BYTES, image_data
 from aggregate.panel.session import Session
-from aggregate.panel.state_data import images_of, state_data
-from aggregate.sources.image_header import read_image_header
+from aggregate.panel.state_data import state_data
 
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
@@ -39,6 +45,8 @@ STATIC: Final = Path(__file__).with_name("static")
 """The page's own files."""
 _MOST_BODY: Final = 4_000_000
 """Bytes of a request: one that names ten thousand files has less."""
+_MOST_IMAGE_BODY: Final = MOST_BYTES * 4 // 3 + 10_000
+"""Bytes of a request with a screenshot, of which base64 makes four of three."""
 _REFUSED, _CONFLICT = 400, 409
 _SENT_TYPE: Final = "text/event-stream"
 
@@ -91,11 +99,18 @@ class Panel:
             Route("/api/save", _post(self._save), methods=["POST"]),
             Route("/api/reload", _post(self._reload), methods=["POST"]),
             Route("/api/run", _post(self._run), methods=["POST"]),
-            Route("/api/copy", _post(self._copy), methods=["POST"]),
+            Route(
+                "/api/screenshot",
+                _post(self._add_image, most_bytes=_MOST_IMAGE_BODY),
+                methods=["POST"],
+            ),
+            Route("/api/draft/restore", _post(self._restore), methods=["POST"]),
+            Route("/api/draft/forget", _post(self._forget), methods=["POST"]),
             Route("/api/preset/save", _post(self._save_preset), methods=["POST"]),
             Route("/api/preset/apply", _post(self._apply_preset), methods=["POST"]),
             Route("/api/send/plan", _post(self._plan), methods=["POST"]),
             Route("/api/send", self._send, methods=["POST"]),
+            Route("/api/send/stop", _post(self._stop), methods=["POST"]),
         ]
         return Starlette(routes=routes, exception_handlers={Exception: _unforeseen})
 
@@ -150,24 +165,9 @@ class Panel:
         return Response(data, media_type=kind, headers={"cache-control": "no-store"})
 
     def _image_data(self, path: str) -> tuple[bytes, str]:
-        """Return a screenshot of the project and its type.
-
-        Raises:
-            ToolError: It is none.
-        """
         session = self._session
         draft = session.draft.current
-        request = draft.request(session.project)
-        images = (*images_of(request), *images_of(request, draft.images))
-        image = next((each for each in images if each.path == path and each.file), None)
-        try:
-            data = read_bytes(image.file, limit=CONTENT_BYTES) if image else b""
-        except (OSError, ValueError):
-            data = b""
-        header = read_image_header(data)
-        if header is None:
-            raise ToolError(f"there is no screenshot {path[:100]!r}")
-        return data, header.media_type
+        return image_data(draft.request(session.project), draft, path)
 
     async def _events(self, _request: Request) -> Response:
         session = self._session
@@ -235,8 +235,20 @@ class Panel:
             "sentence": f"wrote {path}: {tokens:,} tokens",
         }
 
-    def _copy(self, _body: Mapping[str, Any]) -> object:
-        raise ToolError("this server has no clipboard: the page copies with the browser's own")
+    def _add_image(self, body: Mapping[str, Any]) -> AddedImageData:
+        encoded, name = body.get("data"), body.get("name") or ""
+        if not isinstance(encoded, str) or not isinstance(name, str):
+            raise ToolError('the request needs the image in base64 as "data", and a text as "name"')
+        path = self._session.add_image(encoded, name)
+        return {"state": state_data(self._session), "path": path}
+
+    def _restore(self, _body: Mapping[str, Any]) -> StateData:
+        self._session.restore()
+        return state_data(self._session)
+
+    def _forget(self, _body: Mapping[str, Any]) -> StateData:
+        self._session.forget()
+        return state_data(self._session)
 
     def _save_preset(self, body: Mapping[str, Any]) -> StateData:
         """Store what is composed as a preset, in the configuration on the disk."""
@@ -253,6 +265,10 @@ class Panel:
     def _plan(self, body: Mapping[str, Any]) -> object:
         texts = {key: str(body.get(key) or "") for key in ("message", "model", "persona")}
         return self._sender.plan(texts["message"], model=texts["model"], persona=texts["persona"])
+
+    def _stop(self, body: Mapping[str, Any]) -> object:
+        self._sender.stop(str(body.get("plan") or ""))
+        return {}
 
     async def _send(self, request: Request) -> Response:
         try:
@@ -273,7 +289,11 @@ class Panel:
 
         def work() -> None:
             try:
-                sentence = self._sender.send(plan, lambda text: tell("text", {"text": text}))
+                sentence = self._sender.send(
+                    plan,
+                    lambda text: tell("text", {"text": text}),
+                    lambda notice: tell("notice", {"sentence": notice}),
+                )
                 tell("done", {"sentence": sentence})
             except AggregateError as error:
                 tell("failed", {"error": _sentence(error)})
@@ -338,12 +358,12 @@ def _get(answer: Callable[[Mapping[str, str]], object]) -> Answer:
     return respond
 
 
-def _post(act: Callable[[Mapping[str, Any]], object]) -> Answer:
+def _post(act: Callable[[Mapping[str, Any]], object], *, most_bytes: int = _MOST_BODY) -> Answer:
     """Return a route that does something, beside the server's loop."""
 
     async def respond(request: Request) -> Response:
         try:
-            body = await _body(request)
+            body = await _body(request, most_bytes=most_bytes)
             return await run_in_threadpool(lambda: _json(act(body)))
         except AggregateError as error:
             return _failure(error)
@@ -357,7 +377,7 @@ def _query(request: Request) -> Mapping[str, str]:
     return dict(parse_qsl(text, keep_blank_values=True, errors=sys.getfilesystemencodeerrors()))
 
 
-async def _body(request: Request) -> Mapping[str, Any]:
+async def _body(request: Request, *, most_bytes: int = _MOST_BODY) -> Mapping[str, Any]:
     """Return what a request says.
 
     Raises:
@@ -366,7 +386,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
     data = bytearray()
     async for part in request.stream():
         data += part
-        if len(data) > _MOST_BODY:
+        if len(data) > most_bytes:
             raise ToolError("the request is too long")
     try:
         body = json.loads(bytes(data) or b"{}")
@@ -405,4 +425,5 @@ def _failure(error: AggregateError, status: int = _REFUSED) -> Response:
 
 
 def _sentence(error: AggregateError) -> str:
-    return " ".join(str(error).split())
+    """Return an error as one line, with its notes: where to find what came of an answer."""
+    return " ".join("; ".join((str(error), *getattr(error, "__notes__", ()))).split())

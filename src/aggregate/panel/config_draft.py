@@ -1,5 +1,6 @@
 """The draft beside the configuration's file: edited in memory, saved over what the file is by then."""
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -9,9 +10,10 @@ import tomlkit
 from aggregate.compose.project import presets_of, scope_of
 from aggregate.config.load import Project, parse_toml, read_toml_text, validate
 from aggregate.disk.writing import confined, replace_text
-from aggregate.errors import ConfigError
+from aggregate.errors import ConfigError, ToolError
 from aggregate.models.preset import ContextPreset
 from aggregate.panel.draft import Draft, Steps
+from aggregate.panel.kept_draft import UnsavedDraft
 from aggregate.panel.merging import merge
 from aggregate.presets.store import TABLE
 
@@ -70,6 +72,32 @@ class ConfigDraft:
     def is_dirty(self) -> bool:
         """Whether the draft differs from the file that it was made of."""
         return self.current.text != (self._base or "")
+
+    @property
+    def unsaved(self) -> UnsavedDraft | None:
+        """The draft with what it was made of, ``None`` where it has no edits."""
+        return UnsavedDraft(self._base, self.current) if self.is_dirty else None
+
+    def restore(self, unsaved: UnsavedDraft) -> None:
+        """Take a draft that was not saved before; what the file has changed since is merged when it is saved.
+
+        Raises:
+            ToolError: There are edits already, which it would replace.
+            ConfigError: It is no configuration any more.
+        """
+        if self.is_dirty:
+            raise ToolError(
+                "there are edits here already: save or undo them before you take others"
+            )
+        project = unsaved.draft.project(self.path)
+        if unsaved.base == self._base:
+            self.steps.take(unsaved.draft)
+        else:
+            self.steps.rebase(unsaved.draft)
+            self._base = unsaved.base
+        self.project = project
+        with suppress(ConfigError):  # the page is told of it as a problem
+            self.follow()
 
     def take(self, draft: Draft) -> bool:
         """Go on to another draft; tell whether it is one."""

@@ -11,7 +11,7 @@ from aggregate.anchors import FuzzyAnchor
 from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.layout import Strategy
 from aggregate.compose.project import find_preset
-from aggregate.compose.selection import ResolvedFile
+from aggregate.compose.selection import ResolvedFile, display_path
 from aggregate.config.load import MOST_BYTES, Project
 from aggregate.config.schema import BEADS_MODE, MaskName, ViewModeName
 from aggregate.errors import ToolError
@@ -434,9 +434,17 @@ def _set_screenshot(editor: _Editor, edit: EditData) -> Draft:
     key = "screenshots" if has_preset else "paths"
     if key not in table:
         table[key] = tomlkit.array()
-    places = [i for i, written in enumerate(table[key]) if written == path]
+    # Pages name images from the project's folder, a configuration from one of its own.
+    folder = editor.project.folder
+    base_dir = folder / editor.project.config.screenshots.base_dir
+    places = [
+        i
+        for i, written in enumerate(table[key])
+        if display_path(base_dir / str(written), folder) == path
+    ]
+    entry = display_path(folder / path, base_dir)
     if is_on and not places:
-        table[key].append(path)
+        table[key].append(entry)
     elif not is_on and not places:
         raise ToolError(
             f"{path[:100]}: a pattern stands for this screenshot, not its own path: change the pattern"
@@ -444,7 +452,7 @@ def _set_screenshot(editor: _Editor, edit: EditData) -> Draft:
     elif not is_on:
         for index in reversed(places):
             del table[key][index]
-    known = dict.fromkeys((*editor.draft.images, path))
+    known = dict.fromkeys((*editor.draft.images, entry))
     return editor.finished(images=tuple(known))
 
 

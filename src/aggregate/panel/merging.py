@@ -57,6 +57,16 @@ def merge(base: str, mine: str, theirs: str, *, path: Path) -> Merged:
     return Merged(text, tuple(map(_dotted, changed_there)))
 
 
+def changed_keys(base: str, text: str, *, path: Path) -> tuple[str, ...]:
+    """Return the keys, dotted, whose values differ between two configurations.
+
+    Raises:
+        ConfigError: One of them is none.
+    """
+    before, now = (dict(_leaves(parse_toml(each, path))) for each in (base, text))
+    return tuple(map(_dotted, _changes(before, now)))
+
+
 def _leaves(table: Mapping[str, Any], above: Key = ()) -> list[tuple[Key, object]]:
     """Return the values of a table by their keys; a list is one value."""
     leaves: list[tuple[Key, object]] = []

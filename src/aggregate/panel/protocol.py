@@ -160,6 +160,8 @@ class StateData(TypedDict):
         dirty: Whether the draft differs from the file.
         can_undo: Whether there is something to undo.
         can_redo: Whether there is something to redo.
+        unsaved: Edits that were not saved when the panel ended last, in a sentence, until ``POST /api/draft/restore``
+            takes them again or ``POST /api/draft/forget`` drops them; ``""`` for none.
         outside: Whether the configuration was changed on the disk since the draft was made of it, so that saving
             merges or is refused.
         config_problem: Why the configuration on the disk cannot be used, ``""`` where it can; the draft goes on.
@@ -193,6 +195,7 @@ class StateData(TypedDict):
     dirty: bool
     can_undo: bool
     can_redo: bool
+    unsaved: str
     outside: bool
     config_problem: str
     views: list[str]
@@ -528,6 +531,32 @@ class SavedData(TypedDict):
     sentence: str
 
 
+class ImageRequest(TypedDict):
+    """``POST /api/screenshot``: a new screenshot, stored in the project and taken into the draft as one step.
+
+    It is refused where it is no PNG, JPEG, GIF or WebP image by its bytes, or has more than ten million of them.
+
+    Attributes:
+        data: The file in base64.
+        name: The name of the file, ``""`` for a picture without one.
+    """
+
+    data: str
+    name: NotRequired[str]
+
+
+class AddedImageData(TypedDict):
+    """What came of ``POST /api/screenshot``.
+
+    Attributes:
+        state: As ``/api/state``.
+        path: The screenshot's, as in ``ScreenshotData``.
+    """
+
+    state: StateData
+    path: str
+
+
 class RunData(TypedDict):
     """``POST /api/run``: the prompt was written, and where."""
 
@@ -590,8 +619,9 @@ class PlanData(TypedDict):
 class SendRequest(TypedDict):
     """``POST /api/send``; answered by a stream of server-sent events.
 
-    Each event's data is JSON: ``text`` ``{"text": …}``, ``done`` ``{"sentence": …, "path": …, "warnings": […]}``,
-    ``failed`` ``{"error": …}``. Whatever was paid for is kept in a file, also where the page goes away.
+    Each event's data is JSON: ``text`` ``{"text": …}``, ``notice`` ``{"sentence": …}`` before a wait for the provider,
+    ``done`` ``{"sentence": …}``, ``failed`` ``{"error": …}``. Whatever was paid for is kept in a file, also where the
+    page goes away. ``POST /api/send/stop`` with the same body ends the request; the stream then ends with ``failed``.
     """
 
     plan: str

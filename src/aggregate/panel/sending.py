@@ -12,8 +12,9 @@ from aggregate.chat.send_plan import dollars, plan_data, plan_lines, price
 from aggregate.chat.turn import CompletedTurn, PreparedTurn, prepare_turn, send_turn
 from aggregate.clients.context_window import context_window
 from aggregate.clients.providers import NAMES
+from aggregate.clients.request_stop import RequestStop
 from aggregate.config.load import Project
-from aggregate.errors import ClientSetupError, ToolError
+from aggregate.errors import ClientSetupError, ProviderError, ToolError
 from aggregate.models.task import Task
 from aggregate.panel.protocol import PlanData
 from aggregate.panel.session import Session
@@ -46,6 +47,7 @@ class Sender:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._plans: OrderedDict[str, _Planned] = OrderedDict()
+        self._sent: dict[str, RequestStop] = {}
         self._lock = threading.Lock()
 
     def plan(self, message: str, *, model: str = "", persona: str = "") -> PlanData:
@@ -98,24 +100,46 @@ class Sender:
             task = Task(focus=draft.places(project), symbols=draft.symbols, since=draft.since)
         return prepare_turn(project, message, selection, require_key=require_key, task=task)
 
-    def send(self, plan: str, on_text: Callable[[str], None]) -> str:
+    def send(
+        self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
+    ) -> str:
         """Send a plan, once; return what is said of it at the end.
 
         Args:
             plan: What names it.
             on_text: Called with each piece of the answer.
+            on_notice: Called with a sentence before each wait for the provider.
 
         Raises:
             ToolError: There is no such plan, or it was sent before.
-            ClientError: The provider refused, failed, or answered nothing.
+            ClientError: The provider refused, failed, or answered nothing, or the request was stopped.
             OutputError: A file cannot be written.
         """
+        stop = RequestStop()
         with self._lock:
             planned = self._plans.pop(plan, None)
-        if planned is None:
-            raise ToolError("this plan was sent already, or is forgotten: plan again")
-        completed = send_turn(planned.turn, planned.project, on_text=on_text)
+            if planned is None:
+                raise ToolError("this plan was sent already, or is forgotten: plan again")
+            self._sent[plan] = stop
+
+        def tell_wait(seconds: float, error: ProviderError) -> None:
+            on_notice(f"{error}; trying again in {seconds:.0f} s")
+
+        client = replace(planned.turn.client, stop=stop, on_wait=tell_wait)
+        try:
+            turn = replace(planned.turn, client=client)
+            completed = send_turn(turn, planned.project, on_text=on_text)
+        finally:
+            with self._lock:
+                del self._sent[plan]
         return _sentence(planned.turn, completed)
+
+    def stop(self, plan: str) -> None:
+        """End the request of a plan, or forget a plan that was not sent yet; what has come of the answer is kept."""
+        with self._lock:
+            self._plans.pop(plan, None)
+            if plan in self._sent:
+                self._sent[plan].set()
 
 
 def _selection(model: str) -> ModelSelection:

@@ -35,6 +35,7 @@ from aggregate.panel.file_table import (
     plain_rows,
     stale_slices,
 )
+from aggregate.panel.kept_draft import KeptDraft
 from aggregate.panel.project_files import read_listed, without_secrets
 from aggregate.panel.prompt_data import (
     CacheMarks,
@@ -50,6 +51,7 @@ from aggregate.panel.protocol import (
     FitData,
     PromptData,
 )
+from aggregate.panel.screenshots import add_image, images_of
 from aggregate.panel.secrets_found import SecretFinder
 from aggregate.tokens.saved_counts import SavedCounts
 
@@ -103,6 +105,7 @@ class Session:
         version: Random, another one for each start.
         revision: Counts each change of the draft and of the disk, and what is shown anew without one.
         draft: The draft and its file.
+        kept: The edits that were not saved when the panel ended last.
         view: What was composed last.
         models: What prompts are compared with; empty until they are known.
         is_closed: Whether the work in the background has ended, or is about to.
@@ -122,6 +125,7 @@ class Session:
         self.index = index or user_index()
         self.count = SavedCounts(self.index)
         self.draft = ConfigDraft(config)
+        self.kept = KeptDraft(config)
         self.view = View()
         self.models: tuple[PricedModel, ...] = ()
         self.problem = ""
@@ -195,6 +199,47 @@ class Session:
             self.draft.save_preset(name, description=description, scope=scope)
             self._note_own(self.config)
             self._is_taken("config")
+
+    def restore(self) -> None:
+        """Take the edits that were not saved when the panel ended last.
+
+        Raises:
+            ToolError: There are none, or others here, which they would replace.
+            ConfigError: They are no configuration any more.
+        """
+        with self._lock:
+            if self.kept.last is None:
+                raise ToolError("there are no edits from before")
+            self.draft.restore(self.kept.last)
+            self.kept.taken()
+            self._is_taken()
+
+    def forget(self) -> None:
+        """Drop the edits that were not saved when the panel ended last."""
+        with self._lock:
+            self.kept.forget()
+        self._tell("draft")
+
+    def keep_draft(self) -> None:
+        """Keep what is not saved for the next start."""
+        with self._lock:
+            self.kept.keep(self.config, self.draft.unsaved)
+
+    def add_image(self, encoded: str, name: str) -> str:
+        """Write a new screenshot into the project and show it; return its path as the page shows it.
+
+        Raises:
+            ToolError: It is no image, or too large.
+            OutputError: It cannot be written.
+        """
+        with self._lock:
+            request = self.draft.current.request(self.project)
+            path = display_path(add_image(request, encoded, name), request.shown_from)
+            if path in {image.path for image in images_of(request)}:  # a glob stands for it
+                self._is_taken()
+            else:
+                self.edit([{"op": "screenshot", "path": path, "on": True}])
+        return path
 
     def _note_own(self, path: Path) -> None:
         """Note that a file was written here, which may stand in the prompt."""
@@ -352,6 +397,7 @@ class Session:
 
     def close(self) -> None:
         """End the work."""
+        self.keep_draft()
         self.is_closed = True
         self._wanted.set()
 
@@ -435,6 +481,7 @@ class Session:
             if self.is_closed:
                 return
             self._wanted.clear()
+            self.keep_draft()
             self.compose()
             self._follow_up()
 

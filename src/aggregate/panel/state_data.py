@@ -5,17 +5,14 @@ from typing import get_args
 from urllib.parse import quote
 
 from aggregate.compose.discussions import discussion_turns
-from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy
 from aggregate.compose.project import redaction_for, scope_of, shared_personas
 from aggregate.compose.redact_prompt import redact_text
-from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.config.schema import BEADS_MODE, ViewModeName
 from aggregate.config.user import user_config
 from aggregate.errors import AggregateError
 from aggregate.models.prompt import Section
-from aggregate.models.screenshot import Screenshot
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.draft import Draft
 from aggregate.panel.protocol import (
@@ -26,9 +23,9 @@ from aggregate.panel.protocol import (
     StateData,
     TurnData,
 )
+from aggregate.panel.screenshots import images_of, known_images
 from aggregate.panel.session import Session
 from aggregate.sources.history_reader import named_discussions
-from aggregate.sources.path_resolution import FolderListing
 
 _BEGINNING = 200
 """Characters of a turn that tell which one it is."""
@@ -58,6 +55,7 @@ def state_data(session: Session) -> StateData:
         "dirty": session.draft.is_dirty,
         "can_undo": session.draft.steps.can_undo,
         "can_redo": session.draft.steps.can_redo,
+        "unsaved": session.kept.sentence,
         "outside": session.draft.outside,
         "config_problem": session.draft.problem,
         "views": list(get_args(ViewModeName)),
@@ -185,8 +183,7 @@ def _screenshots(draft: Draft, project: Project, warnings: list[str]) -> list[Sc
     except AggregateError as error:
         warnings.append(str(error))
         return []
-    shown = {image.path: image for image in images_of(request)}
-    known = {image.path: image for image in images_of(request, draft.images)}
+    shown = {image.path for image in images_of(request)}
     return [
         {
             "path": image.path,
@@ -194,19 +191,9 @@ def _screenshots(draft: Draft, project: Project, warnings: list[str]) -> list[Sc
             "problem": image.problem,
             "on": image.path in shown,
         }
-        for image in {**known, **shown}.values()
+        for image in known_images(request, draft)
     ]
 
 
 def _quoted(path: str) -> str:
     return quote(path, errors=sys.getfilesystemencodeerrors())
-
-
-def images_of(request: Request, entries: tuple[str, ...] | None = None) -> tuple[Screenshot, ...]:
-    """Return the screenshots of a request, or those that other entries stand for."""
-    return find_screenshots(
-        request.screenshot_dir,
-        request.screenshots if entries is None else entries,
-        shown_from=request.shown_from,
-        listing=FolderListing(request.scope),
-    )

@@ -41,8 +41,12 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    """Return an empty page; whatever it complains of on its console fails the test."""
+def page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Return an empty page; whatever it complains of on its console fails the test.
+
+    What a module calls ``EXPECTED_COMPLAINTS`` may be complained of too.
+    """
+    expected = (*EXPECTED, *getattr(request.module, "EXPECTED_COMPLAINTS", ()))
     context = chromium.new_context(
         viewport={"width": 1400, "height": 900}, color_scheme="light", bypass_csp=False
     )
@@ -51,7 +55,7 @@ def page(chromium: Browser) -> Iterator[Page]:
 
     def note(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and not any(
-            each in message.text for each in EXPECTED
+            each in message.text for each in expected
         ):
             complaints.append(message.text)
 

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { byId, element, fill } from "./dom.js";
-import { short, whole } from "./format.js";
+import { short, visible, whole } from "./format.js";
 import { LINE, SourceLines, drawable } from "./source_lines.js";
 import { VIEW_MEANINGS } from "./view_names.js";
 import { VirtualList } from "./virtual_list.js";
@@ -77,7 +77,7 @@ export class FilePane {
     file.origin.forEach((line, index) => line > 0 && !this.viewLine.has(line) && this.viewLine.set(line, index));
     this.viewed = [...this.viewLine.keys()].sort((left, right) => left - right);
     const cut = file.path.lastIndexOf("/") + 1;
-    fill(byId("file-title"), element("span", { class: "folder", text: file.path.slice(0, cut) }), element("span", { class: "base", text: file.path.slice(cut) }));
+    fill(byId("file-title"), element("span", { class: "folder", text: visible(file.path.slice(0, cut)) }), element("span", { class: "base", text: visible(file.path.slice(cut)) }));
     byId("file-title").title = file.path;
     const entry = file.by_glob ? `by ${file.entry}` : file.entry === "" ? "by no entry" : "";
     byId("file-note").textContent = file.error || [file.language, `${whole(file.source.length)} lines`, entry].filter(Boolean).join(" · ");

@@ -28,6 +28,7 @@ export class TaskBar {
   constructor(project) {
     this.project = project;
     this.sliding = false;
+    this.isTaskRefused = false; // whether the field holds a task that the server did not take
     byId("task-form").addEventListener("submit", (event) => event.preventDefault());
     byId("task").addEventListener("change", () => this.#setTask());
     byId("task").addEventListener("keydown", (event) => {
@@ -49,7 +50,8 @@ export class TaskBar {
   #show() {
     const { state } = this.project;
     const { task } = state;
-    if (document.activeElement !== byId("task") || byId("task").value === this.taskShown) byId("task").value = task.text;
+    const isBeingWritten = this.isTaskRefused || (document.activeElement === byId("task") && byId("task").value !== this.taskShown);
+    if (!isBeingWritten) byId("task").value = task.text;
     this.taskShown = task.text;
     const seeds = task.focus.length + task.symbols.length + (task.since ? 1 : 0);
     byId("seeds").textContent = seeds ? `Seeds (${seeds})…` : "Seeds…";
@@ -101,7 +103,9 @@ export class TaskBar {
     const text = byId("task").value;
     if (text === this.project.state.task.text) return;
     this.taskShown = text;
+    this.isTaskRefused = false;
     if (await this.project.edit({ op: "task", task: text })) this.project.say(text ? "The files are ranked for the task." : "No task.");
+    else this.isTaskRefused = true; // what was written stays there, for another try
   }
 
   #seeds() {
@@ -135,10 +139,10 @@ export class TaskBar {
     const tokens = tokensAt(position, this.#most());
     byId("budget").value = tokens === null ? "" : String(tokens);
     this.#describeSlider(tokens);
-    await this.project.fit(tokens, released);
+    const isTaken = await this.project.fit(tokens, released);
     if (!released) return;
     this.sliding = false;
-    this.project.say(tokens === null ? "No budget." : `Budget: ${whole(tokens)} tokens.`);
+    if (isTaken) this.project.say(tokens === null ? "No budget." : `Budget: ${whole(tokens)} tokens.`);
   }
 
   #chooseModels() {

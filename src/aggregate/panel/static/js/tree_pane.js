@@ -1,7 +1,7 @@
 // The left pane: the tree of files, its filter, sort and selection, and setting the view of what is selected.
 
 import { byId, element, fill } from "./dom.js";
-import { counted, short, whole } from "./format.js";
+import { counted, short, visible, whole } from "./format.js";
 import { VIEW_MEANINGS } from "./view_names.js";
 import { VirtualList } from "./virtual_list.js";
 
@@ -15,6 +15,8 @@ const COLUMNS = [
   ["score", "Score", "How relevant to the task"],
   ["state", "State", "Changed since the last prompt, stale slice, error, secret found, generated, binary"],
 ];
+const INDENT = 12; // pixels of a level
+const MOST_INDENTS = 9; // levels: further ones would leave no room for names in a narrow pane
 const SMALL_PROJECT = 60; // files: so many rows are looked through at a glance, so that all folders are open
 const MOST_OPENED = 120; // rows that opening folders by ourselves may make of a large one: about three screens
 const RISING = new Set(["name", "view", "state"]); // the others begin with the largest
@@ -141,16 +143,18 @@ export class TreePane {
       "span",
       { class: "name", role: "gridcell" },
       element("span", { class: "chevron", "aria-hidden": "true", text: folder ? (open ? "▾" : "▸") : "" }),
-      element("span", { class: "text", text: folder && node.path ? `${node.name}/` : node.name }),
-      this.tree.flat ? element("span", { class: "folder quiet", text: node.parent.path }) : null,
+      element("span", { class: "text", text: visible(folder && node.path ? `${node.name}/` : node.name) }),
+      this.tree.flat ? element("span", { class: "folder quiet", text: visible(node.parent.path) }) : null,
     );
-    name.style.paddingLeft = `${4 + (this.tree.flat ? 0 : node.depth * 12)}px`;
+    name.style.paddingLeft = `${4 + (this.tree.flat ? 0 : INDENT * Math.min(node.depth, MOST_INDENTS))}px`;
     fill(row, name, this.#view(node), number(node.tokens, "tokens"), number(node.whole, "whole"), score(node, this.tree.root.score), state(node));
     row.dataset.index = String(index);
   }
 
   #view(node) {
     if (node.children) return folderView(node);
+    const asked = this.tree.asked.get(node.path);
+    if (asked) return element("span", { role: "gridcell", class: "view-name asked", data: { view: asked.mode }, text: `${asked.mode}…`, title: `${asked.mode}: the prompt is being composed` });
     if (!node.view) return element("span", { role: "gridcell", class: "quiet", text: "out" });
     const pinned = node.mode && node.mode !== node.view ? ` (asked for: ${node.mode})` : "";
     return element("span", { role: "gridcell", class: "view-name", data: { view: node.view }, text: node.view, title: `${node.view}${pinned}: ${VIEW_MEANINGS[node.view] ?? "shown"}` });
@@ -271,7 +275,7 @@ export class TreePane {
     paths.sort();
     this.isArranged = true;
     const taken = await this.project.edit({ op: "view", paths, mode: view });
-    const what = paths.length === 1 ? paths[0] : counted(paths.length, "file");
+    const what = paths.length === 1 ? visible(paths[0]) : counted(paths.length, "file");
     if (taken) this.project.say(view === "out" ? `${what}: taken out.` : `${what}: ${view}.`);
   }
 

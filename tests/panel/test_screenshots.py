@@ -1,0 +1,101 @@
+"""New screenshots from the page: into the project's folder of them, and into the prompt."""
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.images import png
+from tests.panel.opened import FILES, Opened, opened
+
+OF_SHOTS = {
+    **FILES,
+    "manual_slop.toml": '[files]\npaths = ["*.md"]\n[screenshots]\nbase_dir = "shots"\n',
+}
+
+
+def _added(panel: Opened, data: bytes, name: str = "") -> str:
+    answer = panel.post("screenshot", data=base64.b64encode(data).decode(), name=name)
+    panel.session.compose()
+    return str(answer.get("path") or answer["error"])
+
+
+def test_a_new_screenshot_is_shown(tmp_path: Path) -> None:
+    """It lies in the project under a name of its own, stands in the prompt, and one undo takes it out again (M-51)."""
+    panel = opened(tmp_path)
+    assert _added(panel, png(4, 4), "My Shot (1).PNG") == "screenshots/my-shot-1.png"
+    assert _added(panel, png(5, 5), "my shot 1.jpeg") == "screenshots/my-shot-1-2.png"
+    assert (tmp_path / "screenshots/my-shot-1.png").read_bytes() == png(4, 4)
+    assert "(screenshots/my-shot-1.png)" in panel.markdown
+    images = panel.get("state")["screenshots"]
+    assert panel.client.get(images[1]["url"]).content == png(5, 5)
+    panel.post("undo")
+    panel.session.compose()
+    assert "my-shot-1-2" not in panel.markdown
+
+
+def test_the_folder_of_the_configuration_is_used(tmp_path: Path) -> None:
+    """Entries are written relative to it, and switched by what the page calls them."""
+    panel = opened(tmp_path, OF_SHOTS)
+    assert _added(panel, png(4, 4)) == "shots/screenshot.png"
+    assert 'paths = ["screenshot.png"]' in panel.draft
+    assert "(shots/screenshot.png)" in panel.markdown
+    panel.edit(op="screenshot", path="shots/screenshot.png", on=False)
+    (image,) = panel.get("state")["screenshots"]
+    assert (image["on"], panel.client.get(image["url"]).status_code) == (False, 200)
+    panel.edit(op="screenshot", path="shots/screenshot.png", on=True)
+    assert "(shots/screenshot.png)" in panel.markdown
+
+
+def test_a_pattern_that_stands_for_it_is_enough(tmp_path: Path) -> None:
+    """Nothing is written into the configuration where a glob shows the new one anyway."""
+    config = '[files]\npaths = ["*.md"]\n[screenshots]\npaths = ["screenshots/*.png"]\n'
+    panel = opened(tmp_path, {**FILES, "manual_slop.toml": config})
+    assert _added(panel, png(4, 4)) == "screenshots/screenshot.png"
+    assert panel.draft == config
+    assert "(screenshots/screenshot.png)" in panel.markdown
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"<svg onload=alert(1)>", "no PNG, JPEG, GIF or WebP"),
+        (b"", "no PNG"),
+        (png(4, 4, padding=10_000_000), "make it smaller"),
+    ],
+)
+def test_what_is_no_image_is_refused(tmp_path: Path, data: bytes, problem: str) -> None:
+    """The bytes decide, whatever it is called; nothing is written (E-7)."""
+    panel = opened(tmp_path)
+    assert problem in _added(panel, data, "a.png")
+    assert not (tmp_path / "screenshots").exists()
+
+
+def test_what_is_no_base64_is_refused(tmp_path: Path) -> None:
+    """A request that holds anything else is told so in a sentence."""
+    panel = opened(tmp_path)
+    assert "base64" in panel.post("screenshot", data="?")["error"]
+    assert "base64" in panel.post("screenshot", data=3)["error"]
+    assert "base64" in panel.post("screenshot")["error"]
+    assert "too long" in panel.post("screenshot", data="A" * 14_000_000)["error"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x.png", "..\\..\\x.png", "/etc/x.png", "x", ".x", "x\0.png", "x" * 500]
+)
+def test_no_name_leads_elsewhere(tmp_path: Path, name: str) -> None:
+    """A name is taken apart into what no system reads as a way."""
+    panel = opened(tmp_path / "project")
+    path = _added(panel, png(4, 4), name)
+    assert path.startswith("screenshots/x")
+    assert [file.name for file in tmp_path.iterdir()] == ["project"]
+
+
+def test_a_link_out_of_the_project_is_refused(tmp_path: Path) -> None:
+    """Where the folder of screenshots leads out of the project, nothing is written."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "project/screenshots").symlink_to(tmp_path / "elsewhere")
+    panel = opened(tmp_path / "project")
+    assert "leads out of the project" in _added(panel, png(4, 4))
+    assert not [*(tmp_path / "elsewhere").iterdir()]
