@@ -115,7 +115,9 @@ class Candidates:
         """Return a file as the prompt shows it: the lines of ``state``, in full where these are all."""
         marks = bytes(state.marks)
         known = self._rendered.get(number)
-        if known is None or known[0] != marks:  # a prompt is laid out several times, and most files stay
+        if (
+            known is None or known[0] != marks
+        ):  # a prompt is laid out several times, and most files stay
             known = self._rendered[number] = marks, self._render(number, state)
         return known[1]
 
