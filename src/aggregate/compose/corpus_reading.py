@@ -131,6 +131,7 @@ class _CorpusReading:
                 if not plan.is_known:
                     self._make(plan.group)
                 self._lookup.remember(plan.group)
+                plan.group.forget_members(self._reader.marks)
                 yield plan.group
             else:
                 self._analysed += 1
