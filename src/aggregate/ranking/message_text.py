@@ -86,7 +86,7 @@ def without_wording(text: str) -> str:
 
 
 def without_repetition(text: str) -> str:
-    """Return ``text`` without lines that are there many times but for their numbers; all of it where no word is left."""
+    """Return ``text`` without lines that occur often but for their numbers; all of it where no word is left."""
     lines = text.split("\n")
     if len(lines) < _OFTEN:
         return text
