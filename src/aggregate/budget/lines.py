@@ -99,7 +99,7 @@ class ShownLines:
             self.marks[first - 1 : last] = b"\1" * (last - first + 1)
 
     def runs(self) -> list[Run]:
-        """Return the runs of lines that are shown; gaps of blank lines are shown too, blank lines alone are not."""
+        """Return the runs of lines that are shown: gaps of blank lines too, blank lines next to other gaps not."""
         texts = self.lines.texts
         joined: list[Run] = []
         behind = 1  # the first line behind the last run
@@ -116,7 +116,19 @@ class ShownLines:
             behind = last + 1
         if joined and not any(text.strip() for text in texts[behind - 1 :]):
             joined[-1] = joined[-1][0], len(texts)
-        return joined
+        return [self._without_blank_ends(run) for run in joined]
+
+    def _without_blank_ends(self, run: Run) -> Run:
+        """Return a run without blank lines next to a gap, which parts it well enough."""
+        first, last = run
+        texts = self.lines.texts
+        if not any(text.strip() for text in texts[first - 1 : last]):
+            return run
+        while first > 1 and not texts[first - 1].strip():
+            first += 1
+        while last < len(texts) and not texts[last - 1].strip():
+            last -= 1
+        return first, last
 
 
 def as_runs(numbers: Iterable[int]) -> list[Run]:
