@@ -56,3 +56,20 @@ def test_a_small_gap_is_shown() -> None:
 def test_blank_lines_alone_are_no_small_gap() -> None:
     """They are shown without being asked for, at no price of their own (rule B-1)."""
     assert new_runs("a\n\n\nb\n", (1, 1), (4, 4)) == [(1, 1), (4, 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "runs"),
+    [
+        ("a\n\nb\n\n\nc\n", [(2, 4)], [(3, 3)]),
+        ("a\n\nb\n", [(1, 2)], [(1, 1)]),
+        ("\na\n\nb\n\n", [(1, 3)], [(1, 2)]),
+        ("\na\n\nb\n\n", [(4, 5)], [(4, 5)]),
+        ("a\n\nb\n", [(1, 1), (3, 3)], [(1, 3)]),
+    ],
+)
+def test_no_blank_lines_stand_next_to_a_gap(text: str, shown: list[Run], runs: list[Run]) -> None:
+    """The line of dots parts what it stands between; at the ends of a file and within they stay (rule B-2)."""
+    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0))
+    lines.show(shown)
+    assert lines.runs() == runs

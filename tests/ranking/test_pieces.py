@@ -62,6 +62,15 @@ def test_a_licence_and_imports_are_pieces_of_their_own() -> None:
     assert [(p.comments, p.preamble) for p in pieces] == [(28, 28), (0, 27), (13, 0)]
 
 
+@pytest.mark.parametrize("middle", ["} else {", "} catch (e) {", ") {", "&& b) {"])
+def test_a_piece_begins_with_a_statement(middle: str) -> None:
+    """A long function without blank lines is not cut before the second half of a statement (rule B-6)."""
+    lines = ["f() {", "  if (a) {", *["    b();"] * 8, "  c();", *["    b();"] * 5, f"  {middle}"]
+    lines += [*["    d();"] * 24, "  }", "}"]
+    pieces = shown("a.js", "function " + "\n".join(lines) + "\n")
+    assert pieces[0].split()[0] == "1-10"
+
+
 def test_the_end_of_a_function_is_no_piece() -> None:
     """What is left of a long function behind the last cut tells nothing where it is short (rule B-6)."""
     body = "".join(f"    a{number}()\n" for number in range(26))

@@ -112,7 +112,7 @@ class ShownLines:
             self.marks[first - 1 : last] = b"\1" * (last - first + 1)
 
     def runs(self) -> list[Run]:
-        """Return the runs of lines that are shown; gaps of blank lines are shown too, blank lines alone are not."""
+        """Return the runs of lines that are shown: gaps of blank lines too, blank lines next to other gaps not."""
         has_text = self.lines.has_text
         joined: list[Run] = []
         behind = 1  # the first line behind the last run
@@ -128,7 +128,18 @@ class ShownLines:
         lines = len(self.marks)
         if joined and not has_text(behind, lines):
             joined[-1] = joined[-1][0], lines
-        return joined
+        return [self._without_blank_ends(run) for run in joined]
+
+    def _without_blank_ends(self, run: Run) -> Run:
+        """Return a run without blank lines next to a gap, which parts it well enough."""
+        first, last = run
+        if not self.lines.has_text(first, last):
+            return run
+        blank = self.lines.blank
+        return (
+            first if first == 1 else blank.find(0, first - 1) + 1,
+            last if last == len(blank) else blank.rfind(0, 0, last) + 1,
+        )
 
 
 def as_runs(numbers: Iterable[int]) -> list[Run]:

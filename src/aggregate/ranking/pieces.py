@@ -24,6 +24,10 @@ _APART: Final = frozenset({"class", "constructor", "function", "heading", "metho
 """What is told apart however short it is."""
 _CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
 """Lines that only end what stands before them, or lead over to the next: alone they tell nothing."""
+_GOES_ON: Final = re.compile(
+    r"\s*+(?:[)\]}.?:+]|&&|\|\||(?:and|catch|elif|else|elsif|elseif|ensure|except|finally|or|rescue|then)\b)"
+)
+"""How lines begin that go on with the statement before them, so that a piece is not to begin there."""
 _STRING: Final = '"""'
 """What a string of many lines begins and ends with in most languages that have such, a docstring for one."""
 _FENCE: Final = "```"
@@ -206,7 +210,7 @@ def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) ->
     """Return the last line of a piece that begins at ``first``.
 
     It is the last blank line or end of a docstring outside of strings, else the last blank line, else the one before
-    the least indented.
+    the least indented that begins a statement.
 
     Args:
         lines: The text's.
@@ -224,6 +228,6 @@ def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) ->
             continue
         following = lines[last]
         indentation = len(following) - len(following.lstrip())
-        if following.strip() and indentation < least:
+        if following.strip() and indentation < least and not _GOES_ON.match(following):
             best, least = last, indentation
     return last_blank or best or first + MOST_LINES - 1
