@@ -21,6 +21,8 @@ from statistics import median
 from typing import Any
 
 TASK = "fix the migration autodetector for renamed fields"
+EDITED = 4
+"""Files whose views are set."""
 BUDGETS = (8_000, 16_000, 32_000, 12_000, 24_000, 48_000)
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -99,6 +101,7 @@ def measure(tree: Path) -> None:
         print(f"{len(files['path']):,} files   {time.perf_counter() - started:6.2f} s")
         page.settle()
         _fit(page, pid)
+        _edit_views(page, pid)
         _edit_on_disk(page, tree, files["path"])
         print(f"memory          {memory_mb(pid):6.0f} MB")
 
@@ -116,6 +119,24 @@ def _fit(page: Page, pid: int) -> None:
     for name, rows in (("fit, new budget", taken[: len(BUDGETS)]), ("fit, known one", again)):
         processor, wall = (median(column) for column in zip(*rows, strict=True))
         print(f"{name} {processor:6.0f} ms cpu, {wall:.0f} ms")
+
+
+def _edit_views(page: Page, pid: int) -> None:
+    """Print what it takes to set the view of a file that the prompt shows, beside a task and a budget."""
+    files = page.get("files")
+    shown = [path for path, view in zip(files["path"], files["view"], strict=True) if view]
+    answered, composed = [], []
+    for mode in ("outline", "skeleton", "full"):
+        for path in shown[:EDITED]:
+            before, started = cpu_ms(pid), time.perf_counter()
+            page.post("edit", revision=0, edits=[{"op": "view", "paths": [path], "mode": mode}])
+            answered.append((time.perf_counter() - started) * 1000)
+            page.settle()
+            composed.append((cpu_ms(pid) - before, (time.perf_counter() - started) * 1000))
+    processor, wall = (median(column) for column in zip(*composed, strict=True))
+    print(
+        f"view set        {median(answered):6.0f} ms, its prompt {processor:.0f} ms cpu, {wall:.0f} ms"
+    )
 
 
 def _edit_on_disk(page: Page, tree: Path, paths: list[str]) -> None:

@@ -83,4 +83,4 @@ def test_nobody_says_for_another_one_who_asks(tmp_path: Path) -> None:
     broadcast = Broadcast()
     session = Session(tmp_path / "manual_slop.toml")
     app = Panel(session, broadcast).guarded(Access(TOKEN, "127.0.0.1", 8123))
-    assert not server(app, broadcast).config.proxy_headers
+    assert not server(app, broadcast.end).config.proxy_headers

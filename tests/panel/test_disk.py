@@ -1,11 +1,14 @@
 """What happens on the disk while the page is open: files, the configuration, and both at once."""
 
+import json
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from aggregate.config.edit import changing
 from aggregate.panel.merging import ConflictError, merge
 from aggregate.panel.protocol import EventData, FilesData
 from aggregate.panel.session import Session
@@ -264,3 +267,44 @@ def test_one_key_with_two_values_is_a_conflict() -> None:
         merge(base, "", "[task]\ntext = 'b'\n", path=config)
     same = "[task]\ntext = 'b' # theirs\n"
     assert merge(base, "[task]\ntext = 'b'\n", same, path=config).text == same
+
+
+def test_two_programs_that_save_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Saving waits for another program of ours that is changing the configuration, and merges what that has done."""
+    panel = opened(tmp_path)
+    panel.edit(op="task", task="mend")
+    config = tmp_path / "manual_slop.toml"
+    with changing(config):
+        saving = threading.Thread(target=panel.session.save)
+        saving.start()
+        saving.join(0.1)
+        assert saving.is_alive()
+        config.write_text(CONFIG + "[budget]\ntokens = 9000\n")
+    saving.join(20)
+    assert "9000" in config.read_text()
+    assert "mend" in config.read_text()
+
+
+def test_reloading_looks_at_the_whole_disk(tmp_path: Path) -> None:
+    """Where nobody tells of changes, they show with the next prompt; what a glob leaves out is looked at again."""
+    files = {**FILES, "manual_slop.toml": '[files]\npaths = ["src/*"]\n', "src/data.dat": "a\0b"}
+    panel = opened(tmp_path, files)
+    assert panel.row("src/data.dat")["state"] == "binary"
+    (tmp_path / "src/data.dat").write_text("now a text\n")
+    (tmp_path / "src/c.py").write_text("zeta = 1\n")
+    panel.post("reload")
+    panel.session.compose()
+    assert panel.row("src/data.dat")["state"] == ""
+    assert "zeta" in panel.markdown
+
+
+def test_secrets_in_labels_of_slices_stay_in_the_file(tmp_path: Path) -> None:
+    """The page has a label without its secret; editing the remark beside it leaves the label as it is written."""
+    key = "ghp_" + "a1B2" * 9
+    panel = opened(tmp_path, {**FILES, "manual_slop.toml": f"{CONFIG}[redaction]\nrun = true\n"})
+    panel.edit(op="slice", path="src/a.py", start=4, end=5, tag=f"token {key}", comment="old")
+    data = panel.get("file", path="src/a.py")
+    assert key not in json.dumps(data)
+    tag = data["slices"][0]["tag"]
+    panel.edit(op="edit_slice", path="src/a.py", id=0, tag=tag, comment="new")
+    assert (key in panel.draft, 'comment = "new"' in panel.draft) == (True, True)

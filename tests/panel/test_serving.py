@@ -36,8 +36,8 @@ class _Served:
         self.session = Session(folder / "manual_slop.toml", on_event=self.broadcast.tell)
         listener = open_listener("127.0.0.1", 0, 0)
         self.port = int(listener.getsockname()[1])
-        app = Panel(self.session, self.broadcast).guarded(Access(TOKEN, "127.0.0.1", self.port))
-        self.server = server(app, self.broadcast)
+        panel = Panel(self.session, self.broadcast)
+        self.server = server(panel.guarded(Access(TOKEN, "127.0.0.1", self.port)), panel.end)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
         self.thread.start()
         cookies = urllib.request.HTTPCookieProcessor(CookieJar())
@@ -125,9 +125,41 @@ def test_a_mistake_in_the_configuration_is_one_sentence(tmp_path: Path) -> None:
     assert 'did you mean "paths"' in str(result.exception)
 
 
-def test_other_machines_are_let_in_with_a_warning(tmp_path: Path) -> None:
-    """``--host`` beyond this machine says what that means."""
-    config = tmp_path / "manual_slop.toml"
-    config.write_text("wrong = 1\n")
-    result = CliRunner().invoke(command, ["--host", "0.0.0.0", "-c", str(config)])  # noqa: S104
-    assert "the token passes to it unencrypted" in result.stderr
+@pytest.mark.parametrize(
+    ("host", "is_open"),
+    [("0.0.0.0", True), ("127.0.0.2", False), ("localhost", False)],  # noqa: S104
+)
+def test_other_machines_are_let_in_with_a_warning(
+    tmp_path: Path, host: str, *, is_open: bool
+) -> None:
+    """``--host`` beyond this machine says what that means; none of its own addresses is beyond."""
+    project(tmp_path, FILES)
+    with socket.socket() as other:
+        other.bind((host, 0))
+        other.listen()
+        taken = str(other.getsockname()[1])
+        arguments = ["--host", host, "--port", taken, "-c", str(tmp_path / "manual_slop.toml")]
+        result = CliRunner().invoke(command, arguments)
+    assert isinstance(result.exception, ConfigError)
+    assert ("the token passes to it unencrypted" in result.stderr) is is_open
+
+
+def test_another_base_directory_is_watched(served: _Served, tmp_path: Path) -> None:
+    """Where the configuration moves the files to another folder, changes there show, outside of the first one too."""
+    project(tmp_path / "elsewhere", {"c.py": "gamma = 1\n"})
+    (tmp_path / "src/manual_slop.toml").write_text('[files]\nbase_dir = "."\npaths = ["**/*.py"]\n')
+    session = Session(tmp_path / "src/manual_slop.toml")
+    threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
+    session.compose()
+    session.config.write_text('[files]\nbase_dir = "../elsewhere"\npaths = ["**/*.py"]\n')
+    end = time.monotonic() + _PATIENCE
+    while session.base_dir.name != "elsewhere" and time.monotonic() < end:
+        time.sleep(0.01)
+    session.compose()
+    events: list[str] = []
+    session.on_event = lambda event: events.extend(event["paths"])
+    while "c.py" not in events and time.monotonic() < end:
+        (tmp_path / "elsewhere/c.py").write_text(f"gamma = {time.monotonic()}\n")
+        time.sleep(0.05)
+    session.close()
+    assert "c.py" in events

@@ -182,7 +182,9 @@ def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -
         cached_content=name,
     )
     try:
-        reply = prepared.client.exchange(prepared.plan, on_text=recorder, options=options)
+        reply = prepared.client.exchange(
+            prepared.plan, on_text=_recorded_from_the_first(recorder, log), options=options
+        )
         recorder.finish(_text_or_refusal(reply))
     except BaseException:
         if not recorder.file.is_empty:
@@ -191,6 +193,22 @@ def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -
         raise
     warnings += _after_cache(prepared, reply, name)
     return replace(reply, raw={**reply.raw, WARNINGS: warnings}) if warnings else reply
+
+
+def _recorded_from_the_first(recorder: StreamRecorder, log: LoggedRequest) -> OnText:
+    """Return what takes the pieces of an answer; with the first one it is recorded what was sent.
+
+    So the record is right also where the program is killed before the answer is whole.
+    """
+
+    def take(piece: str) -> None:
+        is_first = recorder.file.is_empty
+        recorder(piece)
+        if is_first and not recorder.file.is_empty:
+            with suppress(OutputError):  # recorded once more at the end, where it is told
+                write_request(log)
+
+    return take
 
 
 def _after_cache(prepared: PreparedTurn, reply: Reply, name: str) -> tuple[str, ...]:

@@ -11,8 +11,6 @@ from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result
 from aggregate.errors import ConfigError
 
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
 
 @click.command()
 @config_option
@@ -32,7 +30,5 @@ def panel(config: Path, port: int | None, host: str, no_open: bool) -> None:
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise ConfigError('aggregate panel needs another package: pip install "manual-slop[panel]"')
-    if host not in _LOOPBACK:
-        say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
     open_asked_project(config, is_asked=True, allow_outside=None, allow_secrets=None)
     lazy.serve_panel(config, host=host, port=port, opens=not no_open, say=say, show=write_result)

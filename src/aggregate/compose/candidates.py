@@ -27,6 +27,8 @@ class Candidates:
         mode_of: Returns the most that may be shown of a file, ``None`` for a file that is no candidate.
         count: Returns the tokens of a text.
         by_structure: Whether nothing is asked, so that files enter by their own scores and not by their pieces'.
+        before: Candidates with the same texts and scores, some of which may be shown in another way now; what was
+            made of the others is kept.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Candidates:
         by_structure: bool = False,
         mode_of: Callable[[ResolvedFile], ViewMode | None],
         count: Callable[[str], int],
+        before: "Candidates | None" = None,
     ) -> None:
         self._corpus = corpus
         self._count = count
@@ -53,6 +56,17 @@ class Candidates:
             if mode is not None:
                 self.in_rank_order.append(new_candidate((number, file, mode, entry)))
         self.by_number = {candidate[0]: candidate for candidate in self.in_rank_order}
+        if before is not None:
+            self._keep(before)
+
+    def _keep(self, before: "Candidates") -> None:
+        """Keep what was made of the candidates that are as they were."""
+        by_number = self.by_number
+        for number, opened in before._open.items():
+            if opened is not None and by_number.get(number) == opened.candidate:
+                self._open[number] = opened
+                if number in before._rendered:
+                    self._rendered[number] = before._rendered[number]
 
     def analysis(self, number: int) -> FileAnalysis:
         """Return what is known of a file's text."""
@@ -113,9 +127,10 @@ class Candidates:
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
         """Return a file as the prompt shows it: the lines of ``state``, in full where these are all."""
+        # A prompt is laid out several times, with the same lines of most files.
         marks = bytes(state.marks)
         known = self._rendered.get(number)
-        if known is None or known[0] != marks:  # a prompt is laid out several times, and most files stay
+        if known is None or known[0] != marks:
             known = self._rendered[number] = marks, self._render(number, state)
         return known[1]
 

@@ -205,10 +205,15 @@ def render_files(
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
 
 
-def select_files(request: Request) -> Selection:
+def select_files(request: Request, *, listing: FolderListing | None = None) -> Selection:
     """Return the files of a request.
 
     What the program wrote itself and excluded files are never taken by a glob.
+
+    Args:
+        request: Whose files.
+        listing: What was listed before, with the request's scope, where nothing has changed since; by default all
+            folders are listed now.
 
     Raises:
         ConfigError: The base directory is no folder, or there are too many rules of what to leave out.
@@ -225,7 +230,7 @@ def select_files(request: Request) -> Selection:
         base_dir,
         request.entries,
         is_left_out=lambda path: is_ours(path) or is_excluded(path),
-        listing=FolderListing(request.scope),
+        listing=listing or FolderListing(request.scope),
     )
     return _with_pins(with_generated_policy(selection, request), request)
 

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from aggregate.compose.assemble import Composition, assemble
 from aggregate.compose.file_messages import error_sentence, file_warnings, refusals
@@ -30,10 +30,18 @@ class LivePrompt:
     Args:
         request: What to compose.
         index: Where views are kept from run to run; by default the user's.
+        select: Returns the files of a request as they are now.
     """
 
-    def __init__(self, request: Request, *, index: Index | None = None) -> None:
+    def __init__(
+        self,
+        request: Request,
+        *,
+        index: Index | None = None,
+        select: Callable[[Request], Selection] = select_files,
+    ) -> None:
         self._request = request
+        self._select_files = select
         self._index = index or user_index()
         self._selection = Selection(())
         self._reader = FileReader(request.redaction, self._selection.generated)
@@ -72,7 +80,7 @@ class LivePrompt:
 
     def _select(self) -> None:
         """List the files; where others count as generated now, all are read again."""
-        selection = select_files(self._request)
+        selection = self._select_files(self._request)
         if selection.generated != self._selection.generated:
             self._reader = FileReader(self._request.redaction, selection.generated)
             self._known, self._rendered = {}, {}

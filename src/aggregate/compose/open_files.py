@@ -114,13 +114,13 @@ def _known(
         return None
     if last.files.selection == selection:
         return last.files
-    otherwise = _shown_otherwise(last.files, selection)
+    otherwise = shown_otherwise(last.files, selection)
     if otherwise is None:
         return None
     return ReadFiles(selection, last.files.reader, last.files.corpus.shown_otherwise(otherwise))
 
 
-def _shown_otherwise(files: ReadFiles, selection: Selection) -> Mapping[str, ResolvedFile] | None:
+def shown_otherwise(files: ReadFiles, selection: Selection) -> Mapping[str, ResolvedFile] | None:
     """Return the files that a selection shows in another way, ``None`` where it differs in more than that.
 
     How a file is shown decides whether it is read only where a program has written it, or where it cannot be read:

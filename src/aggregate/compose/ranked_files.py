@@ -134,7 +134,11 @@ def scored_choices(
         index: Where what follows from files is kept from run to run.
         files: The files, where they were read before.
     """
-    ranked = rank_files(request, index=index, files=files)
+    return scores_of(rank_files(request, index=index, files=files))
+
+
+def scores_of(ranked: RankedFiles) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
+    """Return what ``scored_choices`` does, of files that were ranked before."""
     by_path = {
         ranked.files.corpus.files[entry.file].path: (position, entry)
         for position, entry in enumerate(ranked.ranking.files, start=1)

@@ -32,7 +32,7 @@ def redact_file(
         of a text that has changed are taken by their lines; its hash is gone, as it is another
         text.
     """
-    clean_file = _with_clean_labels(file, redaction)
+    clean_file = with_clean_labels(file, redaction)
     result = redact(source.text, redaction)
     if not result.findings:
         return clean_file, source, []
@@ -111,7 +111,7 @@ def _notes(place: str, findings: Sequence[Finding]) -> list[Note]:
     return notes
 
 
-def _with_clean_labels(file: ResolvedFile, redaction: Redaction) -> ResolvedFile:
+def with_clean_labels(file: ResolvedFile, redaction: Redaction) -> ResolvedFile:
     """Return the file without secrets in what is said of its slices: a label often repeats a line."""
     item = file.item
     labels = [str(piece.get(key) or "") for piece in item.custom_slices for key in _LABELS]

@@ -96,7 +96,20 @@ class BudgetFitting:
 
     def __init__(self, request: Request, ranked: RankedFiles, *, index: Index) -> None:
         self.ranked = ranked
+        self._index = index
         self._composing = _Composing(request, index, ranked)
+
+    def shown_otherwise(self, request: Request, ranked: RankedFiles) -> "BudgetFitting":
+        """Return the same for a request that shows some of the files in another way.
+
+        Args:
+            request: What to compose, with any budget.
+            ranked: The same ranking of the same files, to be shown as the request says.
+        """
+        other = copy(self)
+        other.ranked = ranked
+        other._composing = _Composing(request, self._index, ranked, before=self._composing)
+        return other
 
     def compose(self, request: Request) -> Composition:
         """Compose the prompt of the request with another budget, or with another discussion.
@@ -124,23 +137,31 @@ class _Fitted(NamedTuple):
 class _Composing:
     """One prompt within a budget, from its files to its text."""
 
-    def __init__(self, request: Request, index: Index, ranked: RankedFiles) -> None:
+    def __init__(
+        self,
+        request: Request,
+        index: Index,
+        ranked: RankedFiles,
+        *,
+        before: "_Composing | None" = None,
+    ) -> None:
         if request.budget is None:
             raise ValueError("a prompt without a budget is not fitted")
         self._request = request
         self._budget: Budget = request.budget
-        self._count = SavedCounts(index)
+        self._count: SavedCounts = before._count if before else SavedCounts(index)
         self._is_summary = is_summarized(request.strategy, summary_only=request.summary_only)
         self._ranked = ranked
         # By the entries of the files, of which a glob has one for all; they live as long as the files.
         self._modes: dict[int, ViewMode | None] = {}
         self._pins = Pins.of(request, ranked.files.selection.files)
-        self._candidates = Candidates(
+        self._candidates: Candidates = Candidates(
             ranked.files.corpus,
             ranked.ranking.files,
             mode_of=self._mode,
             count=self._count,
             by_structure=ranked.question.is_empty,
+            before=before._candidates if before else None,
         )
         self._pinned = self._pins.runs(self._candidates)
         self._kept: dict[int, tuple[Run, ...]] = {}

@@ -1,5 +1,7 @@
 """Editing configurations that people write: what is not changed keeps its bytes, with its comments."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import tomlkit
@@ -7,7 +9,23 @@ import tomlkit
 from aggregate.config.load import load_config, parse_toml, read_toml_text
 from aggregate.config.user import global_config_path, trusted_projects
 from aggregate.disk.roots import project_root, real_path
-from aggregate.disk.writing import replace_text
+from aggregate.disk.writing import exclusive_access, replace_text
+from aggregate.errors import OutputError
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Keep other programs of ours from changing a configuration meanwhile; its folder is made where it is missing.
+
+    Raises:
+        OutputError: The folder cannot be made or locked.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with exclusive_access(path):
+            yield
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def open_document(path: Path) -> tomlkit.TOMLDocument:

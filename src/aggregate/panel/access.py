@@ -82,7 +82,7 @@ class Access:
             return False
         if name in LOOPBACK or name == self.host:
             return True
-        if self.host in LOOPBACK:
+        if is_loopback(self.host):
             return False
         # On all of the machine's addresses: no name but the machine's own, which no stranger can let lead here.
         return _is_address(name) or name.lower() == socket.gethostname().lower()
@@ -90,6 +90,14 @@ class Access:
     def is_own_origin(self, header: str) -> bool:
         """Tell whether a page of ours has asked."""
         return header.startswith("http://") and self.is_own_host(header.removeprefix("http://"))
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine reaches what listens on an address: ``127.0.0.2`` too, and all of its kind."""
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _host_and_port(header: str) -> tuple[str, int]:
@@ -167,7 +175,7 @@ class Guarded:
 
         The browser is started with the address, and a cookie goes to whatever listens at any port of this machine.
         """
-        if self._access.host not in LOOPBACK or not hasattr(os, "getuid"):
+        if not is_loopback(self._access.host) or not hasattr(os, "getuid"):
             return False
         client, server = scope.get("client"), scope.get("server")
         if not (client and server):  # closed before it was taken

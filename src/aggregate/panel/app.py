@@ -1,35 +1,32 @@
 """The panel's routes: from requests to the session and back."""
 
-import asyncio
-import json
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
 
-from aggregate.chat.prompt_meter import PromptMeter
-from aggregate.chat.request_log import log_written_prompt
-from aggregate.compose.numbered_output import write_numbered
-from aggregate.concurrency.threads import run_in_thread
 from aggregate.errors import AggregateError, ToolError
 from aggregate.panel.access import Access, App, Guarded
-from aggregate.panel.composing import ComposedDraft
-from aggregate.panel.event_stream import Broadcast, event_text
-from aggregate.panel.merging import ConflictError
+from aggregate.panel.answer_stream import answer_events
+from aggregate.panel.event_stream import Broadcast
+from aggregate.panel.json_routes import (
+    action_route,
+    body_of,
+    failure_answer,
+    number_in,
+    query_of,
+    question_route,
+    unforeseen,
+)
+from aggregate.panel.page_files import STATIC, PageFiles
 from aggregate.panel.protocol import (
     AddedImageData,
     EventData,
-    Failure,
     RunData,
     SavedData,
     StateData,
@@ -37,20 +34,14 @@ from aggregate.panel.protocol import (
 from aggregate.panel.screenshots import MOST_BYTES, image_data
 from aggregate.panel.session import Session
 from aggregate.panel.state_data import state_data
+from aggregate.panel.written_prompt import write_prompt
 
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
 
-STATIC: Final = Path(__file__).with_name("static")
-"""The page's own files."""
-_MOST_BODY: Final = 4_000_000
-"""Bytes of a request: one that names ten thousand files has less."""
 _MOST_IMAGE_BODY: Final = MOST_BYTES * 4 // 3 + 10_000
 """Bytes of a request with a screenshot, of which base64 makes four of three."""
-_REFUSED, _CONFLICT = 400, 409
 _SENT_TYPE: Final = "text/event-stream"
-
-Answer = Callable[[Request], Awaitable[Response]]
 
 
 class Panel:
@@ -64,6 +55,12 @@ class Panel:
     def __init__(self, session: Session, broadcast: Broadcast) -> None:
         self._session = session
         self._broadcast = broadcast
+
+    def end(self) -> None:
+        """End all streams, also that of an answer that is on its way; from any thread or a signal's handler."""
+        self._broadcast.end()
+        if "_sender" in self.__dict__:  # made for the first request that is planned
+            self._sender.end()
 
     @cached_property
     def _sender(self) -> "Sender":
@@ -82,37 +79,33 @@ class Panel:
         routes = [
             Route("/", self._page),
             Route("/favicon.ico", self._icon),
-            Mount("/static", _PageFiles(directory=STATIC, check_dir=False)),
-            Route("/api/state", _get(self._state)),
-            Route("/api/files", _get(self._files)),
-            Route("/api/file", _get(self._file)),
-            Route("/api/prompt", _get(lambda _: self._session.prompt())),
-            Route("/api/prompt/lines", _get(self._lines)),
+            Mount("/static", PageFiles(directory=STATIC, check_dir=False)),
+            question_route("/api/state", self._state),
+            question_route("/api/files", self._files),
+            question_route("/api/file", self._file),
+            question_route("/api/prompt", lambda _: self._session.prompt()),
+            question_route("/api/prompt/lines", self._lines),
             Route("/api/prompt/text", self._text),
-            Route("/api/prompt/where", _get(self._where)),
+            question_route("/api/prompt/where", self._where),
             Route("/api/image", self._image),
             Route("/api/events", self._events),
-            Route("/api/edit", _post(self._edit), methods=["POST"]),
-            Route("/api/undo", _post(self._undo), methods=["POST"]),
-            Route("/api/redo", _post(self._redo), methods=["POST"]),
-            Route("/api/fit", _post(self._fit), methods=["POST"]),
-            Route("/api/save", _post(self._save), methods=["POST"]),
-            Route("/api/reload", _post(self._reload), methods=["POST"]),
-            Route("/api/run", _post(self._run), methods=["POST"]),
-            Route(
-                "/api/screenshot",
-                _post(self._add_image, most_bytes=_MOST_IMAGE_BODY),
-                methods=["POST"],
-            ),
-            Route("/api/draft/restore", _post(self._restore), methods=["POST"]),
-            Route("/api/draft/forget", _post(self._forget), methods=["POST"]),
-            Route("/api/preset/save", _post(self._save_preset), methods=["POST"]),
-            Route("/api/preset/apply", _post(self._apply_preset), methods=["POST"]),
-            Route("/api/send/plan", _post(self._plan), methods=["POST"]),
+            action_route("/api/edit", self._edit),
+            action_route("/api/undo", self._state_after(self._session.undo)),
+            action_route("/api/redo", self._state_after(self._session.redo)),
+            action_route("/api/fit", self._fit),
+            action_route("/api/save", self._save),
+            action_route("/api/reload", self._state_after(self._session.reload)),
+            action_route("/api/run", self._run),
+            action_route("/api/screenshot", self._add_image, most_bytes=_MOST_IMAGE_BODY),
+            action_route("/api/draft/restore", self._state_after(self._session.restore)),
+            action_route("/api/draft/forget", self._state_after(self._session.forget)),
+            action_route("/api/preset/save", self._save_preset),
+            action_route("/api/preset/apply", self._apply_preset),
+            action_route("/api/send/plan", self._plan),
             Route("/api/send", self._send, methods=["POST"]),
-            Route("/api/send/stop", _post(self._stop), methods=["POST"]),
+            action_route("/api/send/stop", self._stop),
         ]
-        return Starlette(routes=routes, exception_handlers={Exception: _unforeseen})
+        return Starlette(routes=routes, exception_handlers={Exception: unforeseen})
 
     # --- the page
 
@@ -129,7 +122,7 @@ class Panel:
 
     def _files(self, query: Mapping[str, str]) -> object:
         since = query.get("since")
-        return self._session.files(None if since is None else _number(since, "since"))
+        return self._session.files(None if since is None else number_in(since, "since"))
 
     def _file(self, query: Mapping[str, str]) -> object:
         return self._session.file(query.get("path", ""), query.get("mode", ""))
@@ -138,18 +131,18 @@ class Panel:
         view = self._session.view
         if view.composed is None:
             raise ToolError(view.error or "there is no prompt yet: wait a moment")
-        first, last = (_number(query.get(key, "1"), key) for key in ("first", "last"))
+        first, last = (number_in(query.get(key, "1"), key) for key in ("first", "last"))
         return view.composed.lines.data(view.revision, first, last)
 
     def _where(self, query: Mapping[str, str]) -> object:
         composed = self._session.view.composed
-        path, line = query.get("path", ""), _number(query.get("line", "1"), "line")
+        path, line = query.get("path", ""), number_in(query.get("line", "1"), "line")
         return {"line": composed.lines.where(path, line) if composed else 0}
 
     async def _text(self, _request: Request) -> Response:
         composed = self._session.view.composed
         if composed is None:
-            return _failure(ToolError("there is no prompt yet: wait a moment"))
+            return failure_answer(ToolError("there is no prompt yet: wait a moment"))
         return Response(
             await run_in_threadpool(lambda: b"".join(composed.composition.prompt.pieces())),
             media_type="text/plain; charset=utf-8",
@@ -157,17 +150,16 @@ class Panel:
         )
 
     async def _image(self, request: Request) -> Response:
-        path = _query(request).get("path", "")
+        path = query_of(request).get("path", "")
         try:
             data, kind = await run_in_threadpool(self._image_data, path)
         except AggregateError as error:
-            return _failure(error, 404)
+            return failure_answer(error, 404)
         return Response(data, media_type=kind, headers={"cache-control": "no-store"})
 
     def _image_data(self, path: str) -> tuple[bytes, str]:
-        session = self._session
-        draft = session.draft.current
-        return image_data(draft.request(session.project), draft, path)
+        draft, project, *_ = self._session.now().edited
+        return image_data(draft.request(project), draft, path)
 
     async def _events(self, _request: Request) -> Response:
         session = self._session
@@ -193,17 +185,14 @@ class Panel:
         self._session.edit(edits)
         return state_data(self._session)
 
-    def _undo(self, _body: Mapping[str, Any]) -> StateData:
-        self._session.undo()
-        return state_data(self._session)
+    def _state_after(self, act: Callable[[], None]) -> Callable[[Mapping[str, Any]], StateData]:
+        """Return an action that needs to know nothing else, answered with the state."""
 
-    def _redo(self, _body: Mapping[str, Any]) -> StateData:
-        self._session.redo()
-        return state_data(self._session)
+        def respond(_body: Mapping[str, Any]) -> StateData:
+            act()
+            return state_data(self._session)
 
-    def _reload(self, _body: Mapping[str, Any]) -> StateData:
-        self._session.reload()
-        return state_data(self._session)
+        return respond
 
     def _fit(self, body: Mapping[str, Any]) -> object:
         budget = body.get("budget")
@@ -227,7 +216,7 @@ class Panel:
     def _run(self, _body: Mapping[str, Any]) -> RunData:
         """Write the prompt of the draft as ``aggregate run`` does, with its account and its record."""
         composed = self._session.compose_now()
-        path = _written(composed)
+        path = write_prompt(composed)
         tokens = composed.tokens.document
         return {
             "path": str(path),
@@ -241,14 +230,6 @@ class Panel:
             raise ToolError('the request needs the image in base64 as "data", and a text as "name"')
         path = self._session.add_image(encoded, name)
         return {"state": state_data(self._session), "path": path}
-
-    def _restore(self, _body: Mapping[str, Any]) -> StateData:
-        self._session.restore()
-        return state_data(self._session)
-
-    def _forget(self, _body: Mapping[str, Any]) -> StateData:
-        self._session.forget()
-        return state_data(self._session)
 
     def _save_preset(self, body: Mapping[str, Any]) -> StateData:
         """Store what is composed as a preset, in the configuration on the disk."""
@@ -272,158 +253,11 @@ class Panel:
 
     async def _send(self, request: Request) -> Response:
         try:
-            plan = str((await _body(request)).get("plan") or "")
+            plan = str((await body_of(request)).get("plan") or "")
         except AggregateError as error:
-            return _failure(error)
+            return failure_answer(error)
         return StreamingResponse(
-            self._sent(plan), media_type=_SENT_TYPE, headers={"cache-control": "no-store"}
+            answer_events(self._sender, plan),
+            media_type=_SENT_TYPE,
+            headers={"cache-control": "no-store"},
         )
-
-    async def _sent(self, plan: str) -> AsyncIterator[bytes]:
-        """Yield the answer as it comes; it is received and kept to its end, whether or not the page stays."""
-        loop = asyncio.get_running_loop()
-        events: asyncio.Queue[bytes | None] = asyncio.Queue()
-
-        def tell(name: str, data: Mapping[str, object]) -> None:
-            loop.call_soon_threadsafe(events.put_nowait, event_text(name, data))
-
-        def work() -> None:
-            try:
-                sentence = self._sender.send(
-                    plan,
-                    lambda text: tell("text", {"text": text}),
-                    lambda notice: tell("notice", {"sentence": notice}),
-                )
-                tell("done", {"sentence": sentence})
-            except AggregateError as error:
-                tell("failed", {"error": _sentence(error)})
-            except Exception as error:
-                tell("failed", {"error": f"a fault of ours: {error!r}"})
-                raise
-            finally:
-                loop.call_soon_threadsafe(events.put_nowait, None)
-
-        run_in_thread("sending from the panel", work)
-        while (event := await events.get()) is not None:
-            yield event
-
-
-def _written(composed: ComposedDraft) -> Path:
-    """Write a prompt to the next numbered file, with its account and the record of its hashes."""
-    request, prompt = composed.request, composed.composition.prompt
-    recorder = None
-    if request.is_audited:
-        from aggregate.chat.audit_recorder import (
-            AuditRecorder,  # prompts for neither have no account
-        )
-
-        recorder = AuditRecorder(request)
-    meter = PromptMeter()
-    segments = recorder.watch(composed.composition) if recorder else prompt.segments
-    path = write_numbered(
-        request.output_dir, request.namespace, meter.pieces(segments), project=request.written_in
-    )
-    if recorder:
-        recorder.write(path, composed.composition, composed.tokens)
-    log_written_prompt(path, meter.fingerprint(composed.tokens.segments), request)
-    return path
-
-
-class _PageFiles(StaticFiles):
-    """The page's files, which a browser asks for again each time: the program may be another version now."""
-
-    def file_response(self, *arguments: Any, **options: Any) -> Response:  # noqa: ANN401 - Starlette's
-        """Return a file, with its type as browsers want it."""
-        response = super().file_response(*arguments, **options)
-        response.headers["cache-control"] = "no-cache"
-        return response
-
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        """Return a file; JavaScript is called by its name whatever the machine's tables say."""
-        response = await super().get_response(path, scope)
-        if path.endswith((".js", ".mjs")):
-            response.headers["content-type"] = "text/javascript; charset=utf-8"
-        return response
-
-
-def _get(answer: Callable[[Mapping[str, str]], object]) -> Answer:
-    """Return a route that answers a question, beside the server's loop."""
-
-    async def respond(request: Request) -> Response:
-        try:
-            return await run_in_threadpool(lambda: _json(answer(_query(request))))
-        except AggregateError as error:
-            return _failure(error)
-
-    return respond
-
-
-def _post(act: Callable[[Mapping[str, Any]], object], *, most_bytes: int = _MOST_BODY) -> Answer:
-    """Return a route that does something, beside the server's loop."""
-
-    async def respond(request: Request) -> Response:
-        try:
-            body = await _body(request, most_bytes=most_bytes)
-            return await run_in_threadpool(lambda: _json(act(body)))
-        except AggregateError as error:
-            return _failure(error)
-
-    return respond
-
-
-def _query(request: Request) -> Mapping[str, str]:
-    """Return the parameters of a question; in a file's name that is no Unicode each byte stands for itself."""
-    text = request.scope["query_string"].decode("latin-1")
-    return dict(parse_qsl(text, keep_blank_values=True, errors=sys.getfilesystemencodeerrors()))
-
-
-async def _body(request: Request, *, most_bytes: int = _MOST_BODY) -> Mapping[str, Any]:
-    """Return what a request says.
-
-    Raises:
-        ToolError: It is too long, or no JSON object.
-    """
-    data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > most_bytes:
-            raise ToolError("the request is too long")
-    try:
-        body = json.loads(bytes(data) or b"{}")
-    except (ValueError, RecursionError):
-        raise ToolError("the request is no JSON") from None
-    if not isinstance(body, dict):
-        raise ToolError("the request is no JSON object")
-    return body
-
-
-def _number(text: str, name: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 12:
-        raise ToolError(f"{name} is no number: {text[:40]!r}")
-    return int(text)
-
-
-def _json(data: object, status: int = 200) -> Response:
-    # Names of files need not be Unicode; as escapes they pass, and come back as they went.
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    headers = {"cache-control": "no-store"}
-    return Response(text, status, headers, media_type="application/json")
-
-
-async def _unforeseen(_request: Request, error: Exception) -> Response:
-    """Answer in a sentence; the traceback stands in the terminal."""
-    failure: Failure = {"error": f"a fault of ours, which the terminal tells of: {error!r}"}
-    return _json(failure, 500)
-
-
-def _failure(error: AggregateError, status: int = _REFUSED) -> Response:
-    failure: Failure = {"error": _sentence(error)}
-    if isinstance(error, ConflictError):
-        failure["conflict"] = True
-        status = _CONFLICT
-    return _json(failure, status)
-
-
-def _sentence(error: AggregateError) -> str:
-    """Return an error as one line, with its notes: where to find what came of an answer."""
-    return " ".join("; ".join((str(error), *getattr(error, "__notes__", ()))).split())

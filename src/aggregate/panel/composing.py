@@ -10,21 +10,25 @@ from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
 from aggregate.compose.file_rendering import select_files
 from aggregate.compose.live_prompt import LivePrompt
-from aggregate.compose.open_files import OpenFiles
-from aggregate.compose.ranked_files import rank_files, scored_choices
+from aggregate.compose.open_files import OpenFiles, shown_otherwise
+from aggregate.compose.ranked_files import RankedFiles, ReadFiles, rank_files, scores_of
 from aggregate.compose.request import Request
 from aggregate.compose.selection import ResolvedFile
 from aggregate.compose.within_budget import BudgetFitting
 from aggregate.config.load import Project
 from aggregate.index.store import Index
+from aggregate.models.budget import Budget
 from aggregate.models.choice import FileChoice
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.panel.draft import Draft
+from aggregate.panel.kept_selection import KeptSelection
 from aggregate.panel.prompt_lines import PromptLines
 from aggregate.tokens.count import PromptTokens, count_prompt
 
 _EVERYTHING = Entry(FileItem(ALL_FILES))
+_ANY_BUDGET = Budget(0)
+"""Stands for all budgets, for which files are ranked in one way; without any some are selected in another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +62,14 @@ class _Ranked(NamedTuple):
     Attributes:
         request: What was asked, without what the ranking does not look at.
         disk: The state of the disk.
-        fitting: The ranked files.
+        ranked: The ranked files.
+        fitting: The same to be fitted to a budget, where there is one.
     """
 
     request: Request
     disk: int
-    fitting: BudgetFitting
+    ranked: RankedFiles
+    fitting: BudgetFitting | None
 
 
 class Composer:
@@ -76,15 +82,34 @@ class Composer:
     Attributes:
         index: The same.
         lock: Held while a prompt is composed.
+        is_settled: Whether the next prompt of the same files is fitted, and not ranked once more.
     """
 
     def __init__(self, index: Index, now: Callable[[], int] = time.time_ns) -> None:
         self.index = index
         self.lock = threading.Lock()
+        self.is_settled = True
         self._live: LivePrompt | None = None
         self._last: Request | None = None
         self._open = OpenFiles(now)
         self._ranked: _Ranked | None = None
+        self._selections = KeptSelection()
+        self._disk = 0
+
+    def select(self, draft: Draft, project: Project, *, disk: int) -> Mapping[str, ResolvedFile]:
+        """Return the files that a draft asks for, by their paths; on any thread, with or without the lock.
+
+        Args:
+            draft: The draft.
+            project: As a project.
+            disk: As for ``compose``.
+
+        Raises:
+            ConfigError: The project cannot be composed.
+        """
+        request = draft.request(project)
+        files = self._selections.select(request, disk=disk).files if request.entries else ()
+        return {file.path: file for file in files if not file.is_remark}
 
     def compose(
         self,
@@ -108,10 +133,11 @@ class Composer:
             ConfigError: The project cannot be composed.
         """
         request = draft.request(project)
+        self._disk = disk
         if request.budget is not None:
             composition, selected = self._within_budget(request, disk)
         else:
-            composition, selected = self._unlimited(request, changed)
+            composition, selected = self._unlimited(request, disk, changed)
         tokens = count_prompt(composition.prompt, index=self.index)
         self.index.flush()
         return ComposedDraft(
@@ -125,55 +151,85 @@ class Composer:
             {choice.path: choice for choice in composition.choices},
         )
 
+    def settle(self, draft: Draft, project: Project, *, disk: int) -> None:
+        """Read what had to be analysed for the last prompt from the index, for a quick next one; hold the lock.
+
+        The arguments and errors are those of ``compose``.
+        """
+        request = draft.request(project)
+        if request.budget is not None or request.task is not None:
+            self._rank(request, disk)
+
     def _within_budget(
         self, request: Request, disk: int
     ) -> tuple[Composition, Sequence[ResolvedFile]]:
-        fitting = self._fitting(request, disk)
-        return fitting.compose(request), fitting.ranked.files.selection.files
+        ranked = self._rank(request, disk)
+        fitting = ranked.fitting or BudgetFitting(request, ranked.ranked, index=self.index)
+        return fitting.compose(request), ranked.ranked.files.selection.files
 
-    def _fitting(self, request: Request, disk: int) -> BudgetFitting:
-        """Return the files of a request, ranked; as they were where nothing but the budget is another one."""
+    def _rank(self, request: Request, disk: int) -> _Ranked:
+        """Return the files of a request, ranked; as they were where nothing but budget or views are other ones."""
         question = _question(request)
         last = self._ranked
         if last is not None and last.disk == disk and last.request == question:
-            return last.fitting
-        is_asked_again = (
-            last is not None and last.disk == disk and _is_alike(last.request, question)
-        )
-        ranked = last.fitting.ranked if last is not None and is_asked_again else None
+            return last
+        again = None
+        if last is not None and last.disk == disk and _is_alike(last.request, question):
+            again = self._shown_otherwise(last, request, question)
+        if again is not None:
+            self._ranked = again
+            return again
         self._ranked = last = None  # what was kept is let go before more is read
         files = self._open.read(request, index=self.index)
-        is_settled = not (files.corpus.analysed or files.corpus.grouped)
-        if ranked is not None and files.corpus.files is ranked.files.corpus.files:
-            ranked = replace(ranked, files=files)  # they are only shown in another way
-        else:
-            ranked = rank_files(request, index=self.index, files=files)
-        fitting = BudgetFitting(request, ranked, index=self.index)
+        ranked = rank_files(request, index=self.index, files=files)
+        is_fitted = request.budget is not None
+        fitting = BudgetFitting(request, ranked, index=self.index) if is_fitted else None
+        ranked_now = _Ranked(question, disk, ranked, fitting)
         # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
-        if is_settled:
-            self._ranked = _Ranked(question, disk, fitting)
-        return fitting
+        self.is_settled = not (files.corpus.analysed or files.corpus.grouped)
+        if self.is_settled:
+            self._ranked = ranked_now
+        return ranked_now
+
+    def _shown_otherwise(
+        self, last: _Ranked, request: Request, question: Request
+    ) -> _Ranked | None:
+        """Return what was ranked with some of the files to be shown in another way, ``None`` where more has changed."""
+        before = last.ranked.files
+        selection = self._selections.select(request, disk=last.disk)
+        files = shown_otherwise(before, selection)
+        if files is None:
+            return None
+        before.corpus.trim()
+        corpus = before.corpus.shown_otherwise(files)
+        ranked = replace(last.ranked, files=ReadFiles(selection, before.reader, corpus))
+        fitting = last.fitting.shown_otherwise(request, ranked) if last.fitting else None
+        return _Ranked(question, last.disk, ranked, fitting)
 
     def _unlimited(
-        self, request: Request, changed: Iterable[str] | None
+        self, request: Request, disk: int, changed: Iterable[str] | None
     ) -> tuple[Composition, Sequence[ResolvedFile]]:
         is_another = request != self._last
         if self._live is None:
-            self._live = LivePrompt(request, index=self.index)
+            self._live = LivePrompt(
+                request,
+                index=self.index,
+                select=lambda asked: self._selections.select(asked, disk=self._disk),
+            )
         elif is_another:
             self._live.ask(request)
         composition = self._live.compose(None if is_another else changed)
         self._last = request
         if request.task is not None:
-            files = self._open.read(request, index=self.index)
-            choices, missing = scored_choices(request, index=self.index, files=files)
+            choices, missing = scores_of(self._rank(request, disk).ranked)
             composition = replace(composition, choices=choices, missing=missing)
         return composition, self._live.selection.files
 
 
 def _question(request: Request) -> Request:
     """Return a request without what neither its files nor their ranking depend on."""
-    return replace(request, budget=None, history=(), results=(), kept=(), doubts=())
+    budget = None if request.budget is None else _ANY_BUDGET
+    return replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
 
 
 def _is_alike(one: Request, other: Request) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import tomlkit
 
 from aggregate.compose.project import presets_of, scope_of
+from aggregate.config.edit import changing
 from aggregate.config.load import Project, parse_toml, read_toml_text, validate
 from aggregate.disk.writing import confined, replace_text
 from aggregate.errors import ConfigError, ToolError
@@ -31,6 +32,30 @@ class Saved(NamedTuple):
 
     is_merged: bool
     sentence: str
+
+
+class DraftState(NamedTuple):
+    """A draft at one moment, which nothing changes any more.
+
+    Attributes:
+        draft: The draft.
+        project: As a project.
+        exists: Whether there is a file.
+        is_dirty: Whether the draft differs from it.
+        can_undo: Whether there is a step back.
+        can_redo: Whether there is a step that was undone.
+        outside: Whether the file was changed since, while the draft has edits.
+        problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
+    """
+
+    draft: Draft
+    project: Project
+    exists: bool
+    is_dirty: bool
+    can_undo: bool
+    can_redo: bool
+    outside: bool
+    problem: str
 
 
 class ConfigDraft:
@@ -72,6 +97,20 @@ class ConfigDraft:
     def is_dirty(self) -> bool:
         """Whether the draft differs from the file that it was made of."""
         return self.current.text != (self._base or "")
+
+    @property
+    def state(self) -> DraftState:
+        """All of it as it is now."""
+        return DraftState(
+            draft=self.current,
+            project=self.project,
+            exists=self.exists,
+            is_dirty=self.is_dirty,
+            can_undo=self.steps.can_undo,
+            can_redo=self.steps.can_redo,
+            outside=self.outside,
+            problem=self.problem,
+        )
 
     @property
     def unsaved(self) -> UnsavedDraft | None:
@@ -162,8 +201,9 @@ class ConfigDraft:
         """
         self._check_place()
         mine = self.current.text
-        merged = merge(self._base or "", mine, self._read() or "", path=self.path)
-        replace_text(self.path, merged.text)
+        with changing(self.path):
+            merged = merge(self._base or "", mine, self._read() or "", path=self.path)
+            replace_text(self.path, merged.text)
         is_merged = merged.text != mine
         if is_merged:
             self._rebase(merged.text)

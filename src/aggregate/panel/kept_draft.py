@@ -18,6 +18,8 @@ _MOST_KEPT: Final = 12 * MOST_BYTES
 """Characters of the file: two configurations, of which JSON may make six of one, and what belongs to none."""
 _NAMED: Final = 5
 """Keys that a sentence names."""
+_MOST_KEY: Final = 60
+"""Characters of each of them: a configuration may hold any."""
 
 
 class UnsavedDraft(NamedTuple):
@@ -128,5 +130,5 @@ def _sentence(unsaved: UnsavedDraft, config: Path) -> str:
     except AggregateError:
         return ""
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-    names = ", ".join(keys[:_NAMED]) or "its comments"
+    names = ", ".join(key[:_MOST_KEY] for key in keys[:_NAMED]) or "its comments"
     return f"edits that were not saved when the panel ended: {names}{more}"

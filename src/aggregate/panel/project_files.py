@@ -22,10 +22,13 @@ def read_listed(file: ResolvedFile, scope: Scope) -> SourceFile:
 
 def without_secrets(
     file: ResolvedFile, source: SourceFile, redaction: "Redaction | None"
-) -> SourceFile:
-    """Return a file with its secrets replaced, where the prompt replaces them too."""
-    if redaction is None or source.error:
-        return source
-    from aggregate.compose.redact_prompt import redact_file  # its rules take time to compile
+) -> tuple[ResolvedFile, SourceFile]:
+    """Return a file with its secrets replaced, in the labels of its slices too, where the prompt replaces them."""
+    if redaction is None:
+        return file, source
+    from aggregate.compose.redact_prompt import redact_file, with_clean_labels  # its rules compile
 
-    return redact_file(file, source, redaction)[1]
+    clean_file = with_clean_labels(file, redaction)
+    if source.error:
+        return clean_file, source
+    return clean_file, redact_file(file, source, redaction)[1]

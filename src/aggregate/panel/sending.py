@@ -16,6 +16,7 @@ from aggregate.clients.request_stop import RequestStop
 from aggregate.config.load import Project
 from aggregate.errors import ClientSetupError, ProviderError, ToolError
 from aggregate.models.task import Task
+from aggregate.panel.draft import Draft
 from aggregate.panel.protocol import PlanData
 from aggregate.panel.session import Session
 
@@ -42,13 +43,18 @@ class Sender:
 
     Args:
         session: Whose draft is sent.
+        prepare: Composes and plans a turn.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(
+        self, session: Session, *, prepare: Callable[..., PreparedTurn] = prepare_turn
+    ) -> None:
         self._session = session
+        self._prepare = prepare
         self._plans: OrderedDict[str, _Planned] = OrderedDict()
         self._sent: dict[str, RequestStop] = {}
         self._lock = threading.Lock()
+        self._has_ended = False
 
     def plan(self, message: str, *, model: str = "", persona: str = "") -> PlanData:
         """Plan the request that says ``message``; nothing is written or sent.
@@ -64,14 +70,13 @@ class Sender:
         """
         if not message.strip() or len(message) > _MOST_MESSAGE:
             raise ToolError("the message is empty, or far too long: say something")
-        session = self._session
-        draft, project = session.draft.current, session.project
+        draft, project, *_ = self._session.now().edited
         selection = replace(_selection(model), persona=persona, discussion=draft.discussion)
         has_key = True
         try:
-            turn = self._prepared(project, message, selection)
+            turn = self._prepared(draft, project, message, selection)
         except ClientSetupError:
-            turn = self._prepared(project, message, selection, require_key=False)
+            turn = self._prepared(draft, project, message, selection, require_key=False)
             has_key = False
         warnings = [*turn.warnings]
         if draft.turns_out or not draft.has_history:
@@ -88,17 +93,26 @@ class Sender:
 
     def _prepared(
         self,
+        draft: Draft,
         project: Project,
         message: str,
         selection: ModelSelection,
         *,
         require_key: bool = True,
     ) -> PreparedTurn:
-        draft = self._session.draft.current
         task = None
         if draft.focus or draft.symbols or draft.since:
             task = Task(focus=draft.places(project), symbols=draft.symbols, since=draft.since)
-        return prepare_turn(project, message, selection, require_key=require_key, task=task)
+        return self._prepare(project, message, selection, require_key=require_key, task=task)
+
+    def end(self) -> None:
+        """End all requests that are under way, and any that follows; what has come of an answer is kept.
+
+        It takes no lock of its own: the handler of Ctrl-C calls it.
+        """
+        self._has_ended = True
+        for stop in tuple(self._sent.values()):
+            stop.set()
 
     def send(
         self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
@@ -121,6 +135,8 @@ class Sender:
             if planned is None:
                 raise ToolError("this plan was sent already, or is forgotten: plan again")
             self._sent[plan] = stop
+            if self._has_ended:
+                stop.set()
 
         def tell_wait(seconds: float, error: ProviderError) -> None:
             on_notice(f"{error}; trying again in {seconds:.0f} s")

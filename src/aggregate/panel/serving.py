@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 import socket
+import time
 import webbrowser
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -19,7 +20,7 @@ from aggregate.disk.reading import read_text
 from aggregate.disk.user_folders import state_folder
 from aggregate.disk.writing import replace_own
 from aggregate.errors import ConfigError, OutputError
-from aggregate.panel.access import Access, App
+from aggregate.panel.access import Access, App, is_loopback
 from aggregate.panel.app import Panel
 from aggregate.panel.event_stream import Broadcast
 from aggregate.panel.session import Session
@@ -91,8 +92,11 @@ def serve_panel(
     Raises:
         ConfigError: The configuration cannot be used, or the address is taken.
     """
+    if not is_loopback(host):
+        say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
     broadcast = Broadcast()
     session = Session(config, on_event=broadcast.tell)
+    panel = Panel(session, broadcast)
     folder = Path(os.path.abspath(config)).parent
     address = Address.of(folder)
     listener = open_listener(host, port, address.port)
@@ -107,10 +111,11 @@ def serve_panel(
     if opens:
         run_in_thread("opening a browser", lambda: webbrowser.open(url))
     try:
-        server(Panel(session, broadcast).guarded(access), broadcast).run(sockets=[listener])
+        server(panel.guarded(access), panel.end).run(sockets=[listener])
     except KeyboardInterrupt:
         return  # as it is meant to end
     finally:
+        panel.end()
         session.close()
         session.index.flush()
 
@@ -161,38 +166,62 @@ def watch_disk(session: Session, say: Callable[[str], None]) -> None:
         session: Which one.
         say: Prints a sentence where that is not possible, or not at once.
     """
-    project = session.project
-    root = project.folder / project.config.files.base_dir
+    try:
+        while not session.is_closed:
+            _watch_folder(session, session.base_dir, say)
+    finally:
+        session.unwatched()
+
+
+def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> None:
+    """Tell a session of changes below ``root`` until it is closed, or its files lie below another folder."""
     try:
         watch = TreeWatch(root)
     except (OSError, ConfigError) as error:
         say(f"changes on the disk do not show until you reload: {error}")
+        session.unwatched()
+        while _is_of(session, root):
+            time.sleep(_LOOK_SECONDS)
         return
     with watch:
         watch.watch_files([session.config])
         if watch.notice:
             say(watch.notice)
         session.catch_up()
-        while not session.is_closed:
-            if changes := watch.wait(_LOOK_SECONDS):
-                session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
+        _tell_changes(session, watch, root)
+
+
+def _is_of(session: Session, root: Path) -> bool:
+    """Tell whether a session goes on, with its files below ``root``."""
+    return not session.is_closed and session.base_dir == root
+
+
+def _tell_changes(session: Session, watch: TreeWatch, root: Path) -> None:
+    while _is_of(session, root):
+        if changes := watch.wait(_LOOK_SECONDS):
+            session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
 
 
 class _Server(uvicorn.Server):
     """A server that ends at once: streams of events would otherwise stay open for ever."""
 
-    def __init__(self, config: uvicorn.Config, broadcast: Broadcast) -> None:
+    def __init__(self, config: uvicorn.Config, end: Callable[[], None]) -> None:
         super().__init__(config)
-        self._broadcast = broadcast
+        self._end = end
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End the streams too."""
-        self._broadcast.end()
+        self._end()
         super().handle_exit(sig, frame)
 
 
-def server(app: App, broadcast: Broadcast) -> uvicorn.Server:
-    """Return a server for the panel's application."""
+def server(app: App, end: Callable[[], None]) -> uvicorn.Server:
+    """Return a server for the panel's application.
+
+    Args:
+        app: The application.
+        end: Ends its streams; called by a signal's handler.
+    """
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -203,4 +232,4 @@ def server(app: App, broadcast: Broadcast) -> uvicorn.Server:
         proxy_headers=False,  # whoever asks could say that somebody else does
         timeout_graceful_shutdown=1,
     )
-    return _Server(config, broadcast)
+    return _Server(config, end)

@@ -6,13 +6,13 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aggregate.chat.request_log import LoggedRequest
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import redaction_for, scope_of
+from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.selection import ResolvedFile, display_path, own_output_filter
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.config.load import Project
@@ -22,23 +22,15 @@ from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
 from aggregate.panel.config_draft import ConfigDraft, Saved
+from aggregate.panel.config_editor import Surroundings
+from aggregate.panel.disk_state import DiskState
 from aggregate.panel.draft import Draft
-from aggregate.panel.edits import Surroundings, apply_edits
+from aggregate.panel.edits import apply_edits
 from aggregate.panel.file_data import file_data
-from aggregate.panel.file_table import (
-    FileTable,
-    Marks,
-    OmittedFiles,
-    Row,
-    composed_rows,
-    file_sizes,
-    plain_rows,
-    stale_slices,
-)
+from aggregate.panel.file_overview import FileOverview
 from aggregate.panel.kept_draft import KeptDraft
 from aggregate.panel.project_files import read_listed, without_secrets
 from aggregate.panel.prompt_data import (
-    CacheMarks,
     last_logged,
     no_prompt,
     prompt_data,
@@ -52,7 +44,7 @@ from aggregate.panel.protocol import (
     PromptData,
 )
 from aggregate.panel.screenshots import add_image, images_of
-from aggregate.panel.secrets_found import SecretFinder
+from aggregate.panel.session_state import SessionState, View
 from aggregate.tokens.saved_counts import SavedCounts
 
 if TYPE_CHECKING:
@@ -64,32 +56,11 @@ _LISTING_SECONDS: Final = 20.0
 """Who asks for the table while it is made waits so long at most."""
 _NOTHING_COMPOSED: Final = 0
 """The revision of a table of names alone, so that who has it asks for all that the first prompt changes."""
-_DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
-"""Names of files that decide on others, so that the listing may be another one."""
-
 _HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
 """What a file is called while it is written, by this program."""
 
+
 OnEvent = Callable[[EventData], None]
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What the page sees at one moment; replaced as a whole.
-
-    Attributes:
-        composed: The last prompt that could be composed.
-        revision: What it is of.
-        error: Why the newest draft cannot be composed, ``""`` where it can.
-        marks: What a cache does with it.
-        listed: All files that could enter.
-    """
-
-    composed: ComposedDraft | None = None
-    revision: int = 0
-    error: str = ""
-    marks: CacheMarks = field(default_factory=CacheMarks)
-    listed: Mapping[str, ResolvedFile] = field(default_factory=dict)
 
 
 class Session:
@@ -99,6 +70,7 @@ class Session:
         config: The configuration's path; it need not exist.
         index: What is known of files; by default the user's.
         on_event: Told of each change, on whatever thread.
+        composer: Composes drafts with that index; by default a new one.
 
     Attributes:
         config: The same path.
@@ -116,7 +88,12 @@ class Session:
     """
 
     def __init__(
-        self, config: Path, *, index: Index | None = None, on_event: OnEvent | None = None
+        self,
+        config: Path,
+        *,
+        index: Index | None = None,
+        on_event: OnEvent | None = None,
+        composer: Composer | None = None,
     ) -> None:
         self.config = config
         self.version = secrets.token_hex(8)
@@ -129,15 +106,10 @@ class Session:
         self.view = View()
         self.models: tuple[PricedModel, ...] = ()
         self.problem = ""
-        self._composer = Composer(self.index)
-        self._secrets = SecretFinder()
-        self._omitted = OmittedFiles()
+        self._composer = composer or Composer(self.index)
+        self._overview = FileOverview()
+        self._disk = DiskState()
         self._lock = threading.RLock()
-        self._table = FileTable()
-        self._sizes: Mapping[str, int] = {}
-        self._disk = 0
-        self._changed: set[str] | None = None
-        self._must_list = True
         self._wanted = threading.Event()
         self._listed = threading.Event()
         self.is_closed = False
@@ -150,6 +122,11 @@ class Session:
     def project(self) -> Project:
         """The draft as a project."""
         return self.draft.project
+
+    def now(self) -> SessionState:
+        """Return all of it as it is at this moment."""
+        with self._lock:
+            return SessionState(self.revision, self.draft.state, self.view, self.kept.sentence)
 
     def edit(self, edits: list[EditData]) -> None:
         """Take edits as one step.
@@ -183,6 +160,7 @@ class Session:
         """
         with self._lock:
             self.draft.reload()
+            self._disk.look_anew()
             self._is_taken("config")
 
     def save(self) -> Saved:
@@ -243,28 +221,27 @@ class Session:
 
     def _note_own(self, path: Path) -> None:
         """Note that a file was written here, which may stand in the prompt."""
-        shown = display_path(real_path(path), self._base_dir())
-        self._disk += 1
-        self._must_list |= shown not in self.view.listed
-        if self._changed is not None:
-            self._changed.add(shown)
+        shown = display_path(real_path(path), self.base_dir)
+        self._disk.note([shown], self.view.listed, gone=())
 
-    def _base_dir(self) -> Path:
+    @property
+    def base_dir(self) -> Path:
+        """Where the draft's files lie, links resolved."""
         return Path(real_path(self.project.folder / self.project.config.files.base_dir))
 
     def _surroundings(self) -> Surroundings:
-        return Surroundings(self.config, self._selected, self.view.listed, self.text_of)
+        return Surroundings(
+            self.config, self._selected_now, self.view.listed, self.text_of, self._without_secrets
+        )
+
+    def _without_secrets(self, text: str) -> str:
+        return redact_text(text, "", redaction_for(self.project, sending=False))[0]
 
     def _is_taken(self, what: str = "draft") -> None:
         """Compose the draft, which is another one now."""
         self.revision += 1
         self._wanted.set()
         self._tell(what)
-
-    def _selected(self, draft: Draft) -> Mapping[str, ResolvedFile]:
-        request = draft.request(draft.project(self.config))
-        files = select_files(request).files if request.entries else ()
-        return {file.path: file for file in files if not file.is_remark}
 
     # --- the prompt
 
@@ -304,13 +281,13 @@ class Session:
         with self._composer.lock:
             if number != self._fits:
                 raise ToolError("a newer budget is being fitted")
-            composed = self._composer.compose(draft, project, disk=self._disk)
+            composed = self._composer.compose(draft, project, disk=self._disk.number)
             with self._lock:
                 if self.draft.current == base:
                     self._show_fitted(composed, is_released=is_released)
                 elif is_released:  # an edit came meanwhile: the budget is set beside it
                     self.edit(edits)
-                files, prompt = self._table.data(since), self.prompt()
+                files, prompt = self._overview.data(since), self.prompt()
         if is_released:
             self._tell("composed")
         milliseconds = round((time.perf_counter() - started) * 1000, 1)
@@ -334,7 +311,7 @@ class Session:
         """Return the table of files; waits for the first one."""
         self._listed.wait(_LISTING_SECONDS)
         with self._lock:
-            return self._table.data(since)
+            return self._overview.data(since)
 
     # --- single files
 
@@ -344,18 +321,18 @@ class Session:
         Raises:
             ToolError: It is no file of the project.
         """
-        view, draft, project = self.view, self.draft.current, self.project
+        revision, (draft, project, *_), view, _ = self.now()
         file = self._resolved(path, draft)
         redaction = redaction_for(project, sending=False)
-        source = without_secrets(file, read_listed(file, scope_of(project)), redaction)
-        composed = view.composed if view.revision == self.revision else None
+        file, source = without_secrets(file, read_listed(file, scope_of(project)), redaction)
+        composed = view.composed if view.revision == revision else None
         shown = None
         if composed is not None and composed.tokens.files.get(path):
             shown = next((each for each in composed.composition.files if each.path == path), None)
         return file_data(
             file,
             source,
-            revision=self.revision,
+            revision=revision,
             mode=mode,
             shown=shown,
             choice=view.composed.choices.get(path) if view.composed else None,
@@ -386,7 +363,7 @@ class Session:
         composed = self.view.composed
         if composed is not None and composed.draft == draft:
             return composed.selected
-        return self._selected(draft)
+        return self._composer.select(draft, draft.project(self.config), disk=self._disk.number)
 
     # --- work in the background
 
@@ -406,10 +383,13 @@ class Session:
         if not self._is_saved([], set()):
             self._follow_config()
         with self._lock:
-            self._disk += 1
-            self._changed = None
-            self._must_list = True
+            self._disk.is_watched = True
+            self._disk.look_anew()
         self._wanted.set()
+
+    def unwatched(self) -> None:
+        """Note that nobody tells of changes on the disk any more."""
+        self._disk.is_watched = False
 
     def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
         """Note that files were changed on the disk.
@@ -424,20 +404,15 @@ class Session:
             return
         if is_incomplete or not config.isdisjoint(changed):
             self._follow_config()
-        base = self._base_dir()
+        base = self.base_dir
         shown = [display_path(path, base) for path in changed]
         with self._lock:
-            self._disk += 1
-            if is_incomplete or self._changed is None:
-                self._changed = None
+            if is_incomplete:
+                self._disk.look_anew()
             else:
-                self._changed |= set(shown)
-            self._must_list |= is_incomplete or any(
-                path not in self.view.listed
-                or path.rpartition("/")[2] in _DECIDING
-                or not os.path.lexists(full)
-                for path, full in zip(shown, changed, strict=True)
-            )
+                full = dict(zip(shown, changed, strict=True))
+                gone = {path for path in shown if not os.path.lexists(full[path])}
+                self._disk.note(shown, self.view.listed, gone=gone)
             self.revision += 1
         self._wanted.set()
         self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
@@ -447,7 +422,7 @@ class Session:
 
         Not whatever lies beside them: the folder of the prompts may be one of sources too.
         """
-        composed, base = self.view.composed, self._base_dir()
+        composed, base = self.view.composed, self.base_dir
         if composed is None:
             return False
         request = composed.request
@@ -488,6 +463,7 @@ class Session:
     def _follow_up(self) -> None:
         """Find out what the page shows beside the prompt; what goes wrong there is a warning."""
         try:
+            self.settle()
             self._price_models()
             self.find_secrets()
         except Exception as error:  # noqa: BLE001 - without this thread the page would stand still
@@ -497,6 +473,14 @@ class Session:
         if problem != self.problem:
             self.problem = problem
             self._tell("composed")
+
+    def settle(self) -> None:
+        """Rank once more where files had to be analysed for the prompt, so that a slider finds them ranked."""
+        with self._composer.lock:
+            with self._lock:
+                draft, project, disk = self.draft.current, self.project, self._disk.number
+            if not (self._composer.is_settled or self._wanted.is_set()):
+                self._composer.settle(draft, project, disk=disk)
 
     def _price_models(self) -> None:
         if not self.models:
@@ -512,9 +496,7 @@ class Session:
                 if self.view.revision == self.revision:
                     self.revision += 1  # a page that was shown that one asks for what is newer
                 draft, project, revision = self.draft.current, self.project, self.revision
-                changed, self._changed = self._changed, set()
-                must_list, self._must_list = self._must_list, False
-                disk = self._disk
+                disk, changed, must_list = self._disk.take()
             try:
                 self._list(draft, project, must_list=must_list, changed=changed)
                 composed = self._composer.compose(draft, project, disk=disk, changed=changed)
@@ -531,23 +513,20 @@ class Session:
     def _fail(self, error: str, revision: int) -> None:
         """Let the page see why the newest draft has no prompt."""
         with self._lock:
-            self._changed = None
+            self._disk.forget_changes()
             self.view = replace(self.view, error=error, revision=revision)
 
     def _list(
         self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
     ) -> None:
-        listed = self.view.listed
-        if must_list or not listed:
-            listed = listed_files(draft.request(project))
-            self._sizes = file_sizes(listed)
-            self.view = replace(self.view, listed=listed)
+        if must_list or not self.view.listed:
+            self._overview.list(listed_files(draft.request(project)))
+            self.view = replace(self.view, listed=self._overview.listed)
         elif changed:
-            touched = {path: listed[path] for path in changed if path in listed}
-            self._sizes = {**self._sizes, **file_sizes(touched)}
+            self._overview.measure(changed)
         if not self._listed.is_set():
             with self._lock:
-                self._table.update(plain_rows(self._sizes), _NOTHING_COMPOSED)
+                self._overview.show_names(_NOTHING_COMPOSED)
             self._listed.set()
             self._tell("disk")
 
@@ -559,42 +538,27 @@ class Session:
         from aggregate.panel.cache_marks import cache_marks, usual_recipient
 
         marks = cache_marks(composed, self._logged, usual_recipient(composed.project))
-        last = self.view.composed
-        is_alike = last is not None and is_refitted and last.selected == composed.selected
-        rows = self._rows(composed, marks, last if is_alike else None)
+        rows = self._overview.rows(composed, marks, self.view.composed)
         with self._lock:
-            self._table.update(rows, revision)
+            self._overview.show(rows, revision)
             self.view = replace(
                 self.view, composed=composed, revision=revision, error="", marks=marks
             )
-
-    def _rows(
-        self, composed: ComposedDraft, marks: CacheMarks, earlier: ComposedDraft | None = None
-    ) -> dict[str, Row]:
-        known = Marks(
-            marks.changed,
-            self._secrets.paths(composed),
-            frozenset(stale_slices(composed)),
-            self._omitted.of(composed),
-        )
-        return composed_rows(
-            composed, self.view.listed, self._sizes, known, self._table.rows, earlier
-        )
 
     def find_secrets(self) -> None:
         """Look for secrets in what the prompt shows, a little at a time, until something more urgent comes."""
         view = self.view
         if view.composed is None:
             return
-        if not self._secrets.search(view.composed, until=self._wanted.is_set):
+        if not self._overview.search(view.composed, until=self._wanted.is_set):
             return
         with self._lock:
             view = self.view  # another one, where a slider was moved meanwhile
             if view.composed is None or view.revision != self.revision:
                 return  # what comes next shows them
             self.revision += 1
-            rows = self._rows(view.composed, view.marks)
-            self._table.update(rows, self.revision)
+            rows = self._overview.rows(view.composed, view.marks)
+            self._overview.show(rows, self.revision)
             self.view = replace(view, revision=self.revision)
         self._tell("composed")
 

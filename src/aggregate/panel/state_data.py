@@ -35,7 +35,9 @@ _SEARCHED = 20_000
 
 def state_data(session: Session) -> StateData:
     """Return the state as the page takes it."""
-    draft, project, view = session.draft.current, session.project, session.view
+    now = session.now()
+    edited, view = now.edited, now.view
+    draft, project = edited.draft, edited.project
     composed = view.composed
     warnings = [session.problem] if session.problem else []
     warnings += composed.composition.warnings if composed else ()
@@ -46,18 +48,18 @@ def state_data(session: Session) -> StateData:
     tokens = composed.tokens.document if composed and not view.error else None
     return {
         "version": session.version,
-        "revision": session.revision,
+        "revision": now.revision,
         "composed": view.revision,
         "project": project.config.project.name or project.folder.resolve().name,
         "root": str(project.folder.resolve()),
         "config": str(session.config),
-        "exists": session.draft.exists,
-        "dirty": session.draft.is_dirty,
-        "can_undo": session.draft.steps.can_undo,
-        "can_redo": session.draft.steps.can_redo,
-        "unsaved": session.kept.sentence,
-        "outside": session.draft.outside,
-        "config_problem": session.draft.problem,
+        "exists": edited.exists,
+        "dirty": edited.is_dirty,
+        "can_undo": edited.can_undo,
+        "can_redo": edited.can_redo,
+        "unsaved": now.unsaved,
+        "outside": edited.outside,
+        "config_problem": edited.problem,
         "views": list(get_args(ViewModeName)),
         "strategy": Strategy.parse(project.config.project.aggregation_strategy).value,
         "strategies": [strategy.value for strategy in Strategy],

@@ -8,7 +8,7 @@ from typing import Any
 import tomlkit
 from tomlkit.items import InlineTable, Table
 
-from aggregate.config.edit import open_document, write_document
+from aggregate.config.edit import changing, open_document, write_document
 from aggregate.config.load import load_config, parse_toml, validate
 from aggregate.errors import PresetError
 from aggregate.models.file_item import FileItem
@@ -90,13 +90,14 @@ class ContextPresetManager:
         if not preset.name.strip():
             raise PresetError("a preset needs a name: give it one")
         path = self._path(scope)
-        document = open_document(path)
-        presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
-        presets[preset.name] = _table(preset)
-        text = tomlkit.dumps(document)
-        # What cannot be loaded again is not written.
-        validate(parse_toml(text, path), path=path, text=text)
-        write_document(path, document)
+        with changing(path):
+            document = open_document(path)
+            presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
+            presets[preset.name] = _table(preset)
+            text = tomlkit.dumps(document)
+            # What cannot be loaded again is not written.
+            validate(parse_toml(text, path), path=path, text=text)
+            write_document(path, document)
 
     def delete_preset(self, name: str) -> None:
         """Remove the preset in force under ``name`` from its file; a global one that it hid is in force again.

@@ -65,6 +65,7 @@ class FolderListing:
     _matched: dict[str, MatchedPaths] = field(default_factory=dict)
     _searched: dict[str, MatchedPaths] = field(default_factory=dict)
     _verdicts: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    _taken: dict[tuple[str, str], ResolvedPath] = field(default_factory=dict)
 
     def files(self, folder: str) -> list[str]:
         """Return the files below ``folder`` that are not ignored, relative to it, sorted.
@@ -96,13 +97,16 @@ class FolderListing:
         folder = os.path.normpath(os.path.join(base, root))
         if not self.scope.allow_outside and not is_inside(real_path(folder), self.scope.root):
             return ResolvedPath(folder, (), is_glob=True, refused=OUTSIDE)
+        if (folder, pattern) in self._taken:
+            return self._taken[folder, pattern]
         if folder not in self._matched:
             self._matched[folder] = MatchedPaths(self.files(folder))
         try:
             names = self._matched[folder].matching(pattern)
         except ValueError as error:
             return ResolvedPath(folder, (), is_glob=True, refused=str(error))
-        return self._take(folder, names)
+        taken = self._taken[folder, pattern] = self._take(folder, names)
+        return taken
 
     def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
         """Return some files that a glob matches, whatever ignores them, up to three; a large folder is not searched."""

@@ -6,6 +6,9 @@ from aggregate.index.store import Index
 from aggregate.tokens.batch import count_batch
 from aggregate.tokens.segment_counter import COUNT, token_kind
 
+_MOST_CHARACTERS = 20_000_000
+"""Of texts that are kept in memory with their counts: a page that stays open all day asks for more and more of them."""
+
 
 class SavedCounts:
     """Counts texts one by one; the vocabulary is loaded for the first that the index does not know.
@@ -17,6 +20,7 @@ class SavedCounts:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._counts: dict[str, int] = {}
+        self._characters = 0
 
     def __call__(self, text: str) -> int:
         """Return the number of o200k tokens of ``text``.
@@ -26,7 +30,11 @@ class SavedCounts:
         """
         tokens = self._counts.get(text)
         if tokens is None:
+            if self._characters > _MOST_CHARACTERS:
+                self._counts.clear()
+                self._characters = 0
             tokens = self._counts[text] = self._look_up(text)
+            self._characters += len(text)
         return tokens
 
     def _look_up(self, text: str) -> int:

@@ -7,10 +7,11 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.panel.browser.fake_panel import ORIGIN, FakePanel
 
+expect.set_options(timeout=20_000)  # ms: a busy machine takes its time
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
     "--no-sandbox",  # of the browser's own, which a container does not allow

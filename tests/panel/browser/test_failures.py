@@ -33,7 +33,7 @@ FAILURES: dict[str, tuple[Callable[[Route], None], str]] = {
 }
 
 
-def _click(name: str) -> Callable[[Page], None]:
+def _click(name: str) -> Callable[[Page], object]:
     return lambda page: page.get_by_role("button", name=name, exact=True).click()
 
 
@@ -82,7 +82,7 @@ def _screenshot(page: Page) -> None:
     chooser.value.set_files({"name": "new.png", "mimeType": "image/png", "buffer": b"png"})
 
 
-ACTIONS: dict[str, Callable[[Page], None]] = {
+ACTIONS: dict[str, Callable[[Page], object]] = {
     "undo": _click("Undo"),
     "redo": _click("Redo"),
     "save": _click("Save"),
@@ -213,7 +213,11 @@ def test_edits_go_one_after_another_and_are_seen_at_once(opened: Opened, page: P
     shop = FakePanel(["shop.py", "till.py"])
     opened(shop)
     waiting: list[Route] = []
-    page.route("**/api/edit", lambda route: waiting.append(route))
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/api/edit", hold)
     page.locator("#tree").focus()
     page.keyboard.press("3")
     page.keyboard.press("ArrowDown")

@@ -47,13 +47,13 @@ function dialogButton(dialog, form, { label, primary = false, act }) {
   const button = element("button", { type: primary ? "submit" : "button", class: primary ? "primary" : "", text: label });
   const run = async (event) => {
     event.preventDefault();
-    if (button.disabled) return;
-    button.disabled = true;
+    if (button.ariaDisabled) return;
+    button.ariaDisabled = "true"; // not `disabled`, which would take the focus out of the dialog
     sayInDialog("");
     try {
       if ((await act()) !== false) dialog.close();
     } finally {
-      button.disabled = false;
+      button.ariaDisabled = null;
     }
   };
   if (primary) form.onsubmit = run;

@@ -22,6 +22,8 @@ export class Project extends EventTarget {
   #fitting = null;
   #nextFit = null;
   #last = Promise.resolve();
+  #unanswered = 0;
+  #composed = 0;
 
   /** Fetch everything, then follow the server's events. */
   start() {
@@ -59,7 +61,8 @@ export class Project extends EventTarget {
    * undo would take back another step than the last.
    */
   ordered(ask) {
-    const answer = this.#last.then(ask);
+    this.#unanswered += 1;
+    const answer = this.#last.then(ask).finally(() => (this.#unanswered -= 1));
     this.#last = answer.catch(() => null);
     return answer;
   }
@@ -78,6 +81,8 @@ export class Project extends EventTarget {
     this.tree.answer(asked, state ? state.revision : 0);
     if (state) this.setState(state);
     else if (asked.length > 0) this.#tell("files", null);
+    const { path } = this.#asked;
+    if (state && edits.some((edit) => edit.path === path || edit.paths?.includes(path))) this.#fetchFile({ moved: false });
     return state !== null;
   }
 
@@ -151,12 +156,13 @@ export class Project extends EventTarget {
   }
 
   async #refreshOnce() {
-    // State first and alone only where nothing is shown yet would cost a round trip: ask for all at once.
     const since = this.#filesRevision;
-    const [state, files] = await Promise.all([get("state"), get("files", { since })]);
+    const isNew = !this.prompt || this.prompt.revision !== this.#composed;
+    const [state, files, prompt] = await Promise.all([get("state"), get("files", { since }), isNew ? get("prompt") : this.prompt]);
     this.setState(state);
     this.#takeFiles(files);
-    if (!this.prompt || this.prompt.revision !== state.composed) this.#takePrompt(await get("prompt"));
+    if (prompt.revision !== state.composed) this.#takePrompt(await get("prompt"));
+    else if (prompt !== this.prompt) this.#takePrompt(prompt);
     if (this.#asked.path) await this.#fetchFile({ moved: false });
   }
 
@@ -183,6 +189,7 @@ export class Project extends EventTarget {
   }
 
   #changed(event) {
+    this.#composed = event.composed;
     if (this.state && event.version !== this.state.version) {
       this.forget();
       this.prompt = null;
@@ -193,6 +200,8 @@ export class Project extends EventTarget {
       this.say(event.paths.length === 1 ? `Changed on the disk: ${event.paths[0]}.` : "Files changed on the disk.");
     } else if (event.what === "config") {
       this.say("The configuration was changed on the disk.");
+    } else if (event.what === "draft" && this.#unanswered > 0) {
+      return; // an edit of this page: its answer holds the state, and the prompt is told of when it is composed
     }
     this.refresh();
   }

@@ -59,8 +59,11 @@ export class SectionsPane {
     this.content = content;
     const focused = this.box.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const top = this.box.scrollTop;
+    const turnsTop = this.box.querySelector(".turns")?.scrollTop;
     fill(this.box, this.#figures(state), this.#strategy(state), this.#discussion(state.discussion), this.#beads(state.beads), this.#screenshots(state.screenshots));
     this.box.scrollTop = top;
+    const turns = this.box.querySelector(".turns");
+    turns.scrollTop = turnsTop ?? turns.scrollHeight; // at first the newest ones
     if (focused) this.box.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -88,7 +91,7 @@ export class SectionsPane {
       ),
     );
     const note = turns.length === 0 ? element("p", { class: "quiet", text: "No turns." }) : null;
-    return block("Discussion", element("label", { class: "group" }, "Which ", choose), note, ...rows);
+    return block("Discussion", element("label", { class: "group" }, "Which ", choose), note, element("div", { class: "turns" }, ...rows));
   }
 
   #beads(beads) {

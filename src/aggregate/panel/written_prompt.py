@@ -1,0 +1,33 @@
+"""Writing the prompt that the page shows, as ``aggregate run`` writes one."""
+
+from pathlib import Path
+
+from aggregate.chat.prompt_meter import PromptMeter
+from aggregate.chat.request_log import log_written_prompt
+from aggregate.compose.numbered_output import write_numbered
+from aggregate.panel.composing import ComposedDraft
+
+
+def write_prompt(composed: ComposedDraft) -> Path:
+    """Write a prompt to the next numbered file, with its account and the record of its hashes; return its path.
+
+    Raises:
+        OutputError: It cannot be written, or its folder leads out of the project.
+    """
+    request, prompt = composed.request, composed.composition.prompt
+    recorder = None
+    if request.is_audited:
+        from aggregate.chat.audit_recorder import (
+            AuditRecorder,  # prompts for neither have no account
+        )
+
+        recorder = AuditRecorder(request)
+    meter = PromptMeter()
+    segments = recorder.watch(composed.composition) if recorder else prompt.segments
+    path = write_numbered(
+        request.output_dir, request.namespace, meter.pieces(segments), project=request.written_in
+    )
+    if recorder:
+        recorder.write(path, composed.composition, composed.tokens)
+    log_written_prompt(path, meter.fingerprint(composed.tokens.segments), request)
+    return path
