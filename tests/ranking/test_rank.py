@@ -83,7 +83,7 @@ def test_all_files_are_ranked_and_share_one_probability() -> None:
 def test_reasons_say_what_moved_a_file() -> None:
     """Reasons come strongest first, at most six, with what matched; weights are those that were added (rule A-1)."""
     corpus = project()
-    question = ask("match a path in the router", commits=[commit("match", "src/router.py")])
+    question = ask("match a path in the router", commits=[commit("match a path", "src/router.py")])
     ranking = rank(corpus, question)
     reasons = ranking.by_number()[corpus.number("src/router.py")].reasons
     weights = [reason.weight for reason in reasons]

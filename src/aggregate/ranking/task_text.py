@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from aggregate.ranking.change_words import change_words
 from aggregate.ranking.joined_words import joined_neighbours
 from aggregate.ranking.message_text import own_words, without_quotes, without_wording
 from aggregate.ranking.named_identifiers import named_identifiers
@@ -55,6 +56,7 @@ def read_task(text: str) -> TaskText:
         places=named_places(without_quotes(_ends(shortened, _MOST_LOOKED_AT))),
         text=text,
         joined=joined_neighbours(words),
+        change_words=tuple(sorted(change_words(subject))),
     )
 
 
