@@ -30,20 +30,11 @@ def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
 
 
 def _certainty(inquiry: Inquiry) -> float:
-    """Return how much similar changes say at all, up to 1.
+    """Return how much the files of similar changes say at all, up to 1.
 
     Where the nearest of them has no more than ``fix`` in common with the task, the best of them is as good as none.
     """
     return sqrt(max((similar.share for similar in inquiry.similar), default=0.0))
-
-
-def _weakened(evidence: Evidence, certainty: float) -> Evidence:
-    """Return an evidence with its values times how much it says at all."""
-    return replace(
-        evidence,
-        files={file: value * certainty for file, value in evidence.files.items()},
-        pieces={key: value * certainty for key, value in evidence.pieces.items()},
-    )
 
 
 def _recent_changes(commits: Sequence[Commit]) -> Iterator[tuple[int, float]]:
@@ -59,7 +50,9 @@ def changed_files(inquiry: Inquiry) -> Evidence:
     files, counts = _changed_files(inquiry, _similar_changes(inquiry))
     matched = {file: _times(counts[file], "similar change") for file in files}
     evidence = scaled_evidence("similar changes", files=files, matched=matched)
-    return _weakened(evidence, _certainty(inquiry))
+    certainty = _certainty(inquiry)
+    weakened = {file: value * certainty for file, value in evidence.files.items()}
+    return replace(evidence, files=weakened)
 
 
 def _no_history(inquiry: Inquiry) -> Missing | None:
@@ -96,14 +89,13 @@ def _changed_files(
 def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
     """Return the pieces of the definitions that similar changes changed, and recent ones."""
     places = _NamedPieces(inquiry, candidates)
-    similar = _of_definitions(
-        "definitions of similar changes",
-        inquiry,
-        places=places,
-        changes=_similar_changes(inquiry),
-    )
     return (
-        _weakened(similar, _certainty(inquiry)),
+        _of_definitions(
+            "definitions of similar changes",
+            inquiry,
+            places=places,
+            changes=_similar_changes(inquiry),
+        ),
         _of_definitions(
             "recently changed definitions",
             inquiry,

@@ -29,7 +29,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "called before": 7.0,  # set: by a traceback's frames; behind the innermost, before outer ones
         # History.
         "similar changes": 2.3,  # files; first lines that say the same of a change
-        "definitions of similar changes": 0.8,
+        "definitions of similar changes": 0.6,
         "messages of changes": 1.6,  # of all changes of a file together
         "last change": 1.6,  # files: what was just changed is changed again
         "recently changed definitions": 0.6,
