@@ -1,4 +1,7 @@
-"""``python -m docs_build`` builds the site, ``python -m docs_build examples`` writes anew what the examples print."""
+"""``python -m docs_build`` builds the site, ``python -m docs_build examples`` writes anew what the examples print.
+
+Behind ``examples`` may stand pages, such as ``docs/sending.md``; else all are run.
+"""
 
 import sys
 from pathlib import Path
@@ -12,14 +15,14 @@ ROOT = Path(__file__).parents[1]
 def main(arguments: list[str]) -> int:
     """Do what is asked for and return the exit code."""
     try:
-        if arguments == ["examples"]:
+        if arguments[:1] == ["examples"]:
             from docs_build.refresh import refresh
 
-            for path in refresh(ROOT):
+            for path in refresh(ROOT, arguments[1:]):
                 print(path)
             return 0
         if arguments:
-            print("usage: python -m docs_build [examples]", file=sys.stderr)
+            print("usage: python -m docs_build [examples [PAGE ...]]", file=sys.stderr)
             return 2
         print(f"{SITE / 'index.html'}: {build(ROOT)} pages")
     except SiteError as error:

@@ -1,10 +1,11 @@
 """The examples of a page: what is run, what it prints, and what the page says that it prints.
 
-A page with the comment ``<!-- examples: run -->`` is run from its first block to its last, in one folder and with one
-home folder of its own, so that a reader who follows it gets what it shows. Blocks of ``console`` hold commands behind
-``$``, each with its output, standard error among it; blocks of ``python`` may be followed by one of ``text`` with what
-they print. A comment ``<!-- not run: REASON -->`` before a block leaves it out, and ``<!-- fails -->`` says that its
-last command ends with another exit code than 0. A line ``...`` stands for any lines.
+Every page is run from its first block to its last, in one folder and with one home folder of its own, so that a
+reader who follows it gets what it shows. Blocks of ``console`` hold commands behind ``$``, each with its output,
+standard error among it; blocks of ``python`` may be followed by one of ``text`` with what they print. A comment
+``<!-- not run: REASON -->`` before a block leaves it out, and ``<!-- fails -->`` says that its last command ends with
+another exit code than 0. A line ``...`` stands for any lines. Blocks of ``sh`` list commands for a reader's own
+project; no more of them is asked than that ``aggregate`` has such commands and options.
 """
 
 import re
@@ -14,7 +15,8 @@ from difflib import SequenceMatcher
 
 from docs_build.pages import FENCE
 
-RUN = "<!-- examples: run -->"
+RUNNABLE = ("console", "python")
+"""The kinds of blocks that are run."""
 _NOT_RUN = re.compile(r"<!-- not run: \S.*-->")
 _FAILS = "<!-- fails -->"
 _LEFT_OUT = ("...", "…")
@@ -23,9 +25,8 @@ _VARYING = (
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?"), "DATE"),
     (re.compile(r"(?<=_)20\d{6}(?=[_/\s]|$)"), "DAY"),
     (re.compile(r"\b\d+(?:\.\d+)? (?:ms|s|seconds)\b"), "TIME"),
-    (re.compile(r"\bsha256:[0-9a-f]{64}\b"), "HASH"),
 )
-"""What differs from run to run: days and times, durations. Hashes stand for content that other checks compare."""
+"""What differs from run to run: days and times, durations."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,33 +3,42 @@
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from docs_build.errors import SiteError
-from docs_build.examples import RUN, renewed
-from docs_build.running import Difference, Started, run_page
+from docs_build.examples import RUNNABLE, blocks_of, renewed
+from docs_build.running import Difference, run_page
+from docs_build.session import Streams
 
 
 def pages_to_run(root: Path) -> list[str]:
-    """Return the pages whose examples are run, sorted."""
+    """Return the pages that have examples to run, sorted."""
     pages = [*(root / "docs").rglob("*.md"), root / "README.md"]
     return sorted(
         page.relative_to(root).as_posix()
         for page in pages
-        if RUN in page.read_text(encoding="utf-8").splitlines()
+        if any(
+            block.is_run and block.kind in RUNNABLE
+            for block in blocks_of(page.read_text(encoding="utf-8"))
+        )
     )
 
 
-def refresh(root: Path) -> Iterator[str]:
-    """Run every page, put what is printed in the place of what differs, and yield the pages that were changed.
+def refresh(root: Path, pages: Sequence[str] = ()) -> Iterator[str]:
+    """Run these pages, put what is printed in the place of what differs, and yield those that were changed.
 
-    Lines that a page leaves out by ``...`` stay left out.
+    Without any, all pages are run. Lines that a page leaves out by ``...`` stay left out.
 
     Raises:
-        SiteError: A command ended with another exit code than its page says: its output is no example.
+        SiteError: A page has no examples, or a command ended with another exit code than its page says: its output
+            is no example.
     """
-    for page in pages_to_run(root):
+    known = pages_to_run(root)
+    for page in pages:
+        if page not in known:
+            raise SiteError(f"{page}: no page with examples; such are {', '.join(known)}")
+    for page in pages or known:
         with tempfile.TemporaryDirectory() as home:
             differences = run_page(root, page, Path(home).resolve(), start_process)
         for difference in differences:
@@ -41,19 +50,20 @@ def refresh(root: Path) -> Iterator[str]:
             yield page
 
 
-def start_process(folder: Path, arguments: list[str], environment: Mapping[str, str]) -> Started:
+def start_process(
+    folder: Path, arguments: list[str], environment: Mapping[str, str], streams: Streams
+) -> int:
     """Run ``aggregate`` in a process of its own."""
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-m", "aggregate", *arguments],
         cwd=folder,
         env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdin=streams[0],
+        stdout=streams[1],
+        stderr=streams[2],
         check=False,
         timeout=120,
-    )
-    return done.returncode, done.stdout.decode("utf-8", "replace")
+    ).returncode
 
 
 def _write(path: Path, differences: list[Difference]) -> None:

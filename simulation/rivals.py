@@ -63,6 +63,11 @@ KNOWN = (
         {FULL: "gitingest --include-gitignored -s 1000000000 -o {output} {tree}"},
         note="it counts tokens only where it can fetch a vocabulary from the network",
     ),
+    Rival(
+        "yek",
+        {QUIET: "yek --no-config --max-size 1000GB --output-name {output} {tree}"},
+        note="it leaves out LICENSE, lock files, and folders such as vendor, dist, build and bin",
+    ),
 )
 
 

@@ -23,6 +23,7 @@ TIMEOUT = 120
 """Seconds that a program may take for one prompt."""
 
 _AIDER_LINE = re.compile(r"(?P<path>[^│⋮].*):")
+_ARROWED_FILE = re.compile(r">>>> (?P<path>.+)")
 _HEADED_FILE = re.compile(r"#{2,4} (?:File: )?`?(?P<path>[^`\s]+\.[\w]+)`?.*")
 
 
@@ -169,6 +170,18 @@ def read_fragments(prompt: str) -> Blocks:
     return blocks
 
 
+def read_arrowed(prompt: str) -> Blocks:
+    """Read yek's text: a line with arrows and a path before each file."""
+    blocks: dict[str, list[str]] = {}
+    path = ""
+    for line in prompt.split("\n"):
+        if match := _ARROWED_FILE.fullmatch(line):
+            path = match["path"]
+        elif path:
+            blocks.setdefault(path, []).append(line)
+    return blocks
+
+
 def other_programs(aider: Path | None) -> list[PromptMaker]:
     """Return the other programs that are installed.
 
@@ -178,6 +191,9 @@ def other_programs(aider: Path | None) -> list[PromptMaker]:
     makers: list[PromptMaker] = [AiderMap(aider)] if aider else []
     if program := shutil.which("repomix"):
         makers.append(Command("repomix --compress, cut", _repomix(program), read_headed, cut=True))
+    if program := shutil.which("yek"):
+        command = [program, "--no-config", "--tokens", "{budget}", "{tree}"]
+        makers.append(Command("yek --tokens", command, read_arrowed))
     return makers
 
 

@@ -446,3 +446,12 @@ def test_the_same_sentence_gives_the_same_bytes(clone: Path) -> None:
     prompts = [start(clone, *way, "--budget", "1k", "--stdout", "-q") for way in ways]
     assert {prompt.code for prompt in prompts} == {0}
     assert len({prompt.out for prompt in prompts}) == 1
+
+
+def test_a_folder_without_files_says_so(tmp_path: Path) -> None:
+    """Nothing is called unreadable, and no larger budget is asked for, where there is no file at all (rule T-6)."""
+    ended = start(tmp_path, "wait longer", "--budget", "2k")
+    assert ended.code == 0
+    assert "warning: no files: there are none here" in ended.err
+    assert "unreadable" not in ended.err
+    assert "allow more tokens" not in ended.err

@@ -43,6 +43,17 @@ def test_installing_twice_is_installing_once_and_can_be_taken_back(
     assert "is not installed" in _start(tmp_path, shell, "--uninstall").err
 
 
+@pytest.mark.parametrize("home", ["", "relative", "/dev/null"])
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_without_a_home_nothing_is_installed(tmp_path: Path, shell: str, home: str) -> None:
+    """Where HOME names no folder, or one below the current folder, that is one sentence, and nothing is written."""
+    environment = {"HOME": home, "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": ""}
+    refused = start(tmp_path, "completion", shell, "--install", **environment)
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith("aggregate: there is no home folder to install in: set HOME")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
 def test_what_is_installed_completes(tmp_path: Path) -> None:
     """A bash that has read its start-up file completes the name of a command."""

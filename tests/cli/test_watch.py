@@ -15,6 +15,7 @@ from aggregate.compose.numbered_output import is_output
 from tests.cli.command_line import Begun, begin, mistake, start
 from tests.cli.terminal import on_terminal
 from tests.project import project
+from tests.sources.repository import git
 
 CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["*.py"]\n'
 PATIENCE = 20
@@ -88,16 +89,50 @@ def test_a_configuration_that_is_being_edited_is_one_line(demo: Path) -> None:
         _end(command)
 
 
+@pytest.mark.skipif(
+    os.name != "posix", reason="elsewhere a pipe does not tell before it is written to"
+)
 def test_a_run_ends_when_nobody_reads_on(demo: Path) -> None:
-    """Where the reader has left, as ``head -1`` does, the next prompt is the last one."""
+    """Where the reader has left, as ``head -1`` does, it ends without a further change (W-1)."""
     read, write = os.pipe()
     with begin(demo, "--watch", stdout=write) as command:
         os.close(write)
         _line(command.err.readline, "watching")
         os.close(read)
-        (demo / "a.py").write_text("a = 2\n")
         assert command.command.wait() == 1
         assert "Broken pipe" not in command.err.read().decode()
+
+
+def test_a_checkout_is_one_prompt(demo: Path) -> None:
+    """While git holds the index nothing is composed; then all that changed meanwhile is one prompt (W-1)."""
+    git(demo, "init", "-q", "-b", "main")
+    lock = demo / ".git/index.lock"
+    with begin(demo, "--watch", "--json") as command:
+        _line(command.err.readline, "watching")
+        lock.touch()
+        for name in ("b.py", "c.py", "d.py"):
+            (demo / name).write_text(f"{name[0]} = 1\n")
+            time.sleep(0.25)  # longer than any pause between two prompts
+        lock.unlink()
+        prompts = [json.loads(_line(command.out.readline)) for _ in range(2)]
+        _end(command)
+    assert [prompt["changed"] for prompt in prompts] == [[], ["b.py", "c.py", "d.py"]]
+
+
+def test_beads_that_come_later_are_composed(tmp_path: Path) -> None:
+    """The first beads of a project count, though ignore rules hide their folder, and so does a new database (W-1)."""
+    config = '[project]\nname = "demo"\nexecution_mode = "beads"\n[files]\npaths = ["*.py"]\n'
+    files = {"manual_slop.toml": config, "a.py": "a = 1\n", ".gitignore": ".beads/\n"}
+    folder = project(tmp_path, files)
+    with begin(folder, "--watch") as command:
+        _line(command.err.readline, "watching")
+        bead = {"id": "d-1", "title": "Later", "status": "open", "priority": 1}
+        project(folder, {".beads/issues.jsonl": json.dumps(bead)})
+        paths = [_line(command.out.readline) for _ in range(2)]
+        line = _line(command.err.readline)
+        _end(command)
+    assert "Later" in (folder / paths[-1]).read_text()
+    assert "changed: " in line
 
 
 def test_a_project_that_is_made_again_is_composed_again(demo: Path) -> None:

@@ -69,3 +69,32 @@ def test_requests_are_not_all_taken_at_once() -> None:
     assert next(answers)
     assert len(taken) < 500
     answers.close()
+
+
+def test_what_workers_have_finished_is_kept_where_the_work_is_cut() -> None:
+    """Ended after its first answer, all that workers were asked for is handed over once it is done (I-2, T-4)."""
+    requests = [(f"{number}.txt", SourceFile(f"word{number} " * 30_000)) for number in range(9)]
+    saved: dict[str, bytes] = {}
+    answers = pack_in_processes(
+        requests,
+        workers=2,
+        save=lambda path, _, packed: saved.update({path: packed}),
+        last_seconds=60.0,
+    )
+    first = next(answers)
+    answers.close()
+    known = {path: KnownFile.of(path, source).pack() for path, source in requests}
+    assert first == known["0.txt"]
+    assert len(saved) >= 4
+    assert saved == {path: known[path] for path in saved}
+
+
+def test_a_worker_that_hangs_is_not_waited_for_where_the_work_is_cut() -> None:
+    """What is not finished in the time that is left is dropped, without an error (rule T-4)."""
+    saved: list[str] = []
+    answers = pack_in_processes(
+        REQUESTS, workers=2, save=lambda path, _, __: saved.append(path), last_seconds=0.0
+    )
+    next(answers)
+    answers.close()
+    assert len(saved) < len(REQUESTS)

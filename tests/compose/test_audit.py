@@ -127,6 +127,23 @@ def test_rows_of_mere_names_are_written_like_all(score: float | None, tmp_path: 
     ]
 
 
+@pytest.mark.parametrize("count", [0, 1, 1_000, 1_001, 2_500])
+def test_accounts_of_many_files_are_one_text(count: int, tmp_path: Path) -> None:
+    """However many rows there are, each is a line, and the file is what the text is (rule A-1)."""
+    row = FileChoice("a.py", "*", Level.NAME, Level.FULL, score=0.5, rank=7, size=3)
+    rows = tuple(row._replace(path=f"{number}.py") for number in range(count))
+    request, composition = made(tmp_path)
+    audit = audit_of(request, composition, count_prompt(composition.prompt))
+    audit = replace(audit, rows=rows)
+    written = json.loads(audit_text(audit))
+    assert [row["path"] for row in written["rows"]] == [row.path for row in rows]
+    assert audit_text(audit).splitlines()[-1] == "]}"
+    write_audit(tmp_path / "demo_001.md", audit)
+    path = audit_path(tmp_path / "demo_001.md")
+    assert path.read_text(encoding="ascii") == audit_text(audit)
+    assert read_audit(tmp_path / "demo_001.md") is not None
+
+
 def test_the_keys_are_those_that_were_promised(tmp_path: Path) -> None:
     """The file has the keys of the format, at the top and in each row (rules A-1, A-4)."""
     data = json.loads(audit_text(audited(project(tmp_path, FILES))))

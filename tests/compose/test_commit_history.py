@@ -57,7 +57,12 @@ def test_commits_with_the_names_that_were_asked_for(tmp_path: Path) -> None:
     """Each commit has the terms of its message and its files, and some the definitions that they changed (rule T-2)."""
     project(tmp_path / "p")
     commits = read(tmp_path / "p", Index(None, limit=0))
-    assert commits[0] == Commit(frozenset({"number", "session"}), ("a.py",), (("a.py", "f"),))
+    assert commits[0] == Commit(
+        frozenset({"number", "session"}),
+        ("a.py",),
+        (("a.py", "f"),),
+        frozenset({"number", "session"}),
+    )
     assert commits[4].terms == {"number", "retry"}
     assert [bool(commit.names) for commit in commits] == [True, False, True, False, False, False]
 
@@ -118,7 +123,7 @@ def test_the_reason_of_no_history(
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.builds(Commit, TERMS, PATHS, st.just(())), min_size=1, max_size=6))
+@given(st.lists(st.builds(Commit, TERMS, PATHS, st.just(()), TERMS), min_size=1, max_size=6))
 def test_commits_are_packed_without_loss(commits: list[Commit]) -> None:
     """What is kept of commits is what they were, whatever their files are called (rule I-2)."""
     assert unpack_commits(pack_commits(commits)) == commits

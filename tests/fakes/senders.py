@@ -105,12 +105,14 @@ class Dripping:
         bodies: What was asked, in order.
         headers: With which headers.
         pieces: What to send next; ``None`` ends the answer, ``""`` breaks the connection, a function is called.
+        refusals: Statuses to refuse with before anything is sent, in order.
     """
 
     url: str = ""
     bodies: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     pieces: Queue[Piece] = field(default_factory=Queue)
+    refusals: list[int] = field(default_factory=list)
 
 
 @contextmanager
@@ -129,6 +131,9 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
             server.bodies.append(
                 self.rfile.read(int(self.headers.get("content-length", 0))).decode()
             )
+            if server.refusals:
+                self._refuse(server.refusals.pop(0))
+                return
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.end_headers()
@@ -142,6 +147,12 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
                 if piece is None:
                     end = {"id": "x", "model": "m", "choices": [], "usage": usage or {}}
                     self.wfile.write((_delta({}, "stop") + event(end)).encode())
+
+        def _refuse(self, status: int) -> None:
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            self.wfile.write(b'{"error": {"message": "not now"}}')
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

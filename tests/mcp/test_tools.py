@@ -82,6 +82,28 @@ def test_a_prompt_that_fits_is_the_answer(folder: Path) -> None:
     asked(folder, questions)
 
 
+def test_the_same_question_is_answered_by_a_line_until_something_changes(folder: Path) -> None:
+    """A prompt that the reader has is named, with how to see it again; after an edit it is shown, and elsewhere too."""
+    texts: list[str] = []
+
+    async def questions(ask: Asking) -> None:
+        shown = (await ask("compose", task="fix the timeout in retry")).text
+        again = (await ask("compose", task="fix the timeout in retry")).text
+        handle = again[1:].split(":")[0]
+        assert again.count("\n") == 1
+        assert f'the same prompt as in your call 1: read "{handle}" repeats it' in again
+        assert RETRY in (await ask("read", path=handle)).text
+        source = RETRY.replace("attempts)", "attempts, wait)")
+        (folder / "src/retry.py").write_text(source)
+        assert source in (await ask("compose", task="fix the timeout in retry")).text
+        (folder / "src/retry.py").write_text(RETRY)
+        texts.append(shown)
+
+    asked(folder, questions)
+    asked(folder, questions)
+    assert texts[0] == texts[1]
+
+
 def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
     """Its handle follows from its text; the parts make up the whole, each within the cap."""
     text = "".join(
@@ -94,7 +116,9 @@ def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
         head = await ask("compose", task="timeout", budget=5_000)
         assert count(head.text) <= 1_000
         handle = head.text.split('"')[1]
-        assert (await ask("compose", task="timeout", budget=5_000)).text == head.text
+        said = (await ask("compose", task="timeout", budget=5_000)).text
+        assert said.startswith(f"[{handle}: ")
+        assert said.endswith(f'the same prompt as in your call 1: read "{handle}" repeats it]\n')
         parts: list[str] = []
         line = 1
         while True:
@@ -346,6 +370,7 @@ def test_results_are_folded_without_running_code() -> None:
         folded = await ask("results", outputs=outputs, strategy="json")
         assert folded.text == '{\n  "a": {\n    "x": 1\n  }\n}\nb failed: no answer\n'
         assert (await ask("results", outputs=outputs, strategy="custom")).is_error
+        assert (await ask("results", outputs=[])).is_error
 
     asked(Path(__file__).parent, questions)
 

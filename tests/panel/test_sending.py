@@ -1,5 +1,6 @@
 """Sending that is ended in the middle: what was paid for is there, and the record says what was sent."""
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -8,18 +9,33 @@ from typing import Any
 import pytest
 
 from aggregate.chat.turn import PreparedTurn, prepare_turn
-from aggregate.clients.scripted_client import scripted_client
-from aggregate.errors import ToolError
+from aggregate.clients.protocol import ModelRequest, OnText
+from aggregate.errors import ProviderError, ToolError
+from aggregate.models.reply import Reply
+from aggregate.models.usage import Usage
 from aggregate.panel.sending import Sender
 from tests.panel.opened import Opened, opened
 
 
+class Dictating:
+    """A model that answers in three pieces, as time goes by."""
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Answer with three lines."""
+        lines = ["one\n", "two\n", "three\n"]
+        for line in lines:
+            if on_text:
+                on_text(line)
+            await asyncio.sleep(0.001)
+        return Reply("".join(lines), Usage(), model=request.model)
+
+
 def _sender(panel: Opened) -> Sender:
-    """Return what sends to a model that answers in three pieces."""
+    """Return what sends to that model."""
 
     def prepare(*arguments: Any, **options: Any) -> PreparedTurn:
-        client = scripted_client(["one\ntwo\nthree\n"])
-        return replace(prepare_turn(*arguments, **options), client=client)
+        turn = prepare_turn(*arguments, **options)
+        return replace(turn, client=replace(turn.client, transport=Dictating()))
 
     return Sender(panel.session, prepare=prepare)
 
@@ -31,26 +47,25 @@ def panel(tmp_path: Path) -> Opened:
 
 
 def test_ctrl_c_ends_a_send_and_keeps_what_came(panel: Opened) -> None:
-    """The next piece ends it: the page is told, the answer's file and the record stay, the discussion is as it was."""
+    """No further piece comes: the answer's file and the record stay, the discussion is as it was."""
     sender = _sender(panel)
     plan = sender.plan("count", model="scripted")["plan"]
     pieces: list[str] = []
-    told: list[str] = []
 
     def on_text(piece: str) -> None:
         pieces.append(piece)
         sender.end()
 
-    with pytest.raises(KeyboardInterrupt):
-        sender.send(plan, on_text, on_end=lambda: told.append("ended"))
-    assert (len(pieces), told) == (1, ["ended"])
+    with pytest.raises(ProviderError, match="the request was stopped"):
+        sender.send(plan, on_text, on_notice=pieces.append)
+    assert len(pieces) == 1
     (reply,) = (panel.folder / "md_gen").glob("*.reply.md")
     assert reply.read_text().startswith("one\n")
     (record,) = (panel.folder / "md_gen").glob(".*.chain.json")
     assert json.loads(record.read_text())["sent"]["provider"] == "scripted"
     assert not (panel.folder / "manual_slop_history.toml").exists()
     with pytest.raises(ToolError, match="was sent already"):
-        sender.send(plan, on_text, on_end=lambda: None)
+        sender.send(plan, on_text, on_notice=lambda _sentence: None)
 
 
 def test_what_was_sent_is_recorded_with_the_first_piece(panel: Opened) -> None:
@@ -63,5 +78,5 @@ def test_what_was_sent_is_recorded_with_the_first_piece(panel: Opened) -> None:
         (record,) = (panel.folder / "md_gen").glob(".*.chain.json")
         recorded.append("sent" in json.loads(record.read_text()))
 
-    sender.send(plan, on_text, on_end=lambda: None)
+    sender.send(plan, on_text, on_notice=lambda _sentence: None)
     assert recorded[:2] == [False, True]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from aggregate.ranking.change_words import change_words, first_line
 from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.question import ChangedLines, Commit, Question
@@ -70,7 +71,9 @@ def project() -> FakeCorpus:
 
 def commit(message: str, *paths: str, names: Sequence[tuple[str, str]] = ()) -> Commit:
     """Return a commit."""
-    return Commit(frozenset(terms_in(message)), paths, tuple(names))
+    return Commit(
+        frozenset(terms_in(message)), paths, tuple(names), change_words(first_line(message))
+    )
 
 
 def ask(

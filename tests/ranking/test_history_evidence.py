@@ -29,10 +29,29 @@ def question(text: str) -> Question:
 def test_what_was_changed_for_a_similar_task_counts() -> None:
     """Files whose past changes were told in the task's words count; those of other changes do not (rule T-1)."""
     corpus = project()
-    put, _ = inquiry(corpus, question("wildcards match too much"))
+    put, _ = inquiry(corpus, question("match wildcards"))
     similar = changed_files(put)
     assert by_path(corpus, similar) == {"src/router.py": 1.0, "src/routes.py": 1.0}
     assert matched(corpus, similar)["src/router.py"] == "2 similar changes"
+
+
+def test_a_word_in_common_that_tells_nothing_counts_little() -> None:
+    """The nearest change is as near as the words that both say are worth, not the best of all (rule T-1)."""
+    corpus = project()
+    history = [commit(f"Fix {name}", "src/session.py") for name in ("hosts", "paths", "ports")]
+    put, _ = inquiry(corpus, ask("fix the overflow of counters", commits=history))
+    assert by_path(corpus, changed_files(put))["src/session.py"] < 0.25
+
+
+def test_a_release_changes_what_releases_changed() -> None:
+    """First lines that only say what kind of change it is are alike, whichever their version (rule T-1)."""
+    corpus = project()
+    history = (
+        commit("Match hosts", "src/router.py"),
+        commit("Release 1.4.0\n\nThe router matches hosts.", "src/session.py"),
+    )
+    put, _ = inquiry(corpus, ask("Release v1.5.0-rc.1", commits=history))
+    assert by_path(corpus, changed_files(put)) == {"src/session.py": 1.0}
 
 
 def test_definitions_that_were_just_changed_count_by_the_order_of_changes_alone() -> None:
@@ -53,7 +72,7 @@ def test_definitions_that_were_just_changed_count_by_the_order_of_changes_alone(
 def test_definitions_that_similar_changes_touched_count() -> None:
     """The pieces of definitions count which hunks of similar changes stood in, by name or ``Class.name``."""
     corpus = project()
-    put, candidates = inquiry(corpus, question("close sessions early"))
+    put, candidates = inquiry(corpus, question("close the sessions"))
     similar, recent = changed_definitions(put, candidates)
     assert by_definition(corpus, similar) == {"src/session.py:Session.close": 1.0}
     assert by_definition(corpus, recent)["src/router.py:Router.match"] == 1.0

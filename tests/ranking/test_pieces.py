@@ -51,6 +51,33 @@ def test_a_line_belongs_to_its_innermost_definition() -> None:
     assert shown("a.py", PYTHON) == ["1-5", "6-13 Shape", "14-21 Shape.area", "22-23 main"]
 
 
+def test_a_licence_and_imports_are_pieces_of_their_own() -> None:
+    """They can be left out where the constants behind them are shown (rules B-2, B-6)."""
+    licence = "/*\n * Copyright 2020 A.\n */\n"
+    imports = 'package a\n\nimport (\n\t"os"\n)\n\n'
+    constants = "// Of a day.\nconst (\n\thours = 24\n)\n"
+    assert shown("a.go", licence + imports + constants) == ["1-3", "4-9", "10-13"]
+    assert shown("a.py", "import os\n\nX = 1\nY = 2\n") == ["1-4"]
+    pieces = analyse("a.go", licence + imports + constants).pieces
+    assert [(p.comments, p.preamble) for p in pieces] == [(28, 28), (0, 27), (13, 0)]
+
+
+@pytest.mark.parametrize("middle", ["} else {", "} catch (e) {", ") {", "&& b) {"])
+def test_a_piece_begins_with_a_statement(middle: str) -> None:
+    """A long function without blank lines is not cut before the second half of a statement (rule B-6)."""
+    lines = ["f() {", "  if (a) {", *["    b();"] * 8, "  c();", *["    b();"] * 5, f"  {middle}"]
+    lines += [*["    d();"] * 24, "  }", "}"]
+    pieces = shown("a.js", "function " + "\n".join(lines) + "\n")
+    assert pieces[0].split()[0] == "1-10"
+
+
+def test_the_end_of_a_function_is_no_piece() -> None:
+    """What is left of a long function behind the last cut tells nothing where it is short (rule B-6)."""
+    body = "".join(f"    a{number}()\n" for number in range(26))
+    assert shown("a.py", f"def f():\n{body}    return 1\n") == ["1-28 f"]
+    assert len(shown("a.py", f"def f():\n{body}{body}    return 1\n")) > 1
+
+
 def test_sections_of_prose_are_pieces() -> None:
     """A heading begins a piece, and small sections stay apart (rule B-2)."""
     text = "intro\n\n# One\n\ntext\n\n## Two\n\nmore\n\n# Three\n"
@@ -165,9 +192,9 @@ def test_a_docstring_is_not_cut_where_its_end_is_near() -> None:
     )
     docstring = '    """Send it.\n\n    Note that.\n\n    More.\n    """\n'
     body = (
-        "    return send(\n" + "".join(f"        a{number},\n" for number in range(8)) + "    )\n"
+        "    return send(\n" + "".join(f"        a{number},\n" for number in range(13)) + "    )\n"
     )
-    assert shown("a.py", signature + docstring + body) == ["1-16 get", "17-26 get"]
+    assert shown("a.py", signature + docstring + body) == ["1-16 get", "17-31 get"]
 
 
 def test_an_underline_belongs_to_its_heading() -> None:

@@ -83,7 +83,7 @@ def test_all_files_are_ranked_and_share_one_probability() -> None:
 def test_reasons_say_what_moved_a_file() -> None:
     """Reasons come strongest first, at most six, with what matched; weights are those that were added (rule A-1)."""
     corpus = project()
-    question = ask("match a path in the router", commits=[commit("match", "src/router.py")])
+    question = ask("match a path in the router", commits=[commit("match a path", "src/router.py")])
     ranking = rank(corpus, question)
     reasons = ranking.by_number()[corpus.number("src/router.py")].reasons
     weights = [reason.weight for reason in reasons]
@@ -177,6 +177,14 @@ def test_missing_evidence_is_told_with_its_reason() -> None:
     known = Question(task=question.task, missing=[Missing("history", "no git here")])
     told = {missing.evidence: missing.reason for missing in rank(corpus, known).missing}
     assert told["history"] == "no git here"
+
+
+def test_a_task_without_text_is_told_of_once() -> None:
+    """What was said with the question, that there is no text, is not said again of the files (rule T-5)."""
+    corpus = FakeCorpus({"a.py": "def a(): ...\n"})
+    told = Question(task=read_task(""), missing=[Missing("text", "no text")])
+    texts = [gap.reason for gap in rank(corpus, told).missing if gap.evidence == "text"]
+    assert texts == ["no text"]
 
 
 def test_a_task_of_200_kb_asks_its_strongest_terms() -> None:

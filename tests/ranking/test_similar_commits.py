@@ -6,7 +6,7 @@ from aggregate.ranking.similar_commits import similar_commits
 
 def commit(*terms: str) -> Commit:
     """Return a commit whose message has these terms."""
-    return Commit(frozenset(terms), ())
+    return Commit(frozenset(), (), change_words=frozenset(terms))
 
 
 def test_rare_words_and_short_messages_count_more() -> None:

@@ -184,3 +184,16 @@ def test_the_same_in_every_process() -> None:
         for seed in ("1", "2")
     }
     assert len(printed) == 1
+
+
+def test_a_log_tells_by_what_it_says_once() -> None:
+    """Lines that differ in numbers alone are not what a task is about, however many they are (rule T-5)."""
+    log = "".join(
+        f"12:00:{n % 60:02} INFO worker {n} got path=/items/{n} in {n}ms\n" for n in range(900)
+    )
+    error = "12:00:59 ERROR bar drawn twice, see ProgressBar.render_progress\n"
+    task = read_task(log + error + log)
+    assert {"error", "bar", "twic"} <= set(task.subject)
+    assert "worker" not in task.terms
+    assert task.names["ProgressBar.render_progress"] == 1.0
+    assert read_task(log).terms["worker"] == 900

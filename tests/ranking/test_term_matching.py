@@ -17,7 +17,7 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("names", [NAMES, ("café_loop", *NAMES), ("run", "go"), ()])
+@pytest.mark.parametrize("names", [NAMES, ("café_loop", "İİ_loop", *NAMES), ("run", "go"), ()])
 def test_many_names_are_matched_as_each_alone(names: tuple[str, ...]) -> None:
     """Names that are searched as one text hold the terms that each holds by itself, whatever stands in them."""
     terms = ("retry", "loop", "entry")

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.sources.git_contexts import HunkContext, read_contexts
 from aggregate.sources.git_log import (
     MOST_PATHS,
-    HunkContext,
     LoggedCommit,
     commit_ids,
     find_head,
     read_commits,
-    read_contexts,
 )
 from aggregate.sources.git_process import why_no_history
 from tests.sources.history import Repository
@@ -86,6 +85,28 @@ def test_a_flood_of_names_costs_only_its_commit(tmp_path: Path) -> None:
     repository.commit("new", {"a.py": "3"})
     told = [(commit.message.strip(), commit.paths) for commit in log(tmp_path, most_bytes=50_000)]
     assert told == [("new", ("a.py",)), ("flood", ()), ("old", ("a.py",))]
+
+
+@pytest.mark.parametrize("asked_at_once", [1, 3, 99])
+def test_floods_in_a_row_cost_only_themselves(tmp_path: Path, asked_at_once: int) -> None:
+    """However many commits print more than is read at once, all are told, whichever are asked together (I-2, T-5)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "1"})
+    repository.commit("old", {"a.py": "2"})
+    for number in range(5):
+        repository.commit(f"flood {number}", {f"{n}{'x' * 200}": str(number) for n in range(50)})
+    repository.commit("long " * 3_000, {"a.py": "3"})
+    repository.commit("new", {"a.py": "4"})
+    head = find_head(str(tmp_path))
+    assert head is not None
+    ids = commit_ids(str(tmp_path), head, most=99)
+    read: dict[str, LoggedCommit] = {}
+    for start in range(0, len(ids), asked_at_once):
+        asked = ids[start : start + asked_at_once]
+        read |= read_commits(str(tmp_path), asked, most_bytes=8_000)
+    told = [(read[name].message.strip()[:7], read[name].paths) for name in ids]
+    floods = [(f"flood {number}", ()) for number in reversed(range(5))]
+    assert told == [("new", ("a.py",)), ("long lo", ()), *floods, ("old", ("a.py",))]
 
 
 SOURCE = """\

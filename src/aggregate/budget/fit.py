@@ -16,9 +16,9 @@ from aggregate.views.focused import GAP
 
 _MARGIN = 1
 """Tokens for each run of lines: apart, two lines may have more tokens than together."""
-_PATIENCE = 20
+_PATIENCE = 40
 """A line enters only behind so many times its own tokens, since no part of it can be shown: the last line that does not
-fit leaves at most a twentieth of the budget unused."""
+fit leaves at most a fortieth of the budget unused, half of what may be (rule B-6)."""
 _SHORT_LINE = 400
 """Characters up to which a line is none that this is asked of; they are some hundred tokens."""
 
@@ -111,7 +111,7 @@ class Fit:
         while (due := self._next_step()) is not None:
             step, is_due = due
             state = self._state(step.file)
-            new = state.new_runs(step.runs) if state else []
+            new = state.with_small_gaps(state.new_runs(step.runs)) if state else []
             if state is None or not new:
                 continue
             patience = self._longest_line(state, new) * _PATIENCE

@@ -2,12 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import not_, or_
 
 Run = tuple[int, int]
 """First and last line, 1-based and inclusive."""
 
 ALL_LINES: Run = (1, 1 << 31)
 """From the first line to beyond the last one of any file."""
+
+_SMALL_GAP = 40
+"""Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
+bracket, tell more than the line of dots that would stand for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +24,25 @@ class FileLines:
         place: Returns where lines of the file stand among these: the same numbers where the file is shown as it is.
         frame: Tokens of all that stands around them: heading, fence, separators.
         is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
+        blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
     """
 
     texts: Sequence[str]
     place: Callable[[Run], Iterable[Run]]
     frame: int
     is_whole: bool = False
+    blank: bytes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blank", bytes(map(not_, map(str.strip, self.texts))))
+
+    def shown_or_blank(self, marks: bytes | bytearray) -> bytes:
+        """Return a byte for each line, ``0`` where it has text and is not marked."""
+        return bytes(map(or_, marks, self.blank))
+
+    def has_text(self, first: int, last: int) -> bool:
+        """Tell whether a line from ``first`` to ``last`` is not blank."""
+        return self.blank.find(0, first - 1, last) >= 0
 
 
 @dataclass(slots=True)
@@ -45,13 +63,12 @@ class ShownLines:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is shown."""
-        return not any(self.marks)
+        return 1 not in self.marks
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing but blank lines is left out."""
-        texts = self.lines.texts
-        return all(mark or not text.strip() for mark, text in zip(self.marks, texts, strict=True))
+        return 0 not in self.lines.shown_or_blank(self.marks)
 
     def new_runs(self, wanted: Iterable[Run]) -> list[Run]:
         """Return the runs of ``wanted`` lines of the file that are not shown yet, in order."""
@@ -64,30 +81,65 @@ class ShownLines:
         missing = sorted(number for number in numbers if not self.marks[number - 1])
         return as_runs(missing)
 
+    def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
+        """Return ``runs``, which are not shown yet, with the lines beside them that fill a gap and are hardly any.
+
+        The lines between what is shown and the file's ends are such too.
+        """
+        marks = bytearray(self.marks)
+        for first, last in runs:
+            marks[first - 1 : last] = b"\1" * (last - first + 1)
+        numbers: set[int] = set()
+        for first, last in runs:
+            above = marks.rfind(1, 0, first - 1) + 1
+            begin = above + 1 if self._is_small(above + 1, first - 1) else first
+            below = marks.find(1, last)
+            below = len(marks) if below < 0 else below
+            end = below if self._is_small(last + 1, below) else last
+            numbers.update(range(begin, end + 1))
+        return as_runs(sorted(numbers))
+
+    def _is_small(self, first: int, last: int) -> bool:
+        """Tell whether lines say so little that a line of dots in their place would be worse."""
+        if last - first >= _SMALL_GAP:
+            return False
+        texts = self.lines.texts[first - 1 : last]
+        return 0 < sum(len(text.strip()) for text in texts) <= _SMALL_GAP
+
     def show(self, runs: Iterable[Run]) -> None:
         """Show these lines too."""
         for first, last in runs:
             self.marks[first - 1 : last] = b"\1" * (last - first + 1)
 
     def runs(self) -> list[Run]:
-        """Return the runs of lines that are shown; gaps of blank lines are shown too, blank lines alone are not."""
-        texts = self.lines.texts
+        """Return the runs of lines that are shown: gaps of blank lines too, blank lines next to other gaps not."""
+        has_text = self.lines.has_text
         joined: list[Run] = []
         behind = 1  # the first line behind the last run
         shown = marked_runs(self.marks)
-        with_text = [
-            run for run in shown if any(text.strip() for text in texts[run[0] - 1 : run[1]])
-        ]
+        with_text = [run for run in shown if has_text(*run)]
         for first, last in with_text or shown:
-            is_gap = any(text.strip() for text in texts[behind - 1 : first - 1])
+            is_gap = has_text(behind, first - 1)
             if is_gap or not joined:
                 joined.append((first if is_gap else behind, last))
             else:
                 joined[-1] = joined[-1][0], last
             behind = last + 1
-        if joined and not any(text.strip() for text in texts[behind - 1 :]):
-            joined[-1] = joined[-1][0], len(texts)
-        return joined
+        lines = len(self.marks)
+        if joined and not has_text(behind, lines):
+            joined[-1] = joined[-1][0], lines
+        return [self._without_blank_ends(run) for run in joined]
+
+    def _without_blank_ends(self, run: Run) -> Run:
+        """Return a run without blank lines next to a gap, which parts it well enough."""
+        first, last = run
+        if not self.lines.has_text(first, last):
+            return run
+        blank = self.lines.blank
+        return (
+            first if first == 1 else blank.find(0, first - 1) + 1,
+            last if last == len(blank) else blank.rfind(0, 0, last) + 1,
+        )
 
 
 def as_runs(numbers: Iterable[int]) -> list[Run]:

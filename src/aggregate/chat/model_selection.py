@@ -71,24 +71,17 @@ def select_model(
         on_wait=on_wait,
         require_key=require_key,
     )
-    max_output, output_from = _max_output(settings, selection)
-    origins = {"provider": provider.name, "model": model.name} | output_from
-    for name in ("effort", "temperature"):
-        origins |= _origin_of(settings, selection, name)
-    if settings.persona_name:
-        origins["persona"] = settings.persona_name
-    decided: tuple[str, ...] = ()
     if not is_trusted(project_root(project.folder)):
-        decided = decided_by_project(settings, client, (provider, model), selection)
+        warnings += decided_by_project(settings, client, (provider, model), selection)
     return SelectedModel(
         client,
         settings.persona,
         display_address(address.base_url) if address.base_url else "",
-        (*warnings, *decided),
-        max_output,
+        warnings,
+        _max_output(settings, selection),
         _effort(settings, selection),
         _temperature(settings, selection),
-        origins,
+        {"provider": provider.name, "model": model.name} | _origins(settings, selection),
     )
 
 
@@ -171,22 +164,24 @@ def _unused(settings: SendSettings, provider: str) -> tuple[str, ...]:
     return (f"{what}: not used with --provider {provider}",)
 
 
-def _max_output(settings: SendSettings, selection: ModelSelection) -> tuple[int, dict[str, str]]:
-    """Return the most tokens of the answer, and where that is from."""
-    if selection.max_output is not None:
-        return selection.max_output, {"max_output": OPTION}
-    for name, table in settings.tables:
-        if table.max_output is not None:
-            return table.max_output, {"max_output": name}
-    return USUAL_MAX_OUTPUT, {}
+def _max_output(settings: SendSettings, selection: ModelSelection) -> int:
+    """Return the most tokens of the answer."""
+    named = [selection.max_output, *(table.max_output for _, table in settings.tables)]
+    return next((tokens for tokens in named if tokens is not None), USUAL_MAX_OUTPUT)
 
 
-def _origin_of(settings: SendSettings, selection: ModelSelection, name: str) -> dict[str, str]:
-    """Return where a setting of ``[send]`` that is no usual one was chosen, by its name; nothing for a usual one."""
-    named = ((OPTION, getattr(selection, name)),)
-    tables = ((source, getattr(table, name)) for source, table in settings.tables)
-    chosen = next((source for source, value in (*named, *tables) if value is not None), "")
-    return {name: chosen} if chosen else {}
+def _origins(settings: SendSettings, selection: ModelSelection) -> dict[str, str]:
+    """Return where the settings of ``[send]`` that are no usual ones were chosen, and the persona, by their names."""
+    origins = {}
+    for setting in ("max_output", "effort", "temperature"):
+        named = [(OPTION, getattr(selection, setting))]
+        named += [(source, getattr(table, setting)) for source, table in settings.tables]
+        chosen = next((source for source, value in named if value is not None), "")
+        if chosen:
+            origins[setting] = chosen
+    if settings.persona_name:
+        origins["persona"] = settings.persona_name
+    return origins
 
 
 def _effort(settings: SendSettings, selection: ModelSelection) -> Effort | None:

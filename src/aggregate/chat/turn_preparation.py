@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from aggregate.chat.cache_settings import cache_settings
+from aggregate.chat.cache_settings import CacheSettings, cache_settings
 from aggregate.chat.gemini_caching import decide_cache
 from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import ModelSelection, SelectedModel, select_model
@@ -34,7 +34,7 @@ from aggregate.models.task import Task
 from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.file_order import file_digests
 from aggregate.prompt_cache.lifetimes import CacheLifetime
-from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED
+from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED, CachePolicy
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
@@ -104,16 +104,7 @@ def prepare_turn(
     )
     turn = compose_turn(request, recipient, on_start=on_start, on_done=on_done)
     ordered, last = turn.ordered, turn.last
-    plan = plan_request(
-        ordered.prompt,
-        policy,
-        earlier=last.layout,
-        weights=ordered.weights,
-        age=last.age,
-        lifetime=caching.lifetime,
-        writes=caching.writes,
-        pauses=last.pauses,
-    )
+    plan = _plan(turn, policy, caching)
     _check_length(plan, client, selected.max_output, turn.request)
     return PreparedTurn(
         client=_with_cache_of(last, client),
@@ -142,6 +133,21 @@ def prepare_turn(
         explicit_cache=_explicit_cache(caching.lifetime, client, plan, turn),
         origins=selected.origins,
         replaces=tuple(replaces),
+    )
+
+
+def _plan(turn: ComposedTurn, policy: CachePolicy, caching: CacheSettings) -> RequestPlan:
+    """Return how the prompt is cut into blocks, beside what the last request left in the provider's cache."""
+    last = turn.last
+    return plan_request(
+        turn.ordered.prompt,
+        policy,
+        earlier=last.layout,
+        weights=turn.ordered.weights,
+        age=last.age,
+        lifetime=caching.lifetime,
+        writes=caching.writes,
+        pauses=last.pauses,
     )
 
 

@@ -8,17 +8,23 @@ import base64
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Mapping, Sequence
+from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
 from aggregate.cli.output import write_to_terminal
 from aggregate.disk.programs import find_program
 from aggregate.errors import OutputError
 
-_SECONDS: Final = 10
-"""For a program that takes a text and goes into the background: it answers at once, or not at all."""
+_SECONDS: Final = 5
+"""For all programs together: each takes the text and goes into the background at once, or has nobody to give it to."""
 _TERMINAL_BYTES: Final = 74_994
 """What every terminal takes that knows OSC 52: the sequence with it in base64 has 100,000 bytes."""
+
+
+_ERROR_BYTES: Final = 200
+"""Of what a program says of its failure: a sentence."""
 
 
 class _Program(NamedTuple):
@@ -36,9 +42,9 @@ class _Program(NamedTuple):
     system: str = ""
     encoding: str = "utf-8"
 
-    def is_usable(self, environment: Mapping[str, str]) -> bool:
+    def is_usable(self, environment: Mapping[str, str], system: str) -> bool:
         """Tell whether it has a clipboard here, if it is installed."""
-        is_here = not self.system or sys.platform == self.system
+        is_here = not self.system or system == self.system
         return is_here and (not self.variable or bool(environment.get(self.variable)))
 
 
@@ -55,57 +61,116 @@ _TMUX: Final = _Program(("tmux", "load-buffer", "-w", "-"), "TMUX")
 """Passes a text on to the terminals that show it, which tmux refuses to programs by its usual settings."""
 
 
-def copy_to_clipboard(data: bytes, *, environment: Mapping[str, str] = os.environ) -> str:
+def copy_to_clipboard(
+    data: bytes,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    system: str = sys.platform,
+    seconds: float = _SECONDS,
+) -> str:
     """Put a text in UTF-8 onto the clipboard of whoever sits before the screen; return a sentence that says how.
 
     Over ssh that is the terminal's, since a display of the other machine shows nobody anything.
 
+    Args:
+        data: The text.
+        environment: Says which desktop, terminal or remote session this is, and where programs are.
+        system: As ``sys.platform`` has it.
+        seconds: How long programs that do not answer are waited for.
+
     Raises:
         OutputError: There is no clipboard, or none that takes it.
     """
-    is_remote = any(environment.get(name) for name in ("SSH_TTY", "SSH_CONNECTION"))
-    ways: list[Callable[[], str]] = [
-        lambda: _by_programs(data, _PROGRAMS, environment),
-        lambda: _by_programs(data, (_TMUX,), environment) or _by_terminal(data, environment),
-    ]
-    for way in reversed(ways) if is_remote else ways:
-        if how := way():
-            return how
+    desktop = [program for program in _PROGRAMS if program.is_usable(environment, system)]
+    tmux = [_TMUX] if _TMUX.is_usable(environment, system) else []
+    attempt = _Attempt(data, environment, seconds=seconds)
+    if any(environment.get(name) for name in ("SSH_TTY", "SSH_CONNECTION")):
+        how = attempt.programs(tmux) or attempt.terminal() or attempt.programs(desktop)
+    else:
+        how = attempt.programs([*desktop, *tmux]) or attempt.terminal()
+    if how:
+        return "; ".join((how, *attempt.failures))
+    if attempt.failures:
+        raise OutputError(f"nothing was copied: {', '.join(attempt.failures)}")
     raise OutputError(
         "there is no clipboard to copy to: on a desktop install wl-clipboard, xclip or xsel, over ssh use a terminal "
         "that knows OSC 52, such as kitty, WezTerm, iTerm2 or Windows Terminal"
     )
 
 
-def _by_programs(
-    data: bytes, programs: tuple[_Program, ...], environment: Mapping[str, str]
+class _Attempt:
+    """The ways that were tried for one text.
+
+    Attributes:
+        failures: What was said of each program that did not take it.
+    """
+
+    def __init__(self, data: bytes, environment: Mapping[str, str], *, seconds: float) -> None:
+        self.failures: list[str] = []
+        self._data = data
+        self._environment = environment
+        self._end = time.monotonic() + seconds
+
+    def programs(self, programs: Sequence[_Program]) -> str:
+        """Return what is said of the first program that took the text, ``""`` where none did."""
+        for program in programs:
+            name = program.command[0]
+            path = find_program(name, path=self._environment.get("PATH"))
+            if not path:
+                continue
+            failure = _run(path, program, self._data, self._environment, seconds=self._seconds())
+            if not failure:
+                return f"copied to the clipboard ({name})"
+            self.failures.append(f"{name} {failure}")
+        return ""
+
+    def terminal(self) -> str:
+        """Return what is said where the terminal got the text, ``""`` where there is none."""
+        return _by_terminal(self._data, self._environment)
+
+    def _seconds(self) -> float:
+        """Return how long the next program may take; one more gets a second though others have hung."""
+        return max(1.0, self._end - time.monotonic())
+
+
+def _run(
+    path: str,
+    program: _Program,
+    data: bytes,
+    environment: Mapping[str, str],
+    *,
+    seconds: float,
 ) -> str:
-    """Return what was said to the first program that took the text, ``""`` where none did."""
-    for program in programs:
-        path = find_program(program.command[0]) if program.is_usable(environment) else None
-        if path and _run(path, program, data, environment):
-            return f"copied to the clipboard ({program.command[0]})"
-    return ""
-
-
-def _run(path: str, program: _Program, data: bytes, environment: Mapping[str, str]) -> bool:
-    """Tell whether the program took the text."""
-    text = data if program.encoding == "utf-8" else data.decode().encode(program.encoding)
-    command = [path, *program.command[1:]]
-    try:
-        done = subprocess.run(
-            command,
-            input=text,
-            # It lives on as long as it holds the text, and must not hold our output.
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**environment, "LC_CTYPE": "UTF-8"},  # else pbcopy takes the text for Mac Roman
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return done.returncode == 0
+    """Return why the program did not take the text, ``""`` where it did."""
+    text = (
+        data
+        if program.encoding == "utf-8"
+        else data.decode(errors="replace").encode(program.encoding)
+    )
+    # A file, since a pipe would be held by what stays in the background as long as it holds the text.
+    with TemporaryFile() as errors:
+        try:
+            done = subprocess.run(
+                [path, *program.command[1:]],
+                input=text,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env={
+                    **environment,
+                    "LC_CTYPE": "UTF-8",
+                },  # else pbcopy takes the text for Mac Roman
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return f"did not answer within {seconds:.0f} s"
+        except OSError as error:
+            return f"cannot be started: {error.strerror or error}"
+        if not done.returncode:
+            return ""
+        errors.seek(0)
+        said = " ".join(errors.read(_ERROR_BYTES).decode(errors="replace").split())
+    return f"ended with {done.returncode}{f' ({said})' if said else ''}"
 
 
 def _by_terminal(data: bytes, environment: Mapping[str, str]) -> str:

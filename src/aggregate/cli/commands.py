@@ -4,6 +4,7 @@ import gc
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
@@ -135,10 +136,6 @@ DEFAULT = "run"
 """The command that is meant where none is named."""
 
 _WHOLE = 1_000
-_BETWEEN_WORDS = re.compile(
-    "[\\s\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-)
-"""What a sentence holds: blanks, or letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 
 
 class Described(click.Group):
@@ -240,7 +237,18 @@ class Commands(LazyGroup):
 
 def is_sentence(argument: str) -> bool:
     """Tell whether an argument is a sentence and no word: it holds a blank, or is of a script that writes without."""
-    return not argument.startswith("-") and _BETWEEN_WORDS.search(argument.strip()) is not None
+    if argument.startswith("-"):
+        return False
+    has_blank = len(argument.split(maxsplit=1)) > 1
+    return has_blank or (not argument.isascii() and _unspaced().search(argument) is not None)
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Return what finds letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
+    return re.compile(
+        "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+    )
 
 
 def _is_about_option(argument: str) -> bool:

@@ -11,6 +11,7 @@ from click.shell_completion import ShellComplete, get_completion_class
 from platformdirs import user_data_path
 
 from aggregate.cli.output import say, write_path, write_result
+from aggregate.disk.user_folders import home_folder
 from aggregate.disk.writing import replace_text
 from aggregate.errors import OutputError
 from aggregate.text.marked_block import BrokenBlockError, with_block, without_block
@@ -34,20 +35,35 @@ class _Shell(NamedTuple):
     prepare: str = ""
 
 
+def _home() -> Path:
+    """Return the user's home folder.
+
+    Raises:
+        OutputError: There is none, or the environment names one that depends on the current folder.
+    """
+    home = home_folder()
+    if os.environ.get("HOME") == "" or not home.is_absolute() or not home.is_dir():
+        raise OutputError(
+            "there is no home folder to install in: set HOME, or print the script with aggregate completion SHELL"
+        )
+    return home
+
+
 def _data_folder() -> Path:
+    _home()  # without one the library raises, or answers with a relative path
     return user_data_path("manual_slop", appauthor=False)
 
 
 def _fish_folder() -> Path:
     config = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(config) if config else Path.home() / ".config") / "fish"
+    return (Path(config) if config else _home() / ".config") / "fish"
 
 
 _SHELLS: Final = {
-    "bash": _Shell(lambda: _data_folder() / "completion.bash", lambda: Path.home() / ".bashrc"),
+    "bash": _Shell(lambda: _data_folder() / "completion.bash", lambda: _home() / ".bashrc"),
     "zsh": _Shell(
         lambda: _data_folder() / "completion.zsh",
-        lambda: Path(os.environ.get("ZDOTDIR") or Path.home()) / ".zshrc",
+        lambda: Path(os.environ.get("ZDOTDIR") or _home()) / ".zshrc",
         "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }",
     ),
     "fish": _Shell(lambda: _fish_folder() / "completions" / "aggregate.fish"),
@@ -112,7 +128,7 @@ def _install(name: str) -> None:
         OutputError: A file is somebody else's, cannot be read as text, or cannot be written.
     """
     shell = _SHELLS[name]
-    script = shell.script()
+    script, start_file = shell.script(), shell.start_file and shell.start_file()
     changed: list[Path] = []
     present = _read(script)
     if present and _HEADER not in present:
@@ -120,10 +136,10 @@ def _install(name: str) -> None:
     if present != _script(name):
         replace_text(script, _script(name))
         changed.append(script)
-    if shell.start_file:
+    if start_file:
         quoted = shlex.quote(script.as_posix())
         lines = "\n".join(filter(None, (shell.prepare, f"[ ! -r {quoted} ] || . {quoted}")))
-        changed += _edit(shell.start_file(), lambda text: with_block(text, lines), add=lines)
+        changed += _edit(start_file, lambda text: with_block(text, lines), add=lines)
     for path in changed:
         write_path(path)
     if not changed:

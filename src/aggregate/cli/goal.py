@@ -19,6 +19,9 @@ from aggregate.clients.redacting_client import with_redaction
 from aggregate.compose.project import redaction_for
 from aggregate.tools import ToolRegistry, standard_tools
 
+_SIGN = "⚠️  Warning: "
+"""How a result begins its warning of failed steps (D-73); the command says by itself that it is one."""
+
 
 @click.command()
 @click.argument("goal", required=False)
@@ -130,7 +133,7 @@ def goal(
     if trace:
         lazy.draw_trace(result.trace)
     for warning in result.warnings:
-        warn(warning)
+        warn(warning.removeprefix(_SIGN))
     may_go_on = record is not None and result.limit in (Limit.TOKENS, Limit.SECONDS)
     try:
         _print(result, as_json=as_json, resume=number if may_go_on else 0)

@@ -23,7 +23,7 @@ if (
     from aggregate.cli.conduct.track_list import is_track as is_track
     from aggregate.cli.conduct.track_list import print_tracks as print_tracks
     from aggregate.cli.trace_tree import draw_trace as draw_trace
-    from aggregate.cli.watched_run import AskedAgain as AskedAgain
+    from aggregate.cli.watched_request import AskedAgain as AskedAgain
     from aggregate.cli.watched_run import watch_run as watch_run
     from aggregate.clients.context_window import exceeded_window as exceeded_window
     from aggregate.compose.audit import audit_of as audit_of
@@ -41,7 +41,7 @@ if (
     from aggregate.tokens.segment_counter import SegmentCounter as SegmentCounter
 
 HOMES = {
-    "AskedAgain": "aggregate.cli.watched_run",  # what watches folders takes 20 ms to load
+    "AskedAgain": "aggregate.cli.watched_request",
     "AuditRecorder": "aggregate.chat.audit_recorder",  # prompts for neither task nor budget have no account
     "CompletionItem": "click.shell_completion",  # while a shell completes alone
     "Console": "rich.console",  # rich adds a twelfth to the time of a run, and draws on a terminal alone
@@ -68,7 +68,7 @@ HOMES = {
     "serve_on_stdio": "aggregate.mcp.serving",
     "serve_panel": "aggregate.panel.serving",  # needs an extra
     "start_track": "aggregate.cli.conduct.start",  # needs DBOS, without which a dry run works
-    "watch_run": "aggregate.cli.watched_run",
+    "watch_run": "aggregate.cli.watched_run",  # what watches folders takes 20 ms to load
 }
 
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import select
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -120,6 +121,21 @@ def is_terminal(*, err: bool = False) -> bool:
     """Return whether a person looks at standard output, or with ``err`` at standard error."""
     stream = sys.stderr if err else sys.stdout
     return stream is not None and stream.isatty()
+
+
+def is_reader_gone() -> bool:
+    """Tell whether nobody will read what is written to standard output, as behind ``| head -1``.
+
+    Only POSIX systems tell so of a pipe before something is written to it.
+    """
+    if sys.stdout is None or not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    try:
+        poll.register(sys.stdout.fileno(), 0)  # an error and a hang-up are told unasked
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+    except (OSError, ValueError):
+        return False  # a host has put a stream without a descriptor in its place
 
 
 def write_to_terminal(sequence: str) -> bool:

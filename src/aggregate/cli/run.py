@@ -154,7 +154,8 @@ def run(
     index = open_index(use=not no_cache, verify=verify)
     if watches:
         again = lazy.AskedAgain(open_again, request_again)
-        lazy.watch_run(again, index, as_json=as_json, quiet=quiet, copies=copies)
+        with index:
+            lazy.watch_run(again, index, as_json=as_json, quiet=quiet, copies=copies)
         return
     request = request_again(open_again())
     path: Path | None = None

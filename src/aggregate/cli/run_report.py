@@ -45,7 +45,7 @@ def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Seque
     if not stream.rows and stream.choices:
         warn("none of the files fits into the budget: allow more tokens")
     elif not stream.rows:
-        warn("no files: name some under [files] paths in the configuration")
+        warn("no files: there are none here, or none that [files] paths in the configuration names")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]
     lines += [f"{number:>11,} in {section.value}" for section, number in tokens.sections.items()]
     largest = sorted(tokens.files.items(), key=lambda item: (-item[1], item[0]))

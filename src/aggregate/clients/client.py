@@ -16,6 +16,7 @@ from aggregate.clients.protocol import (
     RequestOptions,
     Transport,
 )
+from aggregate.clients.request_stop import RequestStop
 from aggregate.clients.retry import Retry, with_retries
 from aggregate.clients.stream_forwarder import StreamCallbackError, StreamForwarder
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
@@ -52,6 +53,7 @@ class Client:
         retry: How often failures are tried again.
         on_wait: Called with the seconds before each wait and its reason.
         ratio: How many tokens the provider counts for each of o200k's, for the check against the model's window.
+        stop: What ends a request of ``exchange`` from another thread.
     """
 
     provider: str
@@ -60,6 +62,7 @@ class Client:
     retry: Retry = field(default_factory=Retry)
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
     ratio: TokenRatio = OWN_COUNT
+    stop: RequestStop | None = field(default=None, repr=False)
 
     @renamed_keywords(turn="options")
     def plan(
@@ -141,7 +144,8 @@ class Client:
 
         async def in_own_loop() -> Reply:
             asyncio.get_running_loop().set_exception_handler(_log_unclosed)
-            return await self._exchange(plan, model or self.model, on_text, options)
+            exchange = self._exchange(plan, model or self.model, on_text, options)
+            return await (self.stop.guard(exchange) if self.stop else exchange)
 
         return run_async(in_own_loop())
 

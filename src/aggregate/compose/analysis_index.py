@@ -31,6 +31,7 @@ ANALYSIS_CODE = (
     "ranking.corpus",
     "ranking.file_analysis",
     "ranking.leading_lines",
+    "ranking.line_kinds",
     "ranking.pieces",
     "ranking.term_groups",
     "ranking.terms",

@@ -4,17 +4,23 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aggregate.compose.known_files import AnalysisRequest, KnownFile
 from aggregate.compose.view_pool import useful_workers
+
+if TYPE_CHECKING:
+    from aggregate.compose.analysis_processes import SaveAnalysis
 
 _WORTH_CHARACTERS: Final = 1_500_000
 """About 0.6 seconds of analysing. Two processes need a quarter of that to start; what comes behind is twice as fast."""
 
 
 def pack_all(
-    requests: Iterable[AnalysisRequest], *, workers: int | None = None
+    requests: Iterable[AnalysisRequest],
+    *,
+    workers: int | None = None,
+    save: "SaveAnalysis | None" = None,
 ) -> Iterator[bytes | None]:
     """Yield the packed ``KnownFile`` of each request, in their order.
 
@@ -23,6 +29,7 @@ def pack_all(
     Args:
         requests: What to analyse.
         workers: How many processes; ``0`` or ``1`` means this one. By default one per core if there is much to do.
+        save: Takes what processes have analysed and nobody has taken, where the work is ended before its time.
     """
     stream = iter(requests)
     if workers is None:
@@ -35,7 +42,7 @@ def pack_all(
         # Processes and pipes, which few runs need.
         from aggregate.compose.analysis_processes import pack_in_processes
 
-        yield from pack_in_processes(stream, workers=workers)
+        yield from pack_in_processes(stream, workers=workers, save=save)
         return
     for request in stream:
         yield KnownFile.of(*request).pack() if request else None

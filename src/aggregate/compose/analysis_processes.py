@@ -5,14 +5,15 @@ render views. What a worker has when it dies or hangs is analysed by this proces
 """
 
 import pickle
+import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from aggregate.compose.child_workers import await_answers, has_room, start_worker
 from aggregate.compose.known_files import AnalysisRequest, KnownFile
-from aggregate.concurrency.message_stream import StreamingProcess
+from aggregate.concurrency.message_stream import StreamingProcess, wait_for_any
 from aggregate.sources.file_content import SourceFile
 
 _BATCH_CHARACTERS: Final = 150_000
@@ -26,7 +27,14 @@ _PATIENCE_SECONDS: Final = 60.0
 _MOST_ANALYSED: Final = 20_000_000
 """Characters after which a worker is renewed, which takes 3 % of the time that they do: its parser frees little of what
 it read, and a worker grows by a megabyte with each million."""
+_LAST_SECONDS: Final = 1.0
+"""For what workers are at when a run is interrupted: nobody who has pressed Ctrl-C waits longer, and a batch that has
+begun is done by then."""
 _MODULE: Final = "aggregate.compose.analysis_worker"
+
+
+SaveAnalysis = Callable[[str, SourceFile, bytes], None]
+"""Takes a file's path, what reading it gave, and its packed ``KnownFile``."""
 
 
 @dataclass(slots=True, eq=False)
@@ -52,6 +60,8 @@ def pack_in_processes(
     workers: int,
     patience: float = _PATIENCE_SECONDS,
     renewed_after: int = _MOST_ANALYSED,
+    save: SaveAnalysis | None = None,
+    last_seconds: float = _LAST_SECONDS,
 ) -> Generator[bytes | None, None, None]:
     """Yield what ``pack_all`` does, made by ``workers`` processes.
 
@@ -60,6 +70,8 @@ def pack_in_processes(
         workers: Two or more.
         patience: Seconds that a process has for a batch.
         renewed_after: Characters after which a process is replaced by a new one.
+        save: Takes what was analysed and nobody has taken, where the work is ended before its time.
+        last_seconds: How long workers are waited for then.
     """
     lanes = [_Lane(patience, renewed_after) for _ in range(workers)]
     upcoming = _batches(requests)
@@ -82,10 +94,28 @@ def pack_in_processes(
             if pending and pending[0].answers is None:
                 await_answers(lanes)
             elif pending:
-                yield from pending.popleft().results()
+                yield from pending[0].results()
+                pending.popleft()
     finally:
-        for lane in lanes:
-            lane.close()
+        try:
+            if save and pending:
+                _save_finished(lanes, pending, save, end=time.monotonic() + last_seconds)
+        finally:
+            for lane in lanes:
+                lane.close()
+
+
+def _save_finished(
+    lanes: Iterable["_Lane"], pending: Iterable[_Batch], save: SaveAnalysis, *, end: float
+) -> None:
+    """Hand over what was analysed of some batches, and what workers answer until ``end`` (of ``monotonic``)."""
+    while time.monotonic() < end and (busy := [lane for lane in lanes if lane.is_working]):
+        wait_for_any([lane.process for lane in busy if lane.process], end)
+        for lane in busy:
+            lane.take_answers()
+    for batch in pending:
+        for (path, source), packed in zip(batch.files, batch.answers or (), strict=False):
+            save(path, source, packed)
 
 
 def _batches(requests: Iterable[AnalysisRequest]) -> Iterator[_Batch]:
@@ -141,15 +171,25 @@ class _Lane:
         """Take up what the worker has answered; what one had that is dead or too slow is analysed here."""
         if self.process is None:
             return
-        answers = self.process.transfer()
-        for answer in answers:
-            self.jobs.popleft().answers = pickle.loads(answer)  # noqa: S301 - a private pipe from our own child
-        self.patience_left = self._patience if answers else self.patience_left - waited
+        has_answered = self.take_answers()
+        self.patience_left = self._patience if has_answered else self.patience_left - waited
         if self.jobs and (self.process.has_ended or self.patience_left <= 0):
             self.close()
             while self.jobs:
                 batch = self.jobs.popleft()
                 batch.answers = _analysed(batch)
+
+    @property
+    def is_working(self) -> bool:
+        """Whether answers may still come."""
+        return bool(self.jobs) and self.process is not None and not self.process.has_ended
+
+    def take_answers(self) -> bool:
+        """Take up what the worker has answered, and tell whether that is anything."""
+        answers = self.process.transfer() if self.process else []
+        for answer in answers:
+            self.jobs.popleft().answers = pickle.loads(answer)  # noqa: S301 - a private pipe from our own child
+        return bool(answers)
 
     def close(self) -> None:
         """End the worker."""

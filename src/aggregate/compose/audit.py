@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aggregate.compose.request import Request
 from aggregate.models.audit import Audit, rounded
 from aggregate.models.choice import Decided, FileChoice, Reason
 from aggregate.models.prompt import Section
+from aggregate.models.row_maker import row_maker
 from aggregate.models.source_map import PackedRuns, SourceMap
 from aggregate.models.task import Place, Task
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
     from aggregate.tokens.count import PromptTokens
 
+_CHOICE: Final = row_maker(FileChoice)
 _OF_FILES = (Section.FILES, Section.CHANGED)
 """The sections whose blocks belong to files."""
 
@@ -56,19 +58,18 @@ def audit_of(
 def _counted(choices: Sequence[FileChoice], tokens: "PromptTokens") -> tuple[FileChoice, ...]:
     """Return the decisions, rounded, with the tokens that were counted; a path that stands twice has them once."""
     left = dict(tokens.files)
-    return tuple(_row(choice, left.pop(choice.path, 0)) for choice in choices)
+    rows: list[FileChoice] = []
+    for choice in choices:  # without ``_replace``: a large project has a hundred thousand
+        path, entry, level, most, pinned, _, exact, rank, reasons, *rest = choice
+        score = None if exact is None else rounded(exact)
+        why = reasons and tuple(map(_rounded_reason, reasons))
+        row = (path, entry, level, most, pinned, left.pop(path, 0), score, rank, why, *rest)
+        rows.append(_CHOICE(row))
+    return tuple(rows)
 
 
-def _row(choice: FileChoice, tokens: int) -> FileChoice:
-    score = None if choice.score is None else rounded(choice.score)
-    if not choice.reasons:  # as most are, so this is quicker than ``_replace``
-        if tokens == choice.tokens and score == choice.score:
-            return choice
-        return choice._replace(tokens=tokens, score=score)
-    reasons = (
-        Reason(reason.kind, rounded(reason.weight), reason.matched) for reason in choice.reasons
-    )
-    return choice._replace(tokens=tokens, score=score, reasons=tuple(reasons))
+def _rounded_reason(reason: Reason) -> Reason:
+    return Reason(reason.kind, rounded(reason.weight), reason.matched)
 
 
 def without_secrets(audit: Audit, redaction: "Redaction") -> Audit:

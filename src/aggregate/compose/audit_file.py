@@ -1,11 +1,11 @@
 """The audit as JSON, and the file beside a prompt that holds it (rule A-1)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 from aggregate.compose.audit import audit_of
 from aggregate.compose.numbered_output import audit_path, numbered_files
@@ -24,6 +24,8 @@ from aggregate.monitor import get_monitor
 
 VERSION = 1
 """Of the format; a reader refuses another one."""
+_ROWS_OF_PIECE: Final = 1_000
+"""Rows that are in memory as text at once: some hundred kilobytes."""
 _MOST = 2**40
 """No prompt has as many tokens or bytes."""
 
@@ -146,7 +148,7 @@ def write_audit(prompt: Path, audit: Audit) -> None:
     Raises:
         OutputError: The file cannot be written.
     """
-    replace_own(audit_path(prompt), audit_text(audit))
+    replace_own(audit_path(prompt), _pieces(audit))
 
 
 def record_audit(path: Path, request: Request, decided: Decided, prompt: Prompt) -> None:
@@ -171,27 +173,41 @@ def record_audit(path: Path, request: Request, decided: Decided, prompt: Prompt)
 
 def audit_text(audit: Audit) -> str:
     """Return the text of an audit's file: JSON in ASCII, each key and each row on a line of its own."""
+    return b"".join(_pieces(audit)).decode("ascii")
+
+
+def _pieces(audit: Audit) -> Iterator[bytes]:
+    """Yield the text of an audit's file: in one piece, that of 100,000 files takes 60 MB at its making."""
     data = audit_data(replace(audit, rows=()))
     if audit.source_map:
         paths = [row.path for row in audit.rows]
         sources, runs = pack_map(audit.source_map, paths)
         data["source_map"] = {"sources": sources, "runs": runs}
     lines = [f"{_json(key)}:{_json(value)}" for key, value in data.items() if key != "rows"]
-    table = ",\n".join(map(_row_text, audit.rows))
-    return "{" + ",\n".join(lines) + f',\n"rows":[\n{table}\n]}}\n'
+    yield ("{" + ",\n".join(lines) + ',\n"rows":[\n').encode("ascii")
+    for start in range(0, len(audit.rows), _ROWS_OF_PIECE):
+        rows = ",\n".join(map(_row_text, audit.rows[start : start + _ROWS_OF_PIECE]))
+        yield (f",\n{rows}" if start else rows).encode("ascii")
+    yield b"\n]}\n"
 
 
 def _row_text(row: FileChoice) -> str:
-    """Return the JSON of ``row_data``; quicker for the many files of which nothing is shown and nothing told."""
-    if row.level is not Level.NAME or row.reasons or row.definitions or row.rank is None:
-        return _json(row_data(row))
+    """Return the JSON of ``row_data``; three times as quick, since a project has ten thousand files and more."""
     score = "null" if row.score is None else repr(rounded(row.score))
+    rank = "null" if row.rank is None else row.rank
+    evidence = ",".join(map(_reason_text, row.reasons)) if row.reasons else ""
+    definitions = ",".join(map(_text, row.definitions)) if row.definitions else ""
     return (
-        f'{{"path":{_text(row.path)},"entry":{_text(row.entry)},"level":"name","most":{_text(row.most)},'
-        f'"pinned":{"true" if row.pinned else "false"},"tokens":{row.tokens},"score":{score},"rank":{row.rank},'
-        f'"evidence":[],"definitions":[],"next":{_text(row.next) if row.next else "null"},'
+        f'{{"path":{_text(row.path)},"entry":{_text(row.entry)},"level":{_text(row.level)},"most":{_text(row.most)},'
+        f'"pinned":{"true" if row.pinned else "false"},"tokens":{row.tokens},"score":{score},"rank":{rank},'
+        f'"evidence":[{evidence}],"definitions":[{definitions}],"next":{_text(row.next) if row.next else "null"},'
         f'"content_hash":{_text(row.content_hash)},"size":{row.size}}}'
     )
+
+
+def _reason_text(reason: Reason) -> str:
+    kind, matched = _text(reason.kind), _text(reason.matched)
+    return f'{{"kind":{kind},"weight":{rounded(reason.weight)!r},"matched":{matched}}}'
 
 
 def read_audit(prompt: Path) -> Audit | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from operator import gt
 
 from aggregate.budget.lines import FileLines, ShownLines
 from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, signature_run
@@ -44,6 +45,7 @@ class Candidates:
         self._count = count
         self._by_structure = by_structure
         self._open: dict[int, OpenCandidate | None] = {}
+        self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
         shown = corpus.shown
         self.in_rank_order: list[Candidate] = []
         new_candidate = row_maker(Candidate)
@@ -54,7 +56,6 @@ class Candidates:
             if mode is not None:
                 self.in_rank_order.append(new_candidate((number, file, mode, entry)))
         self.by_number = {candidate[0]: candidate for candidate in self.in_rank_order}
-        self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
         if before is not None:
             self._keep(before)
 
@@ -66,12 +67,6 @@ class Candidates:
                 self._open[number] = opened
                 if number in before._rendered:
                     self._rendered[number] = before._rendered[number]
-        if [*by_number] == [*before.by_number]:  # so that their ranks are the same
-            self.hidden_choices.update(
-                (key, choice)
-                for key, choice in before.hidden_choices.items()
-                if by_number[key[0]] == before.by_number[key[0]]
-            )
 
     def analysis(self, number: int) -> FileAnalysis:
         """Return what is known of a file's text."""
@@ -121,14 +116,8 @@ class Candidates:
         return self.estimates[number]
 
     @cached_property
-    def ranks(self) -> Mapping[str, int]:
-        """The places by rank, from 1, of the candidates' paths."""
-        in_order = enumerate(self.in_rank_order, start=1)
-        return {file.path: rank for rank, (_, file, *_) in in_order}
-
-    @cached_property
-    def hidden_choices(self) -> dict[tuple[int, bool], FileChoice]:
-        """What ``choices_of`` tells of hidden candidates, by number and whether they are scored; for later budgets."""
+    def hidden_choices(self) -> dict[bool, Mapping[str, FileChoice]]:
+        """What ``choices_of`` tells of hidden candidates by path, with scores and without, kept for later budgets."""
         return {}
 
     @cached_property
@@ -174,8 +163,7 @@ class Candidates:
         if opened is None or not any(marks):
             return Level.NAME
         most = opened.candidate.most
-        texts = opened.lines.texts
-        if all(mark or not text.strip() for mark, text in zip(marks, texts, strict=True)):
+        if 0 not in opened.lines.shown_or_blank(marks):
             return most
         if most is not Level.FULL:
             return Level.OUTLINE
@@ -183,9 +171,7 @@ class Candidates:
         for definition in self.analysis(number).definitions:
             first, last = signature_run(definition)
             signatures[first - 1 : last] = b"\1" * (last - first + 1)
-        is_signature_only = all(
-            not mark or signature for mark, signature in zip(marks, signatures, strict=False)
-        )
+        is_signature_only = not any(map(gt, marks, signatures))
         return Level.OUTLINE if is_signature_only else Level.FOCUSED
 
     def definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
@@ -195,11 +181,10 @@ class Candidates:
             return ()
         if opened.candidate.mode is not ViewMode.FULL or opened.lines.is_whole:
             return ()
-        texts = opened.lines.texts
+        told = opened.lines.shown_or_blank(marks)
         names: dict[str, None] = {}
         for definition in self.analysis(number).definitions:
-            numbers = range(definition.signature, min(definition.last, len(texts)) + 1)
-            if all(marks[line - 1] or not texts[line - 1].strip() for line in numbers):
+            if told.find(0, definition.signature - 1, definition.last) < 0:
                 names[".".join(definition.path)] = None
         return tuple(names)
 

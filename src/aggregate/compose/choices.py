@@ -1,9 +1,11 @@
 """What was decided about each file of a prompt with a task or a budget, as the audit tells it."""
 
 from collections.abc import Mapping, Sequence
+from itertools import count, repeat
 from typing import Final, NamedTuple
 
 from aggregate.budget.lines import marked_runs
+from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.candidate import LEVELS, Candidate
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.selection import ResolvedFile
@@ -45,48 +47,65 @@ def choices_of(
         states: What the fit shows.
         is_scored: Whether there is a task, so that scores mean something.
     """
-    in_order = candidates.in_rank_order
-    ranks = candidates.ranks
-    hidden = candidates.hidden_choices
+    hidden = _hidden_choices(candidates, is_scored=is_scored)
+    shown = {
+        candidate.file.path: candidate
+        for candidate in map(candidates.by_number.__getitem__, states.later)
+    }
     choices: list[FileChoice] = []
     for file in files:
-        if file.is_remark:
+        if file.is_remark or file.path == ALL_FILES:  # the glob itself, which matched nothing
             continue
-        place = ranks.get(file.path)
-        if place is None:
-            choices.append(_outsider(file, states.tokens.get(file.path, 0)))
-            continue
-        candidate = in_order[place - 1]
-        rank = place if is_scored else None
-        if candidate.number in states.later:
-            choices.append(_choice(candidate, candidates, states, rank=rank))
-            continue
-        # As most are: nothing of them is shown, whatever the budget.
-        key = candidate.number, is_scored
-        if key not in hidden:
-            hidden[key] = _hidden(rank, candidate, candidates)
-        choices.append(hidden[key])
+        path = file.path
+        if path in shown:
+            choices.append(_choice(shown[path], hidden[path], candidates, states))
+        elif path in hidden:  # as most are: nothing of them is shown, whatever the budget
+            choices.append(hidden[path])
+        else:
+            choices.append(_outsider(file, states.tokens.get(path, 0)))
     return tuple(choices)
 
 
-def _hidden(rank: int | None, candidate: Candidate, candidates: Candidates) -> FileChoice:
-    """Return the choice about a candidate of which nothing is shown; a large project has a hundred thousand."""
-    number, file, mode, (_, score, _, reasons) = candidate
-    path, entry = file.path, file.entry.item.path
-    content_hash, size = candidates.content_hash(number), candidates.estimates[number]
-    told = None if rank is None else score
-    level, most = Level.NAME, LEVELS[mode]
-    return _CHOICE(
-        (path, entry, level, most, False, 0, told, rank, reasons, (), None, content_hash, size, ())
+def _hidden_choices(candidates: Candidates, *, is_scored: bool) -> Mapping[str, FileChoice]:
+    """Return by path the choices about candidates of which nothing is shown; they are kept for later budgets."""
+    known = candidates.hidden_choices.get(is_scored)
+    if known is None:
+        known = candidates.hidden_choices[is_scored] = _hidden(candidates, is_scored=is_scored)
+    return known
+
+
+def _hidden(candidates: Candidates, *, is_scored: bool) -> Mapping[str, FileChoice]:
+    """Make these choices column by column, since a large project has a hundred thousand."""
+    in_order = candidates.in_rank_order
+    files = [candidate.file for candidate in in_order]
+    ranked = [candidate.ranked for candidate in in_order]
+    numbers = [candidate.number for candidate in in_order]
+    paths = [file.path for file in files]
+    columns = (
+        paths,
+        [file.entry.item.path for file in files],
+        repeat(Level.NAME),
+        [LEVELS[candidate.mode] for candidate in in_order],
+        repeat(False),
+        repeat(0),
+        [entry.score for entry in ranked] if is_scored else repeat(None),
+        count(1) if is_scored else repeat(None),
+        [entry.reasons for entry in ranked],
+        repeat(()),
+        repeat(None),
+        map(candidates.content_hash, numbers),
+        map(candidates.estimates.__getitem__, numbers),
+        repeat(()),
     )
+    return dict(zip(paths, map(_CHOICE, zip(*columns, strict=False)), strict=True))
 
 
 def _choice(
-    candidate: Candidate, candidates: Candidates, states: FitStates, *, rank: int | None
+    candidate: Candidate, hidden: FileChoice, candidates: Candidates, states: FitStates
 ) -> FileChoice:
     number, path = candidate.number, candidate.file.path
     marks, later = states.shown.get(number, b""), states.later[number]
-    return _hidden(rank, candidate, candidates)._replace(
+    return hidden._replace(
         level=candidates.level(number, marks),
         pinned=number in states.pinned,
         tokens=states.tokens.get(path, 0),
@@ -100,5 +119,5 @@ def _outsider(file: ResolvedFile, tokens: int) -> FileChoice:
     """Return the choice about a file that could not enter: excluded, unreadable, or binary."""
     is_excluded = file.view_mode is ViewMode.NONE or not file.item.auto_aggregate
     level = Level.NONE if is_excluded else Level.LEFT_OUT
-    most = Level(file.view_mode.value)
+    most = LEVELS[file.view_mode]
     return FileChoice(file.path, file.item.path, level, most, tokens=tokens)

@@ -11,20 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from aggregate.index.kinds import Kind, code_version
 from aggregate.models.choice import Missing
+from aggregate.ranking.change_words import change_words, first_line
 from aggregate.ranking.definition_lines import definition_name
 from aggregate.ranking.message_text import own_words
 from aggregate.ranking.question import Commit
 from aggregate.ranking.terms import terms_in
-from aggregate.sources.git_log import (
-    Head,
-    HunkContext,
-    LoggedCommit,
-    commit_ids,
-    context_rules,
-    find_head,
-    read_commits,
-    read_contexts,
-)
+from aggregate.sources.git_contexts import HunkContext, context_rules, read_contexts
+from aggregate.sources.git_log import Head, LoggedCommit, commit_ids, find_head, read_commits
 from aggregate.sources.git_process import why_no_history
 
 if TYPE_CHECKING:
@@ -41,9 +34,11 @@ HISTORY_CODE: Final = (
     "compose.commit_history",
     "disk.programs",
     "disk.roots",
+    "ranking.change_words",
     "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
+    "sources.git_contexts",
     "sources.git_log",
     "sources.git_patch",
     "sources.git_process",
@@ -158,8 +153,19 @@ def commit_blocks(ids: Sequence[str]) -> list[Sequence[str]]:
 
 
 def pack_commits(commits: Sequence[Commit]) -> bytes:
-    """Return commits without names as bytes: terms between blanks, paths behind NUL, two NULs between commits."""
-    records = ["\0".join((" ".join(sorted(commit.terms)), *commit.paths)) for commit in commits]
+    """Return commits without names as bytes: terms between blanks, words behind a tab, paths behind NUL.
+
+    Two NULs stand between commits.
+    """
+    records = [
+        "\0".join(
+            (
+                f"{' '.join(sorted(commit.terms))}\t{' '.join(sorted(commit.change_words))}",
+                *commit.paths,
+            )
+        )
+        for commit in commits
+    ]
     return "\0\0".join(records).encode("utf-8", "surrogatepass")
 
 
@@ -168,14 +174,20 @@ def unpack_commits(row: bytes) -> list[Commit]:
     records = row.decode("utf-8", "surrogatepass").split("\0\0")
     commits: list[Commit] = []
     for record in records:
-        terms, *paths = record.split("\0")
-        commits.append(Commit(frozenset(terms.split()), tuple(paths)))
+        message, *paths = record.split("\0")
+        terms, _, words = message.partition("\t")
+        commits.append(
+            Commit(frozenset(terms.split()), tuple(paths), change_words=frozenset(words.split()))
+        )
     return commits
 
 
 def _commit(commit: LoggedCommit) -> Commit:
-    terms = sorted(terms_in(own_words(commit.message)))
-    return Commit(frozenset(terms[:_MOST_TERMS]), commit.paths)
+    words = own_words(commit.message)
+    terms = sorted(terms_in(words))
+    return Commit(
+        frozenset(terms[:_MOST_TERMS]), commit.paths, change_words=change_words(first_line(words))
+    )
 
 
 def _read_names(

@@ -5,12 +5,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
-from aggregate.compose.analysis_index import IDENTITY_BYTES, AnalysisIndex
+from aggregate.compose.analysis_index import AnalysisIndex
 from aggregate.compose.analysis_pool import pack_all
 from aggregate.compose.corpus_files import CorpusFiles
 from aggregate.compose.file_corpus import FileCorpus, NumberedGroup, source_hash
 from aggregate.compose.file_groups import FileGroup, GroupPlan, Member, groups_of
 from aggregate.compose.file_reading import FileReader, unread
+from aggregate.compose.group_lookup import GroupLookup
 from aggregate.compose.known_files import AnalysisRequest, KnownFile, KnownGroup, terms_of
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
@@ -21,10 +22,6 @@ from aggregate.sources.file_content import SourceFile
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
 
-_LOOKED_AT: Final = 2_000
-"""Files whose states are asked for at once."""
-_GROUPS_LOOKED_AT: Final = 100
-"""Groups that are loaded at once: what is loaded is in memory twice for a moment."""
 _LARGE: Final = 200_000
 """Characters of a text that does not wait for the others of its group to be read."""
 _MOST_HELD: Final = 64_000_000
@@ -72,6 +69,7 @@ class _CorpusReading:
         self._index = index
         self._reader = reader
         self._redaction = redaction
+        self._lookup = GroupLookup(index, analyses)
         self._held: dict[bytes, bytes] = {}
         self._held_bytes = 0
         self._analysed = 0
@@ -85,8 +83,8 @@ class _CorpusReading:
     ) -> FileCorpus:
         """Return the corpus; the arguments are those of ``read_corpus``."""
         groups = list(groups_of(self._files, self._analyses.settings))
-        self._look_at(groups)
-        self._load(groups)
+        self._lookup.look_at(groups)
+        self._lookup.load(groups)
         missing = [group for group in groups if group.known is None]
         if on_start:
             on_start(sum(len(group.files) for group in missing))
@@ -123,70 +121,17 @@ class _CorpusReading:
             *(PreparedFile(remark, unread(remark)) for remark in remarks),
         ]
 
-    def _look_at(self, groups: Sequence[FileGroup]) -> None:
-        """Find out which groups are unchanged as a whole, and which files of the others are."""
-        changed: list[FileGroup] = []
-        for start in range(0, len(groups), _GROUPS_LOOKED_AT):
-            portion = groups[start : start + _GROUPS_LOOKED_AT]
-            looks = self._index.look_at_groups(
-                [(group.name, [file.file for file in group.files]) for group in portion]
-            )
-            for group, joined in zip(portion, looks, strict=True):
-                if joined and len(joined) == IDENTITY_BYTES * len(group.files):
-                    group.joined = joined
-                else:
-                    changed.append(group)
-        self._look_at_members(changed)
-
-    def _look_at_members(self, groups: Sequence[FileGroup]) -> None:
-        """Find out which files of some groups are unchanged."""
-        for group in groups:
-            group.members = [Member(file) for file in group.files]
-        members = [member for group in groups for member in group.members]
-        for start in range(0, len(members), _LOOKED_AT):
-            portion = members[start : start + _LOOKED_AT]
-            states = self._index.known([member.file.file for member in portion])
-            for member, state in zip(portion, states, strict=True):
-                member.seen_ns = state.seen_ns if state else 0
-                if state and state.content_hash:
-                    member.state = state
-                    member.content_hash = state.content_hash
-                    member.identity = self._analyses.identity(member.file.path, state.content_hash)
-
-    def _load(self, groups: Sequence[FileGroup]) -> None:
-        """Load what is kept of those groups whose files are all known unchanged."""
-        loadable = [group for group in groups if group.is_known_unchanged]
-        lost: list[FileGroup] = []
-        for start in range(0, len(loadable), _GROUPS_LOOKED_AT):
-            portion = loadable[start : start + _GROUPS_LOOKED_AT]
-            kept = self._analyses.groups([group.key for group in portion])
-            for group, known in zip(portion, kept, strict=True):
-                group.known = known
-                if known and group.members:
-                    self._remember(group)
-                elif not known and not group.members:
-                    lost.append(group)
-        self._look_at_members(lost)
-
-    def _remember(self, group: FileGroup) -> None:
-        """Let the index know the group as a whole from now on, as long as its files are unchanged."""
-        states = [member.state for member in group.members if member.state and member.content_hash]
-        if len(states) == len(group.members):
-            joined = b"".join(member.identity for member in group.members)
-            self._index.remember_group(group.name, states, joined)
-        for member in group.members:
-            member.state = None
-
     def _tables(self, groups: Sequence[FileGroup]) -> Generator[FileGroup, None, None]:
         """Find out about groups that are not known as they were seen: what is not known of their files is read."""
         plans: deque[GroupPlan] = deque()
-        for packed in pack_all(self._requests(groups, plans)):
+        for packed in pack_all(self._requests(groups, plans), save=self._save):
             plan = plans[0]
             if packed is None:
                 plans.popleft()
                 if not plan.is_known:
                     self._make(plan.group)
-                self._remember(plan.group)
+                self._lookup.remember(plan.group)
+                plan.group.forget_members(self._reader.marks)
                 yield plan.group
             else:
                 self._analysed += 1
@@ -274,3 +219,7 @@ class _CorpusReading:
         elif self._held_bytes + len(packed) <= _MOST_HELD:
             self._held[member.identity] = packed
             self._held_bytes += len(packed)
+
+    def _save(self, path: str, source: SourceFile, packed: bytes) -> None:
+        """Keep the analysis of a file in the index for the next run, where this one is interrupted."""
+        self._analyses.put_file(self._analyses.identity(path, source_hash(source)), packed)

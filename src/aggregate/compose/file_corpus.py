@@ -187,6 +187,8 @@ class FileCorpus:
     def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
         missing = [number for number in dict.fromkeys(files) if number not in self._analyses]
+        if not missing:  # as where a fit asks for one file after another
+            return [self._analyses[number] for number in files]
         kept = self._index.files([self._columns.identities[number] for number in missing])
         for number, known in zip(missing, kept, strict=True):
             held = self._held.get(self._columns.identities[number])

@@ -1,7 +1,7 @@
 """Groups of files that follow each other by their paths: what is known of all of them is kept together."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
@@ -45,6 +45,13 @@ class Member:
     error: PreparedFile | None = None
     known: KnownFile | None = None
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is known and to be shown as was asked, and its identity begins with the hash of its bytes."""
+        is_as_asked = not self.is_read or self.shown is self.file
+        has_hash = bool(self.content_hash) and self.identity.startswith(self.content_hash)
+        return is_as_asked and has_hash
+
 
 @dataclass(slots=True)
 class FileGroup:
@@ -72,6 +79,21 @@ class FileGroup:
     def is_known_unchanged(self) -> bool:
         """Whether what all of its files hold is known without reading one."""
         return bool(self.joined) or all(member.identity for member in self.members)
+
+    def forget_members(self, marks: Container[str]) -> None:
+        """Keep of the files only what a group has that was known unchanged as a whole, where that tells all of them.
+
+        A member takes some hundred bytes, which a first run would have for each file of the project to its end.
+
+        Args:
+            marks: The paths of files that somebody has marked as generated or not.
+        """
+        is_told = self.known is not None and not self.known.unusual
+        if is_told and all(
+            member.is_usual and member.file.path not in marks for member in self.members
+        ):
+            self.joined = b"".join([member.identity for member in self.members])
+            self.members = []
 
     @property
     def key(self) -> bytes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from aggregate.compose.file_messages import error_sentence, file_warnings, refusals
+from aggregate.compose.file_messages import error_sentence, file_warnings
 from aggregate.compose.file_reading import FileReader
 from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.models.prompt import Section, Segment, Stability
@@ -19,6 +19,7 @@ class FittedFiles:
         reader: Has read them.
         remarks: What is told of globs.
         doubts: What is odd about what was asked for.
+        refused: From ``refusals``, which looks at all files.
     """
 
     def __init__(
@@ -29,12 +30,14 @@ class FittedFiles:
         reader: FileReader,
         remarks: Sequence[ResolvedFile],
         doubts: Sequence[str],
+        refused: tuple[str, ...],
     ) -> None:
         self._files = files
         self._selection = selection
         self._reader = reader
         self._remarks = remarks
         self._doubts = doubts
+        self._refused = refused
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -52,7 +55,7 @@ class FittedFiles:
     @property
     def refused(self) -> tuple[str, ...]:
         """Those of the warnings that say what the scope does not allow."""
-        return refusals(self._selection)
+        return self._refused
 
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the order of the prompt."""

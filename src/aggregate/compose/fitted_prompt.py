@@ -8,6 +8,7 @@ from aggregate.budget.fit import Fit
 from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
 from aggregate.compose.candidates import Candidates
+from aggregate.compose.file_messages import refusals
 from aggregate.compose.file_rendering import error_file
 from aggregate.compose.fitted_files import FittedFiles, fitted_section
 from aggregate.compose.layout import is_summarized
@@ -68,6 +69,7 @@ class FittedPrompts:
         ]
         self._remarks = [other.file for other in others if other.file.is_remark]
         self._remarks += _unreadable_of_all(others)
+        self._refused = refusals(files.selection)
 
     def prompt(
         self, budget: Budget, fit: Fit, others: OtherSections, *, remainder: int
@@ -88,6 +90,7 @@ class FittedPrompts:
             reader=self._reader,
             remarks=self._remarks,
             doubts=self._doubts,
+            refused=self._refused,
         )
         stream = PromptStream(
             replace(self._request, history=others.history.turns, results=others.results.results),
@@ -193,7 +196,9 @@ def _unreadable_of_all(others: Sequence[PreparedFile]) -> list[ResolvedFile]:
     unnamed = [
         other.file
         for other in others
-        if not other.file.is_remark and other.file.item.path == ALL_FILES
+        if not other.file.is_remark
+        and other.file.item.path == ALL_FILES
+        and other.file.path != ALL_FILES  # it matched nothing: there is no file at all
     ]
     paths = [file.path for file in unnamed]
     return [omission_remark(unnamed[0].entry, "unreadable", paths)] if unnamed else []

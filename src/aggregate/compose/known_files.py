@@ -127,7 +127,7 @@ class KnownGroup:
 
         The latter by the files' places.
         """
-        count, languages, unusual = self._head
+        count, languages, _ = self._head
         start = self._start
         names, flags = self._data[start : start + count], self._data[start + count :][:count]
         start += 2 * count
@@ -137,7 +137,12 @@ class KnownGroup:
             [flag == 1 for flag in flags],
             *(counts[number * count : (number + 1) * count] for number in range(3)),
         ]
-        return columns, {int(place): ReadFacts(*facts) for place, facts in unusual.items()}
+        return columns, self.unusual
+
+    @property
+    def unusual(self) -> dict[int, ReadFacts]:
+        """What reading some of the files told that is unusual, by the files' places."""
+        return {int(place): ReadFacts(*facts) for place, facts in self._head[2].items()}
 
     @property
     def _start(self) -> int:

@@ -143,15 +143,8 @@ def request_for(
     config, folder = project.config, project.folder
     name = config.project.name or folder.resolve().name
     base_dir = folder / config.files.base_dir
-    entries = tuple(
-        Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths
-    )
-    screenshots = tuple(config.screenshots.paths)
-    applied = None
-    if preset_name := preset or config.project.active_preset:
-        applied = find_preset(project, preset_name)
-        entries = tuple(map(Entry, applied.files))
-        screenshots = tuple(applied.screenshots)
+    applied = _applied_preset(project, preset)
+    entries, screenshots = _listed(config, applied)
     task = task_of(task, config.task)
     budget = budget_of(
         budget,
@@ -197,6 +190,28 @@ def request_for(
         discussion=name_of_discussion,
         continues=turns.continues,
     )
+
+
+def _applied_preset(project: Project, name: str | None) -> "ContextPreset | None":
+    """Return the preset of this name, by default the active one; ``None`` where there is none.
+
+    Raises:
+        PresetError: There is no such preset.
+    """
+    name = name or project.config.project.active_preset
+    return find_preset(project, name) if name else None
+
+
+def _listed(
+    config: Config, applied: "ContextPreset | None"
+) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """Return the files and the screenshots that a preset lists, or else the configuration."""
+    if applied is not None:
+        return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
+    entries = (
+        Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths
+    )
+    return tuple(entries), tuple(config.screenshots.paths)
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:

@@ -10,7 +10,7 @@ from aggregate.compose.request import Request
 from aggregate.models.choice import Missing
 from aggregate.models.task import Place, Task
 from aggregate.ranking.question import ChangedLines, Commit, Question
-from aggregate.ranking.similar_commits import similar_commits
+from aggregate.ranking.similar_commits import MOST_READ, similar_commits
 from aggregate.ranking.task_text import read_task
 from aggregate.sources.git_changes import changed_lines
 
@@ -83,14 +83,15 @@ def _changes(folder: str, since: str, candidates: Set[str]) -> tuple[ChangedLine
 def _named_commits(history: CommitHistory, seeds: Question, index: "Index") -> tuple[Commit, ...]:
     """Return the commits, the newest and those like the task with the definitions that they changed."""
     recent = range(min(_RECENT, len(history.commits)))
-    alike = (commit.place for commit in similar_commits(history.commits, seeds.task.terms))
+    similar = similar_commits(history.commits, seeds.task.change_words, MOST_READ)
+    alike = (commit.place for commit in similar)
     return history.with_names(sorted({*recent, *alike}), index=index)
 
 
 def _missing_seeds(task: Task, seeds: Question) -> tuple[Missing, ...]:
     missing: list[Missing] = []
     if not task.text.strip():
-        missing.append(Missing("text", "the task has no text"))
+        missing.append(Missing("text", "there is no text of a task"))
     elif not seeds.task.terms:
         missing.append(Missing("text", "the task has no word that tells what it is about"))
     if task.since and not seeds.changes:

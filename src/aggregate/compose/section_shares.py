@@ -48,31 +48,38 @@ def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedHi
 
     The last turn is always shown: it is a pin.
     """
-    everything = _tokens(discussion_segments(history), count)
+    tokens_of_all = _tokens(discussion_segments(history), count)
     if len(history) < 2:
-        return FittedHistory(tuple(history), None, everything, everything)
-    own = _turn_tokens(history, count)
-    least = _fitted(history, len(history) - 1, own, count, everything)
-    if everything <= least.tokens + limit:
-        return FittedHistory(tuple(history), None, everything, everything)
+        return FittedHistory(tuple(history), None, tokens_of_all, tokens_of_all)
+    turn_tokens = _turn_tokens(history, count)
+    last_alone = _fitted(history, len(history) - 1, turn_tokens, count, tokens_of_all)
+    if tokens_of_all <= last_alone.tokens + limit:
+        return FittedHistory(tuple(history), None, tokens_of_all, tokens_of_all)
     low, high = 0, len(history) - 1  # the fewest turns to leave out that fit, by bisection
     while low < high:
         middle = (low + high) // 2
-        if _fitted(history, middle, own, count, everything).tokens <= least.tokens + limit:
+        if (
+            _fitted(history, middle, turn_tokens, count, tokens_of_all).tokens
+            <= last_alone.tokens + limit
+        ):
             high = middle
         else:
             low = middle + 1
-    return _fitted(history, max(low, 1), own, count, everything)
+    return _fitted(history, max(low, 1), turn_tokens, count, tokens_of_all)
 
 
 def _fitted(
-    history: Sequence[object], omitted: int, own: Sequence[int], count: Count, needed: int
+    history: Sequence[object],
+    omitted: int,
+    turn_tokens: Sequence[int],
+    count: Count,
+    tokens_of_all: int,
 ) -> FittedHistory:
     """Return the discussion without its first turns."""
     turns = tuple(history[omitted:])
-    note = OmittedTurns(omitted, sum(own[:omitted])) if omitted else None
+    note = OmittedTurns(omitted, sum(turn_tokens[:omitted])) if omitted else None
     tokens = _tokens(discussion_segments(turns, note), count)
-    return FittedHistory(turns, note, tokens, needed)
+    return FittedHistory(turns, note, tokens, tokens_of_all)
 
 
 def _turn_tokens(history: Sequence[object], count: Count) -> list[int]:

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -294,7 +293,17 @@ def exclude_filter(patterns: Sequence[str]) -> Callable[[str], bool]:
         rules = IgnoreRules().below("", patterns)
     except TooManyRulesError as error:
         raise ConfigError(f"files.exclude {error}: shorten it", key="files.exclude") from None
-    hides_folder = cache(rules.hides_folder)
-    return lambda path: (
-        rules.ignores(path, is_folder=False) or hides_folder(path.rpartition("/")[0])
-    )
+    hidden = {"": False}
+
+    def is_hidden(folder: str) -> bool:
+        unknown: list[str] = []
+        while folder not in hidden:
+            unknown.append(folder)
+            folder = folder.rpartition("/")[0]
+        for below in reversed(unknown):  # each folder once, from the top down
+            hidden[below] = hidden[folder] or rules.ignores(below, is_folder=True)
+            folder = below
+        return hidden[folder]
+
+    # Folders first: most files share theirs with others.
+    return lambda path: is_hidden(path.rpartition("/")[0]) or rules.ignores(path, is_folder=False)

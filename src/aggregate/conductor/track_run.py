@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from threading import Event
 from time import monotonic
 
-from aggregate.conductor.assignment import TicketOutcome
 from aggregate.conductor.checkboxes import Checkbox
 from aggregate.conductor.endings import Ending, Endings, EndingState
 from aggregate.conductor.expressions import evaluate, is_met
@@ -23,6 +22,7 @@ from aggregate.conductor.run_outcomes import CHUNK, RunOutcomes
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.spending import Spending
 from aggregate.conductor.task_queue import TaskQueue
+from aggregate.conductor.ticket_ends import TicketEnds
 from aggregate.conductor.ticket_keys import TicketKeys, ticket_of
 from aggregate.conductor.tickets import Ticket, TicketKind, Tickets
 from aggregate.conductor.track import Track
@@ -111,7 +111,9 @@ class TrackRun:
         self._asked: dict[str, None] = {}
         self._asked_before: set[str] = set()
         self._approvals = PendingApprovals(self._outcomes, seconds)
-        self._open_children: dict[str, set[str]] = {}
+        self._ends = TicketEnds(
+            self._schedule, self._outcomes, files, self._plan, self._spending, self._lines
+        )
 
     def run(self) -> TrackResult:
         """Run what has not ended, and write the report."""
@@ -140,11 +142,12 @@ class TrackRun:
             for outcome in self._outcomes.of(chunk):
                 if not self._files.has_reply(outcome):
                     self._files.write_reply(outcome)
-                self._end(outcome, announce=False)
+                self._forget(outcome.ticket)
+                self._ends.end(outcome, announce=False)
             for ticket_id in chunk:
                 ending = self._outcomes.ending(ticket_id)
                 if ending is not None and ending.state is EndingState.LEFT_OUT:
-                    self._leave_out(self._schedule.tickets[ticket_id], announce=False)
+                    self._ends.leave_out(self._schedule.tickets[ticket_id], announce=False)
 
     def _start_next(self) -> bool:
         """Start one ticket, if one is ready and there is room."""
@@ -173,11 +176,11 @@ class TrackRun:
             if is_met(ticket.when, values):
                 return True
         except SandboxError as error:
-            self._fail(ticket, f"its condition cannot be evaluated: {error}")
+            self._ends.fail(ticket, f"its condition cannot be evaluated: {error}")
             return False
         reason = f"its condition is not met: {ticket.when}"
         self._outcomes.record(ticket.id, Ending(EndingState.LEFT_OUT, reason))
-        self._leave_out(ticket)
+        self._ends.leave_out(ticket)
         return False
 
     def _ask_worker(self, ticket: Ticket) -> None:
@@ -189,7 +192,7 @@ class TrackRun:
                 if parent_of(ticket.id) == ticket.id:
                     raise
                 # What a child asks for follows from an answer, so that it could not be checked before.
-                self._fail(ticket, str(error))
+                self._ends.fail(ticket, str(error))
                 return
         self._asked[ticket.id] = None
         self._lines.tell(ticket, TicketState.STARTED)
@@ -218,7 +221,7 @@ class TrackRun:
                 values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.for_each)
                 items = items_of(evaluate(ticket.for_each, values), ticket)
             except (SandboxError, FanOutError) as error:
-                self._fail(ticket, str(error))
+                self._ends.fail(ticket, str(error))
                 return
             spread = Ending(EndingState.SPREAD, json.dumps(items))
             ending = self._outcomes.record(ticket.id, spread)
@@ -226,32 +229,10 @@ class TrackRun:
         ids = [child.id for child in children]
         self._outcomes.add_children(ticket.id, children)
         self._schedule.add_children(ticket.id, children)
-        self._open_children[ticket.id] = set(ids)
+        self._ends.wait_for_children(ticket.id, ids)
         self._lines.tell(ticket, TicketState.STARTED, f"{len(ids):,} children")
         self._collect_earlier(ids)
-        self._end_parent(ticket.id)
-
-    def _end_parent(self, parent_id: str) -> None:
-        """End a ticket that was spread over others when all of them have ended."""
-        if self._open_children.get(parent_id) == set():
-            del self._open_children[parent_id]
-            for outcome in self._outcomes.of([parent_id]):
-                self._files.write_reply(outcome)
-                self._end(outcome, announce=True)
-
-    def _fail(self, ticket: Ticket, reason: str) -> None:
-        """End a ticket that no worker can be asked for."""
-        ending = self._outcomes.record(ticket.id, Ending(EndingState.FAILED, reason))
-        outcome = ending.outcome(ticket.id)
-        self._files.write_reply(outcome)
-        self._end(outcome, announce=True)
-
-    def _leave_out(self, ticket: Ticket, *, announce: bool = True) -> None:
-        ending = self._outcomes.ending(ticket.id)
-        reason = ending.text if ending else ""
-        self._schedule.leave_out(ticket.id)
-        self._plan.set(ticket, Checkbox.OPEN)
-        self._lines.leave_out(ticket, reason, announce=announce)
+        self._ends.end_parent(ticket.id)
 
     def _wait(self) -> None:
         """Wait until something has ended or begun here, or it is time to look what other processes did."""
@@ -271,8 +252,8 @@ class TrackRun:
             return True  # those that waited are enqueued before anything else is looked at
         outcomes = [*self._outcomes.of(self._asked), *self._approvals.decided()]
         for outcome in outcomes:
-            self._files.write_reply(outcome)
-            self._end(outcome, announce=True)
+            self._forget(outcome.ticket)
+            self._ends.write_and_end(outcome)
         return bool(outcomes)
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
@@ -284,28 +265,10 @@ class TrackRun:
                 self._schedule.answer_begun(ticket_id)
         return set(begun_by_id)
 
-    def _end(self, outcome: TicketOutcome, *, announce: bool) -> None:
-        """Note how a ticket ended, and which others are not run because of it."""
-        ticket = self._schedule.tickets[outcome.ticket]
-        failed = outcome.failure is not None
-        self._asked.pop(ticket.id, None)
-        self._approvals.discard(ticket.id)
-        if ticket.asks:
-            self._spending.add(outcome)
-        self._plan.set(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
-        skipped_before = len(self._schedule.skipped)
-        ending = self._outcomes.ending(ticket.id)
-        rejected = ending is not None and ending.state is EndingState.REJECTED
-        asked = ending is None
-        self._schedule.end(ticket.id, failed=failed, rejected=rejected, asked=asked)
-        self._lines.end(ticket, outcome, announce=announce)
-        for skipped_id, reason in list(self._schedule.skipped.items())[skipped_before:]:
-            self._lines.skip(self._schedule.tickets[skipped_id], reason)
-        parent_id = parent_of(ticket.id)
-        if parent_id != ticket.id:
-            self._open_children[parent_id].discard(ticket.id)
-            if announce:
-                self._end_parent(parent_id)
+    def _forget(self, ticket_id: str) -> None:
+        """Wait no longer for a ticket that has ended."""
+        self._asked.pop(ticket_id, None)
+        self._approvals.discard(ticket_id)
 
     def _close(self, *, cancelled: bool) -> TrackResult:
         """Take back what is under way, and write the report, its picture, the last checkboxes and the status."""

@@ -42,7 +42,7 @@ def replace_text(path: Path, text: str, *, like: Path | None = None) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         pattern = target if target.exists() else like
         mode = stat.S_IMODE(pattern.stat().st_mode) if pattern else None
-        _replace(target, text.encode(), mode=mode, durable=True)
+        _replace(target, [text.encode()], mode=mode, durable=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -58,7 +58,7 @@ def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: boo
     """
     try:
         private_folder(path.parent)
-        _replace(path, _as_bytes(data), mode=PRIVATE_FILE, durable=durable)
+        _replace(path, _as_pieces(data), mode=PRIVATE_FILE, durable=durable)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -206,21 +206,21 @@ def _take_name(temporary: Path, path: Path) -> bool:
     return True
 
 
-def _as_bytes(data: str | bytes | Iterable[bytes]) -> bytes:
+def _as_pieces(data: str | bytes | Iterable[bytes]) -> Iterable[bytes]:
     if isinstance(data, bytes):
-        return data
-    return data.encode() if isinstance(data, str) else b"".join(data)
+        return (data,)
+    return (data.encode(),) if isinstance(data, str) else data
 
 
-def _replace(target: Path, data: bytes, *, mode: int | None, durable: bool) -> None:
-    """Put ``data`` in the place of ``target`` itself; ``mode`` ``None`` leaves the user's default."""
+def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable: bool) -> None:
+    """Put ``pieces`` in the place of ``target`` itself; ``mode`` ``None`` leaves the user's default."""
     temporary = temporary_name(target.parent, target.name[:_STEM_CHARACTERS])
     try:
         opened = (
             temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
         )
         with opened as file:
-            file.write(data)
+            file.writelines(pieces)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())

@@ -87,7 +87,7 @@ class WorkerResult(Arguments):
 class ResultsArguments(Arguments):
     """What ``results`` is asked."""
 
-    outputs: list[WorkerResult]
+    outputs: list[WorkerResult] = Field(min_length=1)
     strategy: Literal["concat", "json", "merge", "first", "last"] = "concat"
 
 

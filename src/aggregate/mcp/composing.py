@@ -42,6 +42,12 @@ def compose(
     kept = composed(workspace, task, asked.budget or workspace.cap - _SAID, progress)
     connection.last_prompt = kept.handle
     tokens = workspace.count(kept.markdown)
+    if call := connection.prompts.get(kept.handle):
+        return (
+            f"[{kept.handle}: {tokens:,} tokens, the same prompt as in your call {call}: "
+            f'read "{kept.handle}" repeats it]\n'
+        )
+    connection.prompts[kept.handle] = connection.calls
     ending = f"[{kept.handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
     notes = "".join(f"[{sentence}]\n" for sentence in for_reader(kept.composition.warnings))
     ending += capped(notes, _NOTES, workspace.count, more="aggregate run says them")

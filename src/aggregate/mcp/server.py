@@ -1,11 +1,8 @@
 """The protocol's side of the server: requests come in, answers go out; what they say is made elsewhere."""
 
-import math
 import threading
-import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -18,10 +15,10 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from aggregate.errors import AggregateError
-from aggregate.mcp.arguments import schema_of
+from aggregate.mcp.background import run_beside
+from aggregate.mcp.connections import Connections, new_connection
+from aggregate.mcp.listings import prompt_list, resource_list, template_list, tool_list
 from aggregate.mcp.resources import (
-    FILE_TEMPLATE,
-    PROMPT_TEMPLATE,
     list_presets,
     list_prompts,
     preset_prompt,
@@ -29,7 +26,7 @@ from aggregate.mcp.resources import (
 )
 from aggregate.mcp.roots import config_of_host
 from aggregate.mcp.tools import TOOLS, call_tool
-from aggregate.mcp.workspace import Connection, Workspace
+from aggregate.mcp.workspace import Connection, Progress, Workspace
 
 _NAME: Final = "aggregate"
 _INSTRUCTIONS: Final = (
@@ -39,20 +36,6 @@ _INSTRUCTIONS: Final = (
 _OTHER_FOLDERS: Final = "notifications/roots/list_changed"
 _FAILURE_CHARACTERS: Final = 1_000
 """Of a sentence about a mistake; the rest is what was asked."""
-_PROGRESS_SECONDS: Final = 0.1
-"""Between two messages about the same work: a host shows a bar, and each message costs as much as a file."""
-_MOST_CONNECTIONS: Final = 64
-"""Over HTTP, of which what they were shown is remembered; the one that was silent longest is told everything again."""
-
-
-@asynccontextmanager
-async def _connection(_server: Server[Connection]) -> AsyncIterator[Connection]:
-    """Know nothing of a new connection."""
-    yield Connection()
-
-
-class _GoneError(Exception):
-    """Whoever asked has gone."""
 
 
 class AgentServer:
@@ -73,12 +56,12 @@ class AgentServer:
         self._named, self._followed = 1, 0
         self._lock = threading.Lock()
         self._following = anyio.Lock()
-        self._connections: OrderedDict[str, Connection] = OrderedDict()
+        self._connections = Connections()
         self.protocol: Server[Connection] = Server(
             _NAME,
             version=version("manual-slop"),
             instructions=_INSTRUCTIONS,
-            lifespan=_connection,
+            lifespan=new_connection,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
@@ -99,18 +82,7 @@ class AgentServer:
             await self.protocol.run(incoming, outgoing, options)
 
     async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:  # noqa: ANN401 - the SDK's
-        read_only = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=name,
-                    description=tool.description,
-                    input_schema=schema_of(tool.arguments),
-                    annotations=read_only,
-                )
-                for name, tool in TOOLS.items()
-            ]
-        )
+        return tool_list()
 
     async def _call_tool(
         self,
@@ -121,9 +93,11 @@ class AgentServer:
             return _failure(f"there is no tool {params.name[:100]!r}: there are {', '.join(TOOLS)}")
         try:
             await self._follow_host(context)
-            text = await self._in_thread(
-                context,
-                partial(self._answer, params.name, params.arguments or {}, self._of(context)),
+            text = await run_beside(
+                context.session,
+                partial(
+                    self._answer, params.name, params.arguments or {}, self._connections.of(context)
+                ),
             )
         except AggregateError as error:
             return _failure(" ".join(str(error).split()))
@@ -147,7 +121,7 @@ class AgentServer:
             config = config or self._started_for.config
             if config != self.workspace.config:
                 self.workspace = self.workspace.at(config)
-                self._of(context).forget()
+                self._connections.of(context).forget()
             self._check(config)  # where it refuses, the next call is told the same, or all is well
             self._followed = named
 
@@ -160,7 +134,7 @@ class AgentServer:
         name: str,
         arguments: Mapping[str, Any],
         connection: Connection,
-        progress: Callable[[int, int], None],
+        progress: Progress,
     ) -> str:
         with self._lock:  # the index, and what a connection was shown, are for one thread at a time
             return call_tool(
@@ -171,79 +145,18 @@ class AgentServer:
                 progress=progress,
             )
 
-    def _of(self, context: Any) -> Connection:  # noqa: ANN401 - the SDK's
-        """Return what is known of who asks; nothing where requests do not belong together."""
-        request = context.request
-        if request is None:  # no HTTP: one program at the other end, from start to end
-            own: Connection = context.lifespan_context
-            return own
-        key = request.headers.get("mcp-session-id", "")
-        if not key:
-            return Connection()
-        connection = self._connections.setdefault(key, Connection())
-        self._connections.move_to_end(key)
-        while len(self._connections) > _MOST_CONNECTIONS:
-            self._connections.popitem(last=False)
-        return connection
-
-    async def _in_thread(
-        self,
-        context: Any,  # noqa: ANN401 - the SDK's
-        work: Callable[[Callable[[int, int], None]], str],
-    ) -> str:
-        """Do work beside the protocol; what was cancelled stops at its next step."""
-        gone = threading.Event()
-
-        told = -math.inf
-
-        def progress(done: int, total: int) -> None:
-            nonlocal told
-            if gone.is_set():
-                raise _GoneError
-            now = time.monotonic()
-            if 0 < done < total and now < told + _PROGRESS_SECONDS:
-                return
-            told = now
-            anyio.from_thread.run(context.session.report_progress, done, total)
-
-        try:
-            return await anyio.to_thread.run_sync(
-                partial(_unless_gone, work, progress), abandon_on_cancel=True
-            )
-        except BaseException:
-            gone.set()
-            raise
-
     async def _list_resources(self, context: Any, _params: Any) -> types.ListResourcesResult:  # noqa: ANN401
         with suppress(AggregateError):  # a call tells of it
             await self._follow_host(context)
         prompts = await anyio.to_thread.run_sync(list_prompts, self.workspace)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(uri=uri, name=name, mime_type="text/markdown")
-                for uri, name in prompts
-            ]
-        )
+        return resource_list(prompts)
 
     async def _list_resource_templates(
         self,
         _context: Any,  # noqa: ANN401
         _params: Any,  # noqa: ANN401
     ) -> types.ListResourceTemplatesResult:
-        templates = (
-            (FILE_TEMPLATE, "file", "A file, as it is or as a view"),
-            (
-                PROMPT_TEMPLATE,
-                "prompt",
-                "A prompt that was written, by its number, or composed, by its handle",
-            ),
-        )
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(uri_template=uri, name=name, description=description)
-                for uri, name, description in templates
-            ]
-        )
+        return template_list()
 
     async def _read_resource(
         self,
@@ -258,14 +171,7 @@ class AgentServer:
         with suppress(AggregateError):
             await self._follow_host(context)
         presets = await anyio.to_thread.run_sync(list_presets, self.workspace)
-        budget = types.PromptArgument(name="budget", description="Most tokens", required=False)
-        task = types.PromptArgument(name="task", description="What it is for", required=False)
-        return types.ListPromptsResult(
-            prompts=[
-                types.Prompt(name=name, description=description, arguments=[task, budget])
-                for name, description in presets
-            ]
-        )
+        return prompt_list(presets)
 
     async def _get_prompt(
         self,
@@ -285,24 +191,17 @@ class AgentServer:
     ) -> str:
         """Do work beside the protocol; a mistake becomes the protocol's error."""
 
-        def locked(_progress: Callable[[int, int], None]) -> str:
+        def locked(_progress: Progress) -> str:
             with self._lock:
                 return work()
 
         try:
             await self._follow_host(context)
-            return await self._in_thread(context, locked)
+            return await run_beside(context.session, locked)
         except AggregateError as error:
             raise MCPError(
                 code=types.INVALID_PARAMS, message=" ".join(str(error).split())
             ) from None
-
-
-def _unless_gone(work: Callable[..., str], progress: Callable[[int, int], None]) -> str:
-    try:
-        return work(progress)
-    except _GoneError:
-        return ""
 
 
 def _failure(sentence: str) -> types.CallToolResult:

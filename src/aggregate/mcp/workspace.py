@@ -50,16 +50,19 @@ class Connection:
         ledger: What it was shown.
         calls: How many tools it has called.
         last_prompt: The handle of the prompt that it composed last.
+        prompts: The number of the call that composed each prompt, by its handle.
     """
 
     ledger: Ledger = field(default_factory=Ledger)
     calls: int = 0
     last_prompt: str = ""
+    prompts: dict[str, int] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Know nothing of what was shown: from now on paths are those of another project."""
         self.ledger = Ledger()
         self.last_prompt = ""
+        self.prompts = {}
 
 
 class Workspace:

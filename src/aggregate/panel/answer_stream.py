@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
-    """Yield the answer as it comes; it is received and kept to its end, whether or not the page stays."""
+    """Yield the answer as it comes; it is received and kept until it ends or is stopped, also without a page."""
     loop = asyncio.get_running_loop()
     events: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     def tell(name: str, data: Mapping[str, object]) -> None:
         loop.call_soon_threadsafe(events.put_nowait, event_text(name, data))
 
-    def end() -> None:
-        tell("failed", {"error": "the panel has ended: what came of the answer is kept"})
-        loop.call_soon_threadsafe(events.put_nowait, None)
-
     def work() -> None:
         try:
-            sentence = sender.send(plan, lambda text: tell("text", {"text": text}), on_end=end)
+            sentence = sender.send(
+                plan,
+                lambda text: tell("text", {"text": text}),
+                lambda notice: tell("notice", {"sentence": notice}),
+            )
             tell("done", {"sentence": sentence})
         except AggregateError as error:
             tell("failed", {"error": sentence_of(error)})

@@ -96,7 +96,6 @@ class Panel:
             action_route("/api/save", self._save),
             action_route("/api/reload", self._state_after(self._session.reload)),
             action_route("/api/run", self._run),
-            action_route("/api/copy", self._copy),
             action_route("/api/screenshot", self._add_image, most_bytes=_MOST_IMAGE_BODY),
             action_route("/api/draft/restore", self._state_after(self._session.restore)),
             action_route("/api/draft/forget", self._state_after(self._session.forget)),
@@ -104,6 +103,7 @@ class Panel:
             action_route("/api/preset/apply", self._apply_preset),
             action_route("/api/send/plan", self._plan),
             Route("/api/send", self._send, methods=["POST"]),
+            action_route("/api/send/stop", self._stop),
         ]
         return Starlette(routes=routes, exception_handlers={Exception: unforeseen})
 
@@ -224,9 +224,6 @@ class Panel:
             "sentence": f"wrote {path}: {tokens:,} tokens",
         }
 
-    def _copy(self, _body: Mapping[str, Any]) -> object:
-        raise ToolError("this server has no clipboard: the page copies with the browser's own")
-
     def _add_image(self, body: Mapping[str, Any]) -> AddedImageData:
         encoded, name = body.get("data"), body.get("name") or ""
         if not isinstance(encoded, str) or not isinstance(name, str):
@@ -249,6 +246,10 @@ class Panel:
     def _plan(self, body: Mapping[str, Any]) -> object:
         texts = {key: str(body.get(key) or "") for key in ("message", "model", "persona")}
         return self._sender.plan(texts["message"], model=texts["model"], persona=texts["persona"])
+
+    def _stop(self, body: Mapping[str, Any]) -> object:
+        self._sender.stop(str(body.get("plan") or ""))
+        return {}
 
     async def _send(self, request: Request) -> Response:
         try:

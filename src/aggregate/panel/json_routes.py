@@ -108,5 +108,5 @@ def failure_answer(error: AggregateError, status: int = _REFUSED) -> Response:
 
 
 def sentence_of(error: AggregateError) -> str:
-    """Return what an error says, on one line."""
-    return " ".join(str(error).split())
+    """Return an error as one line, with its notes: where to find what came of an answer."""
+    return " ".join("; ".join((str(error), *getattr(error, "__notes__", ()))).split())

@@ -12,8 +12,9 @@ from aggregate.chat.send_plan import dollars, plan_data, plan_lines, price
 from aggregate.chat.turn import CompletedTurn, PreparedTurn, prepare_turn, send_turn
 from aggregate.clients.context_window import context_window
 from aggregate.clients.providers import NAMES
+from aggregate.clients.request_stop import RequestStop
 from aggregate.config.load import Project
-from aggregate.errors import ClientSetupError, ToolError
+from aggregate.errors import ClientSetupError, ProviderError, ToolError
 from aggregate.models.task import Task
 from aggregate.panel.draft import Draft
 from aggregate.panel.protocol import PlanData
@@ -51,8 +52,8 @@ class Sender:
         self._session = session
         self._prepare = prepare
         self._plans: OrderedDict[str, _Planned] = OrderedDict()
+        self._sent: dict[str, RequestStop] = {}
         self._lock = threading.Lock()
-        self._on_end: dict[str, Callable[[], None]] = {}
         self._has_ended = False
 
     def plan(self, message: str, *, model: str = "", persona: str = "") -> PlanData:
@@ -105,43 +106,56 @@ class Sender:
         return self._prepare(project, message, selection, require_key=require_key, task=task)
 
     def end(self) -> None:
-        """End what is being sent, as Ctrl-C ends ``aggregate send``; what has come of an answer is kept."""
-        self._has_ended = True
-        for on_end in tuple(self._on_end.values()):
-            on_end()
+        """End all requests that are under way, and any that follows; what has come of an answer is kept.
 
-    def send(self, plan: str, on_text: Callable[[str], None], *, on_end: Callable[[], None]) -> str:
+        It takes no lock of its own: the handler of Ctrl-C calls it.
+        """
+        self._has_ended = True
+        for stop in tuple(self._sent.values()):
+            stop.set()
+
+    def send(
+        self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
+    ) -> str:
         """Send a plan, once; return what is said of it at the end.
 
         Args:
             plan: What names it.
             on_text: Called with each piece of the answer.
-            on_end: Called where sending is ended before the answer is whole.
+            on_notice: Called with a sentence before each wait for the provider.
 
         Raises:
-            KeyboardInterrupt: It was ended.
             ToolError: There is no such plan, or it was sent before.
-            ClientError: The provider refused, failed, or answered nothing.
+            ClientError: The provider refused, failed, or answered nothing, or the request was stopped.
             OutputError: A file cannot be written.
         """
+        stop = RequestStop()
         with self._lock:
             planned = self._plans.pop(plan, None)
-        if planned is None:
-            raise ToolError("this plan was sent already, or is forgotten: plan again")
-        self._on_end[plan] = on_end
+            if planned is None:
+                raise ToolError("this plan was sent already, or is forgotten: plan again")
+            self._sent[plan] = stop
+            if self._has_ended:
+                stop.set()
+
+        def tell_wait(seconds: float, error: ProviderError) -> None:
+            on_notice(f"{error}; trying again in {seconds:.0f} s")
+
+        client = replace(planned.turn.client, stop=stop, on_wait=tell_wait)
         try:
-            completed = send_turn(planned.turn, planned.project, on_text=self._until_end(on_text))
+            turn = replace(planned.turn, client=client)
+            completed = send_turn(turn, planned.project, on_text=on_text)
         finally:
-            del self._on_end[plan]
+            with self._lock:
+                del self._sent[plan]
         return _sentence(planned.turn, completed)
 
-    def _until_end(self, on_text: Callable[[str], None]) -> Callable[[str], None]:
-        def take(piece: str) -> None:
-            if self._has_ended:
-                raise KeyboardInterrupt
-            on_text(piece)
-
-        return take
+    def stop(self, plan: str) -> None:
+        """End the request of a plan, or forget a plan that was not sent yet; what has come of the answer is kept."""
+        with self._lock:
+            self._plans.pop(plan, None)
+            if plan in self._sent:
+                self._sent[plan].set()
 
 
 def _selection(model: str) -> ModelSelection:

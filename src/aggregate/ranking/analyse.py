@@ -11,6 +11,7 @@ from aggregate.ranking.analysis import Analysis, FileTraits
 from aggregate.ranking.columns import column, deflated
 from aggregate.ranking.file_analysis import DefinedName, Piece, Reference
 from aggregate.ranking.leading_lines import first_line_of
+from aggregate.ranking.line_kinds import LineKind, line_kinds
 from aggregate.ranking.pieces import Run, cut, owned_runs
 from aggregate.ranking.terms import hashed_terms
 from aggregate.syntax.definitions import Definition, Module
@@ -71,10 +72,11 @@ def analyse(path: str, text: str) -> Analysis:
     if language and is_parsed:
         definitions, references = _read(text, lines, language)
     owned = owned_runs(definitions, len(lines), is_code=is_code)
-    runs = list(cut(owned, lines, is_code=is_code)) if lines else []
+    kinds = line_kinds(lines, name) if is_code and is_parsed else ()
+    runs = list(cut(owned, lines, kinds=kinds)) if lines else []
     if not is_parsed:
         runs = _sampled(runs, lines)
-    pieces, postings = _counted(lines, runs, _SAMPLE if not is_parsed else len(text))
+    pieces, postings = _counted(lines, runs, _SAMPLE if not is_parsed else len(text), kinds=kinds)
     traits = FileTraits(
         name, is_code, len(text), sum(piece.terms for piece in pieces), len(pieces), is_generated
     )
@@ -204,13 +206,16 @@ def _sampled(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
     return kept
 
 
-def _counted(lines: Sequence[str], runs: Sequence[Run], most: int) -> tuple[list[Piece], bytes]:
+def _counted(
+    lines: Sequence[str], runs: Sequence[Run], most: int, *, kinds: Sequence[LineKind]
+) -> tuple[list[Piece], bytes]:
     """Return the pieces, and their terms as columns: hashes, places of pieces, how often.
 
     Args:
         lines: The text's.
         runs: Of the pieces.
         most: Characters that count.
+        kinds: Of the lines, where it is a program.
     """
     pieces: list[Piece] = []
     keys: list[int] = []
@@ -219,7 +224,18 @@ def _counted(lines: Sequence[str], runs: Sequence[Run], most: int) -> tuple[list
         text = "\n".join(lines[run.first - 1 : run.last])
         counts = Counter(hashed_terms(text if len(text) <= left else text[: max(left, 0)]))
         left -= len(text)
-        pieces.append(Piece(run.first, run.last, run.owner, counts.total(), len(text) + 1))
+        comments, preamble = _aside(lines, run, kinds)
+        pieces.append(
+            Piece(
+                run.first,
+                run.last,
+                run.owner,
+                counts.total(),
+                len(text) + 1,
+                comments=comments,
+                preamble=preamble,
+            )
+        )
         # One number for each posting sorts faster than a tuple.
         low = place << 8
         keys += [
@@ -232,11 +248,26 @@ def _counted(lines: Sequence[str], runs: Sequence[Run], most: int) -> tuple[list
     return pieces, hashes + places + bytes([key & 0xFF for key in keys])
 
 
+def _aside(lines: Sequence[str], run: Run, kinds: Sequence[LineKind]) -> tuple[int, int]:
+    """Return how many characters of a piece are comments, and how many its file's preamble."""
+    comments = preamble = 0
+    if kinds:
+        for line in range(run.first - 1, run.last):
+            kind = kinds[line]
+            if kind is LineKind.COMMENT or kind is LineKind.LICENCE:
+                comments += len(lines[line]) + 1
+            if kind is LineKind.IMPORT or kind is LineKind.LICENCE:
+                preamble += len(lines[line]) + 1
+    return comments, preamble
+
+
 def _piece_columns(pieces: Sequence[Piece]) -> bytes:
     values = [piece.last for piece in pieces]
     values += [piece.definition for piece in pieces]
     values += [piece.terms for piece in pieces]
     values += [piece.characters for piece in pieces]
+    values += [piece.comments for piece in pieces]
+    values += [piece.preamble for piece in pieces]
     return column("i", values)
 
 

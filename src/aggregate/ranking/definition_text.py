@@ -89,30 +89,43 @@ def _definition_text(
     lengths = {file: _unit_lengths(analysis) for file, analysis in candidates.items()}
     average = average_of([length for units in lengths.values() for length in units.values()])
     worth = {query.term: query.weight * query.piece_rarity for query in inquiry.terms}
+    most = {term: value * (K1 + 1) for term, value in worth.items()}
     rows: dict[int, list[float]] = {}
     matched: dict[int, str] = {}
     for file, analysis in candidates.items():
-        documents = _unit_counts(analysis, postings[file])
+        documents = dict(_unit_counts(analysis, postings[file]))
         named = _name_counts(analysis, names[file], NAME_WEIGHT)
         path = inquiry.path_terms.get(file, _NOTHING)
         scores: dict[int, float] = {}
-        best, best_gains = 0.0, dict[str, float]()
+        best, best_unit = 0.0, -1
         for unit, length in lengths[file].items():
-            document = documents.get(unit, {})
-            for counts in (named[unit] if named and unit >= 0 else _NOTHING, path):
-                for term, count in counts.items():
-                    document[term] = document.get(term, 0) + count
-            if not document:
-                scores[unit] = 0
-                continue
-            gains = _gains(document, worth, length=length / average)
-            score = scores[unit] = sum(gains.values())
+            around = named[unit] if named and unit >= 0 else _NOTHING
+            document = documents.get(unit)
+            if document is None and not around:
+                document = documents[unit] = path  # as most: their text holds none of the terms
+            elif around or path:
+                document = documents[unit] = _added(document or _NOTHING, around, path)
+            score = scores[unit] = (
+                sum(_gains(document, most, length=length / average)) if document else 0.0
+            )
             if score > best:
-                best, best_gains = score, gains
+                best, best_unit = score, unit
         if best:
-            matched[file] = inquiry.told(best_gains)
+            document = documents[best_unit]
+            gains = _gains(document, most, length=lengths[file][best_unit] / average)
+            terms = [term for term in document if term in worth]
+            matched[file] = inquiry.told(dict(zip(terms, gains, strict=True)))
             rows[file] = [scores[piece.definition] for piece in analysis.pieces]
     return Evidence("definition text", pieces=PieceValues(rows).scaled(), matched=matched)
+
+
+def _added(*documents: Counts) -> Counts:
+    """Return how often each term occurs in some documents together."""
+    together = dict(documents[0])
+    for document in documents[1:]:
+        for term, count in document.items():
+            together[term] = together.get(term, 0) + count
+    return together
 
 
 def _unit_lengths(analysis: FileAnalysis) -> Mapping[int, int]:
@@ -125,7 +138,7 @@ def _unit_lengths(analysis: FileAnalysis) -> Mapping[int, int]:
 
 def _unit_counts(
     analysis: FileAnalysis, holding: Mapping[str, Sequence[tuple[int, int]]]
-) -> dict[int, dict[str, int]]:
+) -> Mapping[int, Counts]:
     """Return how often the pieces of each definition hold each term."""
     owners = [piece.definition for piece in analysis.pieces]
     counts: dict[int, dict[str, int]] = {}
@@ -136,14 +149,16 @@ def _unit_counts(
     return counts
 
 
-def _gains(document: Counts, worth: Mapping[str, float], *, length: float) -> dict[str, float]:
-    """Return what each term adds to a document's score, by BM25 without calls: this is the hot loop."""
+def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> list[float]:
+    """Return what each term adds to a document's score, by BM25 without calls: this is the hot loop.
+
+    Args:
+        document: How often it holds each term; those that are not in ``most`` add nothing.
+        most: What each term can add at most.
+        length: Of the document, as a multiple of the average.
+    """
     norm = K1 * (1 - PIECE_B + PIECE_B * length)
-    return {
-        term: worth[term] * (K1 + 1) * count / (count + norm)
-        for term, count in document.items()
-        if term in worth
-    }
+    return [most[term] * count / (count + norm) for term, count in document.items() if term in most]
 
 
 def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:

@@ -13,6 +13,8 @@ class Piece(NamedTuple):
         definition: Place of its innermost definition in ``FileAnalysis.definitions``, ``-1`` for none.
         terms: How many terms it has, with repetitions.
         characters: Of its lines.
+        comments: Characters of those that are comments, docstrings or a licence.
+        preamble: Characters of those that are imports or a licence.
     """
 
     first: int
@@ -20,6 +22,8 @@ class Piece(NamedTuple):
     definition: int
     terms: int
     characters: int
+    comments: int = 0
+    preamble: int = 0
 
 
 class DefinedName(NamedTuple):

@@ -29,6 +29,8 @@ def _text(inquiry: Inquiry) -> Iterator[Missing]:
     """Yield why words matched nothing."""
     if not inquiry.files:
         yield Missing("files", "there is no file to rank")
+    elif any(gap.evidence == "text" for gap in inquiry.question.missing):
+        return  # whoever asks has said so already
     elif not inquiry.question.task.text.strip():
         yield Missing("text", "there is no text of a task")
     elif not inquiry.terms:

@@ -1,7 +1,8 @@
 """What the project's history says: what was changed for similar tasks, lately, and together."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import fsum, log1p
+from dataclasses import replace
+from math import fsum, log1p, sqrt
 
 from aggregate.models.choice import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey
@@ -10,9 +11,6 @@ from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.question import Commit
 from aggregate.ranking.scaling import scaled_evidence
 
-_OLD = 500
-"""Changes newer than this many others count fully, older ones half: the code they changed has moved on."""
-_OLD_SHARE = 0.5
 _MOST_RECENT = 120
 """Changes that count as recent."""
 _HALF_LIFE = 8
@@ -24,14 +22,28 @@ _FEWEST_TOGETHER = 2
 
 
 def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
-    """Return the places of the past changes whose messages resemble the task most, and how much each counts.
+    """Return the places of the past changes that resemble the task most, and how much each counts.
 
-    Similarity is cubed, so that a message that is twice as near counts eight times.
+    Likeness is squared, so that a change that is twice as near counts four times. Their age says nothing beside it.
     """
-    return [
-        (place, likeness**3 * (_OLD_SHARE if place >= _OLD else 1.0))
-        for place, likeness in inquiry.similar
-    ]
+    return [(similar.place, similar.score**2) for similar in inquiry.similar]
+
+
+def _certainty(inquiry: Inquiry) -> float:
+    """Return how much similar changes say at all, up to 1.
+
+    Where the nearest of them has no more than ``fix`` in common with the task, the best of them is as good as none.
+    """
+    return sqrt(max((similar.share for similar in inquiry.similar), default=0.0))
+
+
+def _weakened(evidence: Evidence, certainty: float) -> Evidence:
+    """Return an evidence with its values times how much it says at all."""
+    return replace(
+        evidence,
+        files={file: value * certainty for file, value in evidence.files.items()},
+        pieces={key: value * certainty for key, value in evidence.pieces.items()},
+    )
 
 
 def _recent_changes(commits: Sequence[Commit]) -> Iterator[tuple[int, float]]:
@@ -46,7 +58,8 @@ def changed_files(inquiry: Inquiry) -> Evidence:
         return Evidence("similar changes", missing=_no_history(inquiry))
     files, counts = _changed_files(inquiry, _similar_changes(inquiry))
     matched = {file: _times(counts[file], "similar change") for file in files}
-    return scaled_evidence("similar changes", files=files, matched=matched)
+    evidence = scaled_evidence("similar changes", files=files, matched=matched)
+    return _weakened(evidence, _certainty(inquiry))
 
 
 def _no_history(inquiry: Inquiry) -> Missing | None:
@@ -83,13 +96,14 @@ def _changed_files(
 def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
     """Return the pieces of the definitions that similar changes changed, and recent ones."""
     places = _NamedPieces(inquiry, candidates)
+    similar = _of_definitions(
+        "definitions of similar changes",
+        inquiry,
+        places=places,
+        changes=_similar_changes(inquiry),
+    )
     return (
-        _of_definitions(
-            "definitions of similar changes",
-            inquiry,
-            places=places,
-            changes=_similar_changes(inquiry),
-        ),
+        _weakened(similar, _certainty(inquiry)),
         _of_definitions(
             "recently changed definitions",
             inquiry,

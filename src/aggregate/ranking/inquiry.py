@@ -66,7 +66,7 @@ class Inquiry:
             matcher,
             PathTable(corpus.files),
             kinds_of(corpus.files),
-            similar_commits(question.commits, question.task.terms),
+            similar_commits(question.commits, question.task.change_words),
             _words(question.task.text, frozenset(wanted)),
             _path_terms(corpus.files, matcher) if wanted else {},
         )
@@ -92,13 +92,12 @@ def _path_terms(
     """Return the terms in the files' paths; each folder is looked at once."""
     by_folder: dict[str, Mapping[str, int]] = {"": {}}
     held: dict[int, Mapping[str, int]] = {}
-    for file, facts in enumerate(files):
-        folder, _, name = facts.path.rpartition("/")
+    parts = [facts.path.rpartition("/") for facts in files]
+    in_names = matcher.matched_in([name for _, _, name in parts])
+    for file, ((folder, _, name), in_name) in enumerate(zip(parts, in_names, strict=True)):
         if folder not in by_folder:
             by_folder[folder] = _counted(folder.split("/"), matcher)
-        counts = by_folder[folder]
-        if matcher.matched(name):
-            counts = _counted([*folder.split("/"), name], matcher)
+        counts = _counted([*folder.split("/"), name], matcher) if in_name else by_folder[folder]
         if counts:
             held[file] = counts
     return held

@@ -1,6 +1,7 @@
 """What of a message is its author's own words on the matter: without trailers, addresses and what is quoted."""
 
 import re
+from collections import Counter
 from typing import Final
 
 _TRAILER: Final = re.compile(
@@ -45,6 +46,11 @@ _WORDING: Final = re.compile(
 )
 """What every traceback says."""
 
+_NUMBER: Final = re.compile(r"(?:0x)?+[0-9][0-9a-fA-F]*+")
+"""What differs between two lines of a log, also in times and identifiers."""
+_OFTEN: Final = 12
+"""Lines that differ in numbers alone: so many are a log's, which tells by what it says once."""
+
 
 def own_words(text: str) -> str:
     """Return ``text`` without trailers, addresses, numbers of tickets, quoted e-mail, and outer folders of files.
@@ -77,6 +83,18 @@ def _unquoted(text: str) -> str:
 def without_wording(text: str) -> str:
     """Return ``text`` without the words that are in every traceback, and without addresses in memory."""
     return _WORDING.sub(" ", _PYTHON_FRAME.sub(r"\1 ", text))
+
+
+def without_repetition(text: str) -> str:
+    """Return ``text`` without lines that occur often but for their numbers; all of it where no word is left."""
+    lines = text.split("\n")
+    if len(lines) < _OFTEN:
+        return text
+    shapes = [_NUMBER.sub("0", line.strip()) for line in lines]
+    often = {shape for shape, times in Counter(shapes).items() if shape and times >= _OFTEN}
+    rare = [line for line, shape in zip(lines, shapes, strict=True) if shape not in often]
+    left = "\n".join(rare)
+    return left if re.search(r"[^\W\d_]", left) else text
 
 
 def without_quotes(text: str) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from aggregate.ranking.diff_places import diff_places
 from aggregate.ranking.file_names import is_file_name
 from aggregate.ranking.question import NamedPlace
 from aggregate.ranking.symbol_text import plain_symbol
@@ -102,7 +103,8 @@ def named_places(text: str) -> tuple[NamedPlace, ...]:
     the first. Places without a line come behind those with one.
     """
     places: dict[tuple[str, int], NamedPlace] = {}
-    for place in _ordered(_TERMINAL_COLOURS.sub("", text)):
+    plain = _TERMINAL_COLOURS.sub("", text)
+    for place in (*diff_places(plain), *_ordered(plain)):
         key = place.path, place.line
         if place.symbol or key not in places:
             before = places.get(key)

@@ -151,10 +151,13 @@ def _best_files(
     named = files_with_named_definitions(inquiry)
     weight = weights.get("named in the task", 0.0)
     rough = {
-        file: value + logarithm_of_count(facts.pieces) + weight * named.get(file, 0.0)
+        file: value + logarithm_of_count(facts.pieces)
         for file, (value, facts) in enumerate(zip(sums, inquiry.files, strict=True))
         if facts.pieces
     }
+    for file, value in named.items():
+        if file in rough:
+            rough[file] += weight * value
     pointed = [file for _, files, _ in traced_files(inquiry) for file in files]
     pointed += sorted(seed_files(inquiry))
     pointed += [file for file in best_keys(named) if named[file] >= _CERTAIN]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 
 from aggregate.ranking.corpus import FileFacts
 
@@ -76,6 +77,9 @@ _SETTINGS_NAME = re.compile(
 )
 """What tells tools about a project; of a project that is nothing else all files are as likely as before."""
 
+_MOST_KNOWN = 10_000
+"""Folders, and names, whose kinds a process remembers from one question to the next, in a megabyte or two."""
+
 
 def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
     """Return what each file is for; each folder is looked at once."""
@@ -97,6 +101,7 @@ def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
     return kinds
 
 
+@lru_cache(maxsize=_MOST_KNOWN)
 def _kind_of_folder(folder: str) -> PathKind | None:
     """Return what the files of a folder are for, ``None`` where that does not tell."""
     parts = frozenset(folder.lower().split("/"))
@@ -106,6 +111,7 @@ def _kind_of_folder(folder: str) -> PathKind | None:
     return None
 
 
+@lru_cache(maxsize=_MOST_KNOWN)
 def _kind_of_name(name: str) -> PathKind:
     lower = name.lower()
     if _TEST_NAME.search(lower) or _TEST_CLASS.search(name):

@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
-from operator import xor
+from itertools import accumulate, groupby, pairwise
+from operator import itemgetter, xor
 from typing import Final, NamedTuple
 
 from aggregate.ranking.file_analysis import DefinedName
+from aggregate.ranking.line_kinds import LineKind
 
 MOST_LINES: Final = 25
 """Of a piece: about a screen; swept with the method, shorter ones lose their context and longer ones waste tokens."""
 _FEWEST_LINES: Final = 10
 """Of a piece that is cut off a longer run, so that the best place among fifteen is found."""
+_FEWEST_LEFT: Final = 4
+"""Lines behind the last cut: the end of a function, such as ``return text``, tells nothing alone."""
 WHOLE_DATA_LINES: Final = 25
 """A part of a document of data that is no longer is not taken apart: its keys alone tell nothing."""
 _SMALL_LINES: Final = 2
@@ -21,10 +24,22 @@ _APART: Final = frozenset({"class", "constructor", "function", "heading", "metho
 """What is told apart however short it is."""
 _CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
 """Lines that only end what stands before them, or lead over to the next: alone they tell nothing."""
+_GOES_ON: Final = re.compile(
+    r"\s*+(?:[)\]}.?:+]|&&|\|\||(?:and|catch|elif|else|elsif|elseif|ensure|except|finally|or|rescue|then)\b)"
+)
+"""How lines begin that go on with the statement before them, so that a piece is not to begin there."""
 _STRING: Final = '"""'
 """What a string of many lines begins and ends with in most languages that have such, a docstring for one."""
 _FENCE: Final = "```"
 """The same of a block of code in prose."""
+
+
+_PURPOSES: Final = {LineKind.IMPORT: LineKind.IMPORT, LineKind.LICENCE: LineKind.LICENCE}
+"""What lines outside of definitions are told apart by."""
+_NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
+"""Lines that are there for others."""
+_FEWEST_ALIKE: Final = 2
+"""Lines that are told from their neighbours."""
 
 
 class Run(NamedTuple):
@@ -103,17 +118,22 @@ def _with_own_lines(
     return kept
 
 
-def cut(runs: Sequence[Run], lines: Sequence[str], *, is_code: bool) -> Iterator[Run]:
+def cut(
+    runs: Sequence[Run], lines: Sequence[str], *, kinds: Sequence[LineKind] = ()
+) -> Iterator[Run]:
     """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it.
 
     Args:
         runs: All lines, in order.
         lines: The text's.
-        is_code: Whether it is a program.
+        kinds: Theirs, where it is a program.
     """
-    mark = _STRING if is_code else _FENCE
+    mark = _STRING if kinds else _FENCE
+    whole = _without_blank_runs(runs, lines)
+    if kinds:
+        whole = [part for run in whole for part in _by_purpose(run, kinds)]
     last: Run | None = None
-    for part in _parts(_without_blank_runs(runs, lines), lines, mark):
+    for part in _parts(whole, lines, mark):
         if last and _CLOSING.fullmatch("\n".join(lines[part.first - 1 : part.last])):
             last = last._replace(last=part.last)
             continue
@@ -127,14 +147,43 @@ def cut(runs: Sequence[Run], lines: Sequence[str], *, is_code: bool) -> Iterator
 def _parts(runs: Sequence[Run], lines: Sequence[str], mark: str) -> Iterator[Run]:
     for run in runs:
         first = run.first
-        if run.last - first >= MOST_LINES:
+        if run.last - first >= MOST_LINES + _FEWEST_LEFT:
             open_strings = _open_strings(lines[first - 1 : run.last], mark)
-            while run.last - first >= MOST_LINES:
+            while run.last - first >= MOST_LINES + _FEWEST_LEFT:
                 start = first - run.first
                 last = _best_end(lines, first, open_strings[start : start + MOST_LINES])
                 yield Run(first, last, run.owner)
                 first = last + 1
         yield Run(first, run.last, run.owner)
+
+
+def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
+    """Yield what stands outside of definitions in parts: a licence, imports, and all else.
+
+    Comments go with what follows them, blank lines with what stands before; a few lines of one kind among those of
+    another stay there.
+    """
+    first = run.first
+    if run.owner < 0:
+        purposes = [
+            (_PURPOSES.get(kinds[line - 1], LineKind.CODE), line)
+            for line in range(run.first, run.last + 1)
+            if kinds[line - 1] not in _NEUTRAL
+        ]
+        groups = [[*group] for _, group in groupby(purposes, key=itemgetter(0))]
+        for group, following in pairwise(groups):
+            begin = _with_leading(following[0][1], group[-1][1], kinds)
+            if len(group) >= _FEWEST_ALIKE and len(following) >= _FEWEST_ALIKE and begin > first:
+                yield run._replace(first=first, last=begin - 1)
+                first = begin
+    yield run._replace(first=first)
+
+
+def _with_leading(line: int, above: int, kinds: Sequence[LineKind]) -> int:
+    """Return the first line of the comments directly above a line, below ``above``."""
+    while line - 1 > above and kinds[line - 2] is LineKind.COMMENT:
+        line -= 1
+    return line
 
 
 def _open_strings(lines: Sequence[str], mark: str) -> list[bool]:
@@ -161,7 +210,7 @@ def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) ->
     """Return the last line of a piece that begins at ``first``.
 
     It is the last blank line or end of a docstring outside of strings, else the last blank line, else the one before
-    the least indented.
+    the least indented that begins a statement.
 
     Args:
         lines: The text's.
@@ -179,6 +228,6 @@ def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) ->
             continue
         following = lines[last]
         indentation = len(following) - len(following.lstrip())
-        if following.strip() and indentation < least:
+        if following.strip() and indentation < least and not _GOES_ON.match(following):
             best, least = last, indentation
     return last_blank or best or first + MOST_LINES - 1

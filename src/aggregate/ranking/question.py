@@ -34,6 +34,7 @@ class TaskText:
         places: Places that it names, the most telling first: of a traceback the frame where it ended.
         text: All of it.
         joined: Neighbouring words as one term: ``vfor`` of ``v-for``, ``retryloop`` of ``the retry loop``.
+        change_words: Of the first line, by ``ranking.change_words``.
     """
 
     terms: Mapping[str, int] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class TaskText:
     places: tuple[NamedPlace, ...] = ()
     text: str = ""
     joined: tuple[str, ...] = ()
+    change_words: tuple[str, ...] = ()
 
 
 class ChangedLines(NamedTuple):
@@ -67,11 +69,13 @@ class Commit(NamedTuple):
         paths: The files that it changed, relative to the base directory.
         names: For those commits that were looked at closely: ``(path, name of the definition)`` for each hunk's
             function context; ``()`` for the others.
+        change_words: Of its message's first line, by ``ranking.change_words``.
     """
 
     terms: frozenset[str]
     paths: tuple[str, ...]
     names: tuple[tuple[str, str], ...] = ()
+    change_words: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ from typing import Final, NamedTuple
 
 from aggregate.ranking.question import Commit
 
-MOST_SIMILAR: Final = 40
+MOST_SIMILAR: Final = 100
 """Commits that count as like the task; measured with the weights of ``ranking.weights``."""
+MOST_READ: Final = 40
+"""Those of them whose definitions are looked at: git has to compare the files of each."""
 _K1: Final = 1.2
 """BM25's usual saturation; with terms that occur once it only scales."""
 _B: Final = 0.75
@@ -20,40 +22,44 @@ class SimilarCommit(NamedTuple):
 
     Attributes:
         place: In the history, ``0`` for the newest.
-        score: BM25 of its message's terms, above ``0``.
+        score: BM25 of the words of its message's first line, above ``0``.
+        share: What the words in common are worth of all that are asked for, above ``0`` up to ``1``.
     """
 
     place: int
     score: float
+    share: float = 1.0
 
 
 def similar_commits(
-    commits: Sequence[Commit], terms: Iterable[str], most: int = MOST_SIMILAR
+    commits: Sequence[Commit], words: Iterable[str], most: int = MOST_SIMILAR
 ) -> list[SimilarCommit]:
-    """Return the commits whose messages resemble a text most, the most alike first, of equal ones the newer.
+    """Return the commits whose first lines resemble a task's most, the most alike first, of equal ones the newer.
 
     Args:
         commits: The history, the newest first.
-        terms: Those of the text; each counts once.
+        words: Of the task's first line, by ``ranking.change_words``.
         most: How many are returned at most.
     """
-    asked = frozenset(terms)
-    shared = [commit.terms & asked for commit in commits]
-    frequency = Counter(term for terms_of_commit in shared for term in terms_of_commit)
+    asked = frozenset(words)
+    shared = [commit.change_words & asked for commit in commits]
+    frequency = Counter(word for words_of_commit in shared for word in words_of_commit)
     if not frequency:
         return []
     total = len(commits)
     worth = {
-        term: math.log(1 + (total - count + 0.5) / (count + 0.5))
-        for term, count in frequency.items()
+        word: math.log(1 + (total - frequency[word] + 0.5) / (frequency[word] + 0.5))
+        for word in asked
     }
-    average = sum(len(commit.terms) for commit in commits) / total
-    scored: list[tuple[float, int]] = []
+    most_worth = math.fsum(worth.values())
+    average = sum(len(commit.change_words) for commit in commits) / total
+    scored: list[tuple[float, int, float]] = []
     for place, matched in enumerate(shared):
         if matched:
-            length = len(commits[place].terms) / average
+            length = len(commits[place].change_words) / average
             weight = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * length))
             # Summed exactly, since the order of a set is another in each process.
-            scored.append((-weight * math.fsum(map(worth.__getitem__, matched)), place))
+            told = math.fsum(map(worth.__getitem__, matched))
+            scored.append((-weight * told, place, told / most_worth))
     scored.sort()
-    return [SimilarCommit(place, -score) for score, place in scored[:most]]
+    return [SimilarCommit(place, -score, share) for score, place, share in scored[:most]]

@@ -3,8 +3,14 @@
 import re
 from typing import Final
 
+from aggregate.ranking.change_words import change_words
 from aggregate.ranking.joined_words import joined_neighbours
-from aggregate.ranking.message_text import own_words, without_quotes, without_wording
+from aggregate.ranking.message_text import (
+    own_words,
+    without_quotes,
+    without_repetition,
+    without_wording,
+)
 from aggregate.ranking.named_identifiers import named_identifiers
 from aggregate.ranking.named_places import named_places
 from aggregate.ranking.question import TaskText
@@ -43,7 +49,7 @@ def read_task(text: str) -> TaskText:
     """Return what ``text`` tells of what it is about; an empty text tells nothing. The time is linear in its length."""
     shortened = _ends(text.replace("\r\n", "\n").replace("\r", "\n"), _MOST_CHARACTERS)
     shortened = _BLANK_LINES.sub("\n\n", shortened)
-    words = own_words(shortened)
+    words = without_repetition(own_words(shortened))
     subject = _subject(words)
     words = without_wording(words)
     looked_at = _ends(words, _MOST_LOOKED_AT)
@@ -55,6 +61,7 @@ def read_task(text: str) -> TaskText:
         places=named_places(without_quotes(_ends(shortened, _MOST_LOOKED_AT))),
         text=text,
         joined=joined_neighbours(words),
+        change_words=tuple(sorted(change_words(subject))),
     )
 
 

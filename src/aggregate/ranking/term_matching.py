@@ -38,13 +38,12 @@ class TermMatcher:
 
         Most names hold nothing, so some ten thousand are searched as one text for those that may hold something.
         """
-        text = "\n".join(names)
-        if not text.isascii():
-            return [self.matched(name) for name in names]
-        matched: list[tuple[str, ...]] = [()] * len(names)
+        # Other letters may become longer where they become small: their names are looked at one by one.
+        plain = [name if name.isascii() else "" for name in names]
+        matched = [() if name.isascii() else self.matched(name) for name in names]
         ends: list[int] = []
-        for hit in self._may_hold.finditer(text.lower()):  # no term holds a line feed
-            ends = ends or list(accumulate(len(name) + 1 for name in names))
+        for hit in self._may_hold.finditer("\n".join(plain).lower()):  # no term holds a line feed
+            ends = ends or list(accumulate(len(name) + 1 for name in plain))
             place = bisect_right(ends, hit.start())
             matched[place] = self.matched(names[place])
         return matched

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from itertools import chain, pairwise
 from typing import Final
 from zlib import crc32
@@ -58,9 +59,13 @@ _UNSPACED: Final = (
 )
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han; and Korean, whose words end in
 particles."""
-_SCRIPT: Final = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_IS_UNSPACED: Final = re.compile(rf"[{_UNSPACED}]")
 _VOWEL: Final = re.compile("[aeiouy]")
+
+
+@cache  # as large a set takes the library some milliseconds, and most projects have no such word
+def _scripts() -> re.Pattern[str]:
+    """Return what finds runs of letters, the group of those of scripts without spaces."""
+    return re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
 
 
 def terms_in(text: str) -> Counter[str]:
@@ -141,12 +146,12 @@ def _terms_of(word: str) -> tuple[str, ...]:
     if word.isascii():
         return _terms_of_spaced(word)
     terms: list[str] = []
-    for run in _SCRIPT.findall(word):
-        if _IS_UNSPACED.match(run):
-            terms += run
-            terms += map("".join, pairwise(run))
+    for run in _scripts().finditer(word):
+        if run[1]:
+            terms += run[1]
+            terms += map("".join, pairwise(run[1]))
         else:
-            terms += _terms_of_spaced(run)
+            terms += _terms_of_spaced(run[0])
     return tuple(terms)
 
 

@@ -60,20 +60,19 @@ def not_shown_segment(
 
 def _folder_lines(files: Sequence[HiddenFile]) -> Iterator[str]:
     """Yield a line for each folder below the one that all share, the largest first, and one for all small ones."""
-    totals: dict[str, tuple[int, int]] = {}
+    sizes: dict[str, list[int]] = {}
     shared = _shared_folder(files)
     start = len(shared)
     for path, size in files:
-        folder = path[: path.find("/", start) + 1] or shared or "./"
-        number, tokens = totals.get(folder, (0, 0))
-        totals[folder] = number + 1, tokens + size
-    ordered = sorted(totals.items(), key=lambda total: (-total[1][1], total[0]))
-    for folder, (number, tokens) in ordered[:_MOST_FOLDERS]:
+        sizes.setdefault(path[: path.find("/", start) + 1], []).append(size)
+    totals = [(folder or shared or "./", len(held), sum(held)) for folder, held in sizes.items()]
+    ordered = sorted(totals, key=lambda total: (-total[2], total[0]))
+    for folder, number, tokens in ordered[:_MOST_FOLDERS]:
         yield f"- {heading_text(folder)}: {_files(number)}, about {tokens:,} tokens"
-    others = [total for _, total in ordered[_MOST_FOLDERS:]]
+    others = ordered[_MOST_FOLDERS:]
     if others:
-        number = sum(number for number, _ in others)
-        tokens = sum(tokens for _, tokens in others)
+        number = sum(number for _, number, _ in others)
+        tokens = sum(tokens for _, _, tokens in others)
         yield f"- {len(others):,} more folders: {_files(number)}, about {tokens:,} tokens"
 
 

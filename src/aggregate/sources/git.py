@@ -38,7 +38,8 @@ def list_files(folder: str) -> list[str] | None:
     # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
     if others is None or (not _is_root(folder) and ignores(folder, real_path(folder))):
         return None
-    return sorted(name for name in {*tracked, *_names(others)} if not name.endswith("/"))
+    # Git's own order is nearly that of the names, so that sorting is quick; what is in conflict stands there thrice.
+    return list(dict.fromkeys(sorted([*tracked, *_files_in(others)])))
 
 
 def ignores(folder: str, path: str) -> bool:
@@ -60,7 +61,7 @@ def other_files(folder: str) -> list[str]:
     listed = git(
         folder, "ls-files", "-z", "--others", "--exclude-standard", limits=GitLimits.for_rules()
     )
-    return sorted(name for name in _names(listed or b"") if not name.endswith("/"))
+    return sorted(_files_in(listed or b""))
 
 
 def touched_files(folder: str) -> list[list[str]]:
@@ -125,8 +126,13 @@ def _by_commit(changes: bytes, hashes: bytes) -> Iterator[list[str]]:
     yield files
 
 
+def _files_in(listed: bytes) -> list[str]:
+    """Return what git lists of what it does not track, without repositories below, which end with a slash."""
+    return [name for name in _names(listed) if not name.endswith("/")]
+
+
 def _names(listed: bytes) -> list[str]:
-    return [name for name in _decoded(listed).split("\0") if name]
+    return [*filter(None, _decoded(listed).split("\0"))]
 
 
 def _decoded(listed: bytes) -> str:

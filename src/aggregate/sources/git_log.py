@@ -5,11 +5,9 @@ megabytes, and such a commit counts as one that tells nothing.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from aggregate.sources.git_patch import PATCH_OPTIONS, read_hunks
 from aggregate.sources.git_process import Output, bounded_git
 
 MOST_PATHS: Final = 200
@@ -18,22 +16,17 @@ _LONGEST_MESSAGE: Final = 20_000
 """Characters of a message that are read: longer ones hold logs or the messages of what was merged."""
 _COMMITS_AT_ONCE: Final = 256
 """For which git is run once, so that one hostile commit costs only those around it."""
-_MOST_BYTES: Final = 16_000_000
+MOST_BYTES: Final = 16_000_000
 """Of what git prints at once: 256 ordinary commits take 100 KB, and 256 of 200 files with long names 10 MB."""
-_MOST_CUTS: Final = 3
-"""How often git may be ended, or fail, before no more is asked: a whole history of huge commits is an attack."""
-_MOST_PARTS: Final = 12
-"""How often git may be ended while it told of some: each time it goes on behind them, and takes a second or two."""
-_PATCHES_AT_ONCE: Final = 40
-"""Commits whose changes git compares at once."""
-_PATCH_SECONDS: Final = 2
-"""Of a processor, for them: 40 ordinary commits take 0.05. A repository can say by a pattern how its definitions begin,
-and git matches some patterns for minutes."""
-_LARGE_FILE: Final = "core.bigFileThreshold=1m"
-"""Git compares no larger files: they are data, and a comparison can take the square of their lines."""
-_ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
+MOST_FAILURES: Final = 3
+"""How often git may take too long, or fail, before no more is asked: it takes seconds each time."""
+_MOST_FLOODS: Final = 250
+"""How often git may print more than is read at once: it goes on behind what was read, a twentieth of a second later for
+most, and a history of 3,000 commits that is nothing but imports of whole trees has no more of them."""
+_MESSAGE: Final = 2
+"""The place of a message among the fields of a record."""
 _ID: Final = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
-_AS_STORED: Final = "--no-replace-objects"
+AS_STORED: Final = "--no-replace-objects"
 """A commit's id stands for what it holds: no other object is taken in its place."""
 
 
@@ -67,22 +60,10 @@ class LoggedCommit(NamedTuple):
     paths: tuple[str, ...]
 
 
-class HunkContext(NamedTuple):
-    """Where a commit changed a file.
-
-    Attributes:
-        path: Relative to the folder.
-        line: The line that the definition around the change begins with, as far as git knows the language.
-    """
-
-    path: str
-    line: str
-
-
 def find_head(folder: str) -> Head | None:
     """Return where the history of ``folder`` begins, ``None`` where there is none that git can read."""
     questions = ("--is-shallow-repository", "--absolute-git-dir", "--show-prefix")
-    output = bounded_git(folder, _AS_STORED, "rev-parse", *questions, "HEAD", most=_MOST_BYTES)
+    output = bounded_git(folder, AS_STORED, "rev-parse", *questions, "HEAD", most=MOST_BYTES)
     lines = _decoded(output.data).splitlines() if output and output.is_complete else []
     if len(lines) != len(questions) + 1:  # no commit, or names with line breaks
         return None
@@ -107,7 +88,7 @@ def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
 def _listed(folder: str, head: Head, most: int, *within: str) -> tuple[str, ...] | None:
     output = bounded_git(
         folder,
-        _AS_STORED,
+        AS_STORED,
         "rev-list",
         "--no-merges",
         "--min-parents=1",
@@ -115,7 +96,7 @@ def _listed(folder: str, head: Head, most: int, *within: str) -> tuple[str, ...]
         head.commit,
         "--",
         *within,
-        most=_MOST_BYTES,
+        most=MOST_BYTES,
     )
     if output is None or not output.is_complete:
         return None
@@ -123,9 +104,11 @@ def _listed(folder: str, head: Head, most: int, *within: str) -> tuple[str, ...]
 
 
 def read_commits(
-    folder: str, ids: Sequence[str], *, most_bytes: int = _MOST_BYTES
+    folder: str, ids: Sequence[str], *, most_bytes: int = MOST_BYTES
 ) -> dict[str, LoggedCommit]:
     """Return the commits by their ids; those that git cannot tell of in time are left out.
+
+    A commit of which git prints more than is read at once tells of no files, and the next one follows.
 
     Args:
         folder: What paths are relative to.
@@ -134,20 +117,24 @@ def read_commits(
     """
     commits: dict[str, LoggedCommit] = {}
     waiting = [*ids]
-    cuts = 0
-    while waiting and cuts < _MOST_CUTS:
+    floods = failures = 0
+    while waiting and failures < MOST_FAILURES and floods < _MOST_FLOODS:
         asked = waiting[:_COMMITS_AT_ONCE]
         output = _log(folder, asked, most_bytes)
         if output is None:
             break
         data, is_complete = output
         read = _commits(data, is_complete=is_complete)
+        if is_complete:
+            waiting = waiting[len(asked) :]
+        elif len(data) >= most_bytes:
+            floods += 1
+            read = read or _cut_commit(data)
+            waiting = waiting[max(len(read), 1) :]
+        else:
+            failures += 1
+            waiting = waiting[max(len(read), 1) :]
         commits |= {commit.id: commit for commit in read}
-        done = {commit.id for commit in read} if not is_complete else set(asked)
-        waiting = [commit for commit in waiting if commit not in done]
-        if not is_complete:
-            cuts += 1
-            waiting = waiting if done else waiting[1:]
     return commits
 
 
@@ -155,7 +142,7 @@ def _log(folder: str, ids: Sequence[str], most_bytes: int) -> Output | None:
     """Return a record for each commit: an empty field, id, message, and the names of files, each ended by NUL."""
     return bounded_git(
         folder,
-        _AS_STORED,
+        AS_STORED,
         "diff-tree",
         "--stdin",
         "-r",
@@ -167,7 +154,7 @@ def _log(folder: str, ids: Sequence[str], most_bytes: int) -> Output | None:
         "--encoding=UTF-8",
         "--format=%x00%H%x00%B",
         "--ignore-submodules=none",
-        stdin=_lines(ids),
+        stdin=id_lines(ids),
         most=most_bytes,
     )
 
@@ -188,10 +175,18 @@ def _commits(data: bytes, *, is_complete: bool) -> list[LoggedCommit]:
         is_last = next_place >= len(fields) - 1
         if not is_last or is_complete or len(names) > MOST_PATHS:
             paths = tuple(names) if len(names) <= MOST_PATHS else ()
-            message = fields[place + 2][:_LONGEST_MESSAGE]
+            message = fields[place + _MESSAGE][:_LONGEST_MESSAGE]
             commits.append(LoggedCommit(fields[place + 1], message, paths))
         place = next_place
     return commits
+
+
+def _cut_commit(data: bytes) -> list[LoggedCommit]:
+    """Return a commit that alone is more than is read at once: it has a message, and tells of no file."""
+    fields = _decoded(data).split("\0", 3)
+    if len(fields) < _MESSAGE + 1:
+        return []
+    return [LoggedCommit(fields[_MESSAGE - 1], fields[_MESSAGE][:_LONGEST_MESSAGE], ())]
 
 
 def _next_record(fields: Sequence[str], start: int) -> int:
@@ -201,92 +196,8 @@ def _next_record(fields: Sequence[str], start: int) -> int:
         return len(fields)
 
 
-def context_rules() -> bytes:
-    """Return what decides which line git takes for the beginning of a definition.
-
-    Raises:
-        OSError: It is not on the disk, as in a zip file; git then takes the nearest line that begins with a letter.
-    """
-    return _ATTRIBUTES.read_bytes()
-
-
-def read_contexts(
-    folder: str, head: Head, ids: Sequence[str], *, most_bytes: int = _MOST_BYTES
-) -> dict[str, list[HunkContext]]:
-    """Return what each commit changed within the files that were there before; what git cannot tell is left out.
-
-    Where git is ended amid a commit, the next one begins with it: what is told of a commit must not depend on those
-    that are asked for with it, of which the index knows some and some not (rule I-2).
-
-    Args:
-        folder: What paths are relative to.
-        head: Of its history.
-        ids: Of the commits.
-        most_bytes: Of what git prints at once.
-    """
-    contexts: dict[str, list[HunkContext]] = {}
-    waiting = [*ids]
-    untold = cuts = 0
-    while waiting and untold < _MOST_CUTS and cuts < _MOST_PARTS:
-        asked = waiting[:_PATCHES_AT_ONCE]
-        output = _patches(folder, head, asked, most_bytes)
-        if output is None:
-            break
-        told = list(_contexts_by_commit(output.data))
-        if output.is_complete:
-            waiting = waiting[len(asked) :]
-        else:
-            told = told[:-1]
-            untold += not told  # the first one: git cannot tell of it, whatever is asked with it
-            cuts += 1
-            waiting = waiting[max(len(told), 1) :]
-        contexts |= dict(told)
-    return contexts
-
-
-def _patches(folder: str, head: Head, ids: Sequence[str], most_bytes: int) -> Output | None:
-    # Without a work tree and an index, and started elsewhere, git reads no attributes of the files as they are now,
-    # which change while commits do not.
-    within = (f"--relative={head.prefix}", "--", head.prefix) if head.prefix else ("--",)
-    return bounded_git(
-        folder,
-        _AS_STORED,
-        "-C",
-        head.git_folder,
-        f"--git-dir={head.git_folder}",
-        "--bare",
-        "-c",
-        f"core.attributesFile={_ATTRIBUTES}",
-        "-c",
-        _LARGE_FILE,
-        "diff-tree",
-        "--stdin",
-        "-r",
-        *PATCH_OPTIONS,
-        "--diff-filter=M",
-        "--always",
-        "--format=%x00%H",
-        *within,
-        stdin=_lines(ids),
-        most=most_bytes,
-        processor_seconds=_PATCH_SECONDS,
-        variables={"GIT_INDEX_FILE": f"{head.git_folder}/aggregate-reads-no-index"},
-    )
-
-
-def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
-    contexts: list[HunkContext] = []
-    for hunk in read_hunks(data):
-        if hunk.commit:
-            contexts = []
-            yield hunk.commit, contexts
-        elif hunk.context and len(contexts) < MOST_PATHS:
-            context = HunkContext(hunk.path, hunk.context)
-            if context not in contexts:
-                contexts.append(context)
-
-
-def _lines(ids: Sequence[str]) -> bytes:
+def id_lines(ids: Sequence[str]) -> bytes:
+    """Return the ids of commits as git reads them from its standard input."""
     return "".join(f"{commit}\n" for commit in ids).encode()
 
 

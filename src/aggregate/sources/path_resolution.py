@@ -19,6 +19,7 @@ from aggregate.sources.walk import Walked, walk_files, walk_tree
 OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
 SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
 _LINK_LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
+_UNKNOWN = "not looked at yet"
 _UNREADABLE = "a folder that cannot be read"
 _STOPPED = (
     "git took too long to list it and was stopped, so files that are not tracked are taken as the .gitignore files in "
@@ -152,14 +153,16 @@ class FolderListing:
         location = self._below_root(real_path(folder)).rstrip("/") + "/" if self.scope.root else ""
         plain = _PlainFolders(folder)
         verdicts = self._verdicts.setdefault(folder, {})  # of files that other globs have met
-        for name in matching:
-            if is_history(name):
-                continue
-            if name not in verdicts:
-                verdicts[name] = (
-                    SECRET if is_secret(location + name) else _reason_to_skip(folder, name, plain)
-                )
-            reason = verdicts[name]
+        for name in matching:  # a loop for a hundred thousand files
+            reason = verdicts.get(name, _UNKNOWN)
+            if reason is _UNKNOWN:
+                if is_history(name):
+                    reason = ""
+                elif is_secret(location + name):
+                    reason = SECRET
+                else:
+                    reason = _reason_to_skip(folder, name, plain)
+                verdicts[name] = reason
             if reason is None:
                 names.append(name)
             elif reason is SECRET:

@@ -119,6 +119,11 @@ def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
     return folders
 
 
+def is_of_git(folder: WatchedFolder) -> bool:
+    """Tell whether a folder is a repository's own, or that of all its worktrees."""
+    return folder.names is not None and folder.names >= _GIT_FILES
+
+
 def folder_of_file(path: str, folders: Folders) -> tuple[str, WatchedFolder]:
     """Return the folder to watch for the sake of one file in it."""
     folder, name = os.path.split(path)

@@ -25,6 +25,7 @@ from aggregate.sources.watched_folders import (
     folder_of_file,
     folders_below,
     folders_of_project,
+    is_of_git,
 )
 
 _QUIET_SECONDS: Final = 0.02
@@ -33,7 +34,6 @@ _BATCH_SECONDS: Final = 0.05
 """Nobody waits longer for the first change of a batch."""
 _LOOK_SECONDS: Final = 0.5
 """Some systems let nobody interrupt a wait, so it is a row of short ones, between which places are looked at."""
-
 
 _GONE: Final = -1, -1
 """In place of what tells a folder from others: one that is made after it was deleted may be given its number."""
@@ -135,6 +135,11 @@ class TreeWatch:
                     return None
                 self._look_at_places()
         return None
+
+    def git_folders(self) -> list[str]:
+        """Return the absolute paths of the repository's own folders, where there is one."""
+        with self._lock:
+            return [path for path, watched in self._folders.items() if is_of_git(watched)]
 
     def close(self) -> None:
         """End the watch; whoever waits gets no more changes. It may be called from any thread, and twice."""

@@ -7,10 +7,11 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.panel.browser.fake_panel import ORIGIN, FakePanel
 
+expect.set_options(timeout=20_000)  # ms: a busy machine takes its time
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
     "--no-sandbox",  # of the browser's own, which a container does not allow
@@ -41,8 +42,12 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    """Return an empty page; whatever it complains of on its console fails the test."""
+def page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Return an empty page; whatever it complains of on its console fails the test.
+
+    What a module calls ``EXPECTED_COMPLAINTS`` may be complained of too.
+    """
+    expected = (*EXPECTED, *getattr(request.module, "EXPECTED_COMPLAINTS", ()))
     context = chromium.new_context(
         viewport={"width": 1400, "height": 900}, color_scheme="light", bypass_csp=False
     )
@@ -51,7 +56,7 @@ def page(chromium: Browser) -> Iterator[Page]:
 
     def note(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and not any(
-            each in message.text for each in EXPECTED
+            each in message.text for each in expected
         ):
             complaints.append(message.text)
 

@@ -115,6 +115,10 @@ class FakePanel:
             return
         for edit in body.get("edits", []):
             self._edit(edit)
+        if name in ("draft/restore", "draft/forget"):
+            self.state["unsaved"] = ""
+        if name == "screenshot":
+            self.state["screenshots"].append(_NEW_SCREENSHOT)
         self.changed_on_disk()
         route.fulfill(json=self._posted(name))
 
@@ -128,6 +132,8 @@ class FakePanel:
             },
             "fit": {"prompt": self.prompt, "files": self._files(), "ms": 1.0},
             "send/plan": _PLAN,
+            "screenshot": {"state": self.state, "path": "screenshots/new.png"},
+            "send/stop": {},
         }
         return answers.get(name, self.state)
 
@@ -281,6 +287,12 @@ def _prompt(paths: list[str], lines: int) -> protocol.PromptData:
     }  # fmt: skip
 
 
+_NEW_SCREENSHOT: protocol.ScreenshotData = {
+    "path": "screenshots/new.png",
+    "url": "/static/icon.svg",
+    "problem": "",
+    "on": True,
+}
 _PLAN: protocol.PlanData = {
     "plan": "p1", "provider": "acme", "model": "large", "address": "", "tokens": 1000, "provider_tokens": 1100, "blocks": [],
     "cost": 0.0033, "cached": 400, "window": 200_000, "key": True, "lines": ["system 10", "user 1,090"], "warnings": [],

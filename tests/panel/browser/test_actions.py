@@ -272,3 +272,67 @@ def test_a_narrow_window_still_says_that_nothing_was_saved(opened: Opened, shop:
 
     expect(page.locator("#config-path")).to_be_hidden()
     expect(page.locator("#dirty")).to_be_visible()
+
+
+def test_a_first_task_comes_with_a_budget(opened: Opened, shop: FakePanel) -> None:
+    """Where nothing is chosen a task without a budget would take in all files: one edit sets both, and says so."""
+    for row in shop.files.values():
+        row |= {"view": "", "mode": "", "tokens": 0}
+    page = opened(shop)
+    page.keyboard.press("Alt+t")
+    page.keyboard.type("mend the till")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#status")).to_contain_text("within 32k tokens")
+    (body,) = shop.bodies("edit")
+    assert body["edits"] == [{"op": "task", "task": "mend the till", "budget": "32k"}]
+
+
+def test_screenshots_are_dropped_and_too_large_ones_refused(
+    opened: Opened, shop: FakePanel
+) -> None:
+    """A dropped picture is added and seen; one of more than 10 MB does not travel."""
+    page = opened(shop)
+    page.get_by_role("tab", name="Sections").click()
+    drop = """(size) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([new Uint8Array(size)], "shot.png", {type: "image/png"}));
+      document.body.dispatchEvent(new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true}));
+    }"""
+    page.evaluate(drop, 10_000_001)
+    expect(page.locator("#status")).to_contain_text("more than 10 MB")
+    assert shop.posts == []
+
+    page.evaluate(drop, 3)
+    expect(page.locator("#status")).to_contain_text("Added screenshots/new.png.")
+    expect(page.get_by_role("img", name="screenshots/new.png")).to_be_visible()
+    assert shop.bodies("screenshot") == [{"data": "AAAA", "name": "shot.png"}]
+
+
+def test_text_that_is_pasted_into_a_field_stays_text(opened: Opened, shop: FakePanel) -> None:
+    """What an office program copies holds a picture beside its text: in a field the text is meant."""
+    page = opened(shop)
+    page.locator("#task").focus()
+    page.evaluate(
+        """() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.items.add(new File([new Uint8Array(3)], "a.png", {type: "image/png"}));
+      clipboardData.setData("text/plain", "words");
+      document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}));
+    }"""
+    )
+    page.wait_for_timeout(100)
+    assert shop.posts == []
+
+
+def test_edits_from_before_are_dropped_by_a_button(opened: Opened, shop: FakePanel) -> None:
+    """They are offered until they are applied or dropped, and the focus does not fall out of the page."""
+    shop.state["unsaved"] = "edits that were not saved when the panel ended: files.paths"
+    page = opened(shop)
+    expect(page.get_by_role("region", name="Edits from before")).to_contain_text("files.paths")
+    page.locator("#forget").focus()
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#unsaved")).to_be_hidden()
+    expect(page.locator("#tree")).to_be_focused()
+    assert [name for name, _ in shop.posts] == ["draft/forget"]

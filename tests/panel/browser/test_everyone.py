@@ -206,3 +206,122 @@ def test_nothing_is_asked_of_other_hosts(opened: Opened) -> None:
     expect(page.locator("#treemap canvas")).to_be_visible()
 
     assert [address for address in panel.requests if not address.startswith(f"{ORIGIN}/")] == []
+
+
+def test_everything_is_done_by_keys_alone(opened: Opened) -> None:
+    """Task, filter, view, mode, fold, tabs, boxes, presets, sending: no pointer, and the focus comes back from a dialog."""
+    shop = FakePanel(["app/shop.py", "till.py"])
+    page = opened(shop)
+    press = page.keyboard.press
+    press("Alt+t")
+    page.keyboard.type("mend the till")
+    press("Enter")
+    press("Shift+Tab")
+    press("F6")
+    press("/")
+    page.keyboard.type("shop")
+    for key in ["ArrowDown", "End", "3", "Enter"]:
+        press(key)
+    expect(page.locator("#source .row")).to_have_count(6)
+    page.locator("#mode-bar :checked").focus()
+    press("ArrowRight")
+    expect(page.locator("#mode-bar :checked")).to_be_focused()
+    page.locator("#tree").focus()
+    for key in ["F6", "n", "s", "F6", "ArrowLeft"]:
+        press(key)
+    expect(page.locator("#prompt .rows")).to_contain_text("folded")
+    page.locator("#tab-prompt").focus()
+    press("ArrowRight")
+    press("ArrowRight")
+    page.locator("#panel-sections [data-key='screenshot a.png']").focus()
+    press("Space")
+    page.locator("#preset").focus()
+    press("ArrowDown")
+    press("Alt+m")
+    page.keyboard.type(" now?")
+    press("Tab")
+    press("Tab")
+    press("Enter")
+    expect(page.get_by_role("dialog")).to_contain_text("1,100 by the provider's count")
+    expect(page.get_by_role("button", name="Close")).to_be_focused()
+    press("Shift+Tab")
+    press("Enter")
+    expect(page.get_by_label("Answer")).to_contain_text("empty.")
+    press("Escape")
+    expect(page.locator("#preset")).to_be_focused()
+
+    asked = [edit["op"] for body in shop.bodies("edit") for edit in body["edits"]]
+    assert asked == ["task", "view", "view", "mask", "screenshot"]
+    assert [name for name, _ in shop.posts if name != "edit"] == [
+        "preset/apply",
+        "send/plan",
+        "send",
+    ]
+
+
+def test_the_focus_stays_where_it_is_while_everything_is_drawn_anew(opened: Opened) -> None:
+    """News from the disk redraw tree, file, prompt and sections: whoever types or walks by Tab keeps the place."""
+    shop = FakePanel(["app/shop.py", "till.py"])
+    page = opened(shop)
+    page.locator("#tree .rows .row", has_text="till.py").click()
+    expect(page.locator("#source .row")).to_have_count(6)
+    places = ["#tree", "#source", "#view", "#prompt", "#task", "#filter", "#section-jump", "#undo"]
+    lost = []
+    shop.state["can_undo"] = True
+    for tab in ["Prompt", "Sections"]:
+        page.get_by_role("tab", name=tab).click()
+        inside = ["[data-key='turn 0']", "[data-key='strategy']", "[data-key='add screenshot']"]
+        for place in [*places, "#mode-bar :checked", *(inside if tab == "Sections" else [])]:
+            if not page.locator(place).is_visible():
+                continue
+            page.locator(place).focus()
+            shop.definitions[0]["end"] -= 1
+            shop.state["sections"]["Files"] += 1
+            shop.changed_on_disk()
+            expect(page.locator("#revision")).to_have_text(
+                f"revision {shop.state['revision']}", timeout=15_000
+            )
+            page.wait_for_timeout(80)  # the file comes after the state
+            if not page.evaluate("(place) => document.activeElement.matches(place)", place):
+                lost.append((tab, place))
+    assert lost == []
+
+
+def test_at_twice_the_size_the_panes_stand_below_each_other(opened: Opened, page: Page) -> None:
+    """A window of 1280 pixels at 200 % has 640: nothing is cut off sideways, and each control can be reached."""
+    page.set_viewport_size({"width": 640, "height": 360})
+    opened(FakePanel(["a.py"]))
+    page.locator("#tree .rows .row").first.click()
+
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    outside = page.evaluate(
+        """[...document.querySelectorAll('button, input, select, textarea')].filter((control) => control.checkVisibility()
+        && !control.closest('.list') && control.getBoundingClientRect().right > window.innerWidth).map((control) => control.id)"""
+    )
+    assert outside == []
+    page.locator("#prompt").scroll_into_view_if_needed()
+    expect(page.locator("#prompt .row.heading").first).to_be_in_viewport()
+
+
+def test_nothing_moves_for_whoever_wants_no_motion(opened: Opened, page: Page) -> None:
+    """While a prompt is composed its total pulses, but not where the system asks for less motion."""
+    shop = FakePanel(["a.py"])
+    shop.state["composed"] = 0
+    moving = "getComputedStyle(document.querySelector('#total .figure')).animationName"
+    opened(shop)
+    assert page.evaluate(moving) == "composing"
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(moving) == "none"
+
+
+def test_selection_and_cursor_are_seen_in_forced_colours(opened: Opened, page: Page) -> None:
+    """Where the system's few colours replace all others, the selected row has the system's own of selections."""
+    page.emulate_media(forced_colors="active")
+    opened(FakePanel(["a.py", "b.py"]))
+    page.locator("#tree .rows .row").first.click()
+    page.locator("#tree").focus()
+    colour = "(row) => getComputedStyle(row).backgroundColor"
+    rows = page.locator("#tree .rows .row")
+
+    assert rows.nth(0).evaluate(colour) != rows.nth(1).evaluate(colour)
+    assert rows.nth(0).evaluate("(row) => getComputedStyle(row).outlineStyle") == "solid"

@@ -1,12 +1,7 @@
 """The page on the real server: what is edited by eye stands in the same file that the command line reads."""
 
 import os
-import re
-import signal
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,60 +9,17 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.panel.browser.conftest import ROWS
+from tests.panel.browser.panel_process import Server
 from tests.project import project
 
 pytestmark = pytest.mark.browser
-STARTING = 30  # seconds for the server to print its address, on a busy machine
-
-
-class Server:
-    """``aggregate panel`` in a process of its own, on a port that stays the same when it is started again."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.start()
-
-    def start(self) -> None:
-        """Start it and read the address from what it prints."""
-        command = [
-            sys.executable,
-            "-m",
-            "aggregate",
-            "panel",
-            "--no-open",
-            "--port",
-            str(self.port),
-        ]
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        self.process = subprocess.Popen(
-            command,
-            cwd=self.root,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        until = time.monotonic() + STARTING
-        seen = ""
-        while time.monotonic() < until and (line := self.process.stdout.readline()):
-            seen += line
-            match = re.search(r"http://\S+", line)
-            if match:
-                self.address = match.group()
-                return
-        raise AssertionError(f"no address: {seen}")
-
-    def stop(self) -> int:
-        """End it as Ctrl-C does; return its exit code."""
-        self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(STARTING)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return code
+PASTE = """async () => {
+  const canvas = Object.assign(document.createElement("canvas"), {width: 3, height: 2});
+  const drawn = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  const clipboardData = new DataTransfer();
+  clipboardData.items.add(new File([drawn], "image.png", {type: "image/png"}));
+  document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}));
+}"""
 
 
 @pytest.fixture
@@ -202,17 +154,40 @@ def test_pages_that_nobody_sees_take_no_connection(shop: Page, server: Server) -
     _line(shop, "return 77")
 
 
-def test_a_restart_says_that_edits_are_gone(shop: Page, server: Server) -> None:
-    """A draft lives as long as its server: whoever had edits that were not saved is told."""
+def test_edits_that_were_not_saved_are_offered_after_a_restart(shop: Page, server: Server) -> None:
+    """Whoever had edits is told after a restart of the server, and one button brings them back."""
     shop.locator(ROWS, has_text="shop.py").click()
     shop.locator("#tree").focus()
     shop.keyboard.press("4")
     expect(shop.locator("#dirty")).to_be_visible()
+    expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
     server.stop()
     server.start()
-    expect(shop.locator("#status")).to_contain_text(
-        "edits that were not saved are gone", timeout=15_000
-    )
+    _line(shop, "return 2")
+    expect(shop.locator("#unsaved")).to_contain_text("files", timeout=15_000)
+    assert "outline" not in (server.root / "manual_slop.toml").read_text("utf-8")
+
+    shop.get_by_role("button", name="Apply again").click()
+
+    expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
+    expect(shop.locator("#unsaved")).to_be_hidden()
+    expect(shop.locator("#dirty")).to_be_visible()
+
+
+def test_a_pasted_screenshot_is_stored_and_shown(shop: Page, server: Server) -> None:
+    """The picture lies in the project, stands in the prompt, and is seen in the page; undo takes it out of the prompt."""
+    shop.get_by_role("tab", name="Sections").click()
+    shop.evaluate(PASTE)
+
+    expect(shop.locator("#status")).to_contain_text("Added ")
+    picture = shop.locator("#panel-sections img")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 3
+    (stored,) = server.root.rglob("*.png")
+    shop.get_by_role("tab", name="Prompt").click()
+    _line(shop, stored.name)
+    shop.keyboard.press("Control+z")
+    expect(shop.locator("#prompt .rows")).not_to_contain_text(stored.name)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
@@ -222,15 +197,3 @@ def test_a_file_whose_name_is_no_unicode_opens(shop: Page, server: Server) -> No
     Path(os.fsdecode(name)).write_text("latin = 1\n", "utf-8")
     shop.locator(ROWS, has_text="caf").click(timeout=15_000)
     expect(shop.locator("#source .rows")).to_contain_text("latin = 1")
-
-
-def test_sending_with_the_scripted_model_streams(shop: Page) -> None:
-    """Plan, cost, answer, with no key and no network."""
-    shop.get_by_role("button", name="Send…").click()
-    shop.get_by_label("Question").fill("Who pays?")
-    if shop.get_by_label("Model").locator("option", has_text="scripted").count() == 0:
-        pytest.skip("the scripted model is not offered")
-    shop.get_by_label("Model").select_option("scripted")
-    shop.get_by_role("button", name="Show the plan").click()
-    shop.get_by_role("button", name=re.compile("^Send")).last.click()
-    expect(shop.get_by_label("Answer")).not_to_be_empty()

@@ -205,3 +205,22 @@ def test_a_flat_list_names_the_file_before_its_folder(opened: Opened) -> None:
     page.get_by_label("Flat").check()
 
     assert page.locator(f"{ROWS} .name").all_inner_texts() == ["a.py", "b.py\napp/deep"]
+
+
+def test_a_folder_that_holds_one_folder_opens_that_too(opened: Opened) -> None:
+    """Nobody clicks through ``src/main/java/com/acme`` level by level."""
+    deep = [f"src/main/java/com/acme/{name}.java" for name in ("Shop", "Till")]
+    page = opened(FakePanel([*deep, *(f"docs/{n}.md" for n in range(70))]))
+    page.locator("#tree .rows .row", has_text="src/").click()
+
+    expect(page.locator("#tree .rows .row", has_text="Till.java")).to_be_visible()
+
+
+def test_characters_that_turn_names_round_are_named(opened: Opened) -> None:
+    """A name that would read as another one, and a line of source, show the code point of what is not seen."""
+    page = opened(FakePanel(["rtl\u202egnp.py"], source=["a = 1 # \u2066 \u202e }"]))
+
+    expect(page.locator("#tree .rows .row")).to_contain_text("rtl[U+202E]gnp.py")
+    page.locator("#tree .rows .row").click()
+    expect(page.locator("#file-title")).to_contain_text("rtl[U+202E]gnp.py")
+    expect(page.locator("#source .row .text").first).to_have_text("a = 1 # [U+2066] [U+202E] }")

@@ -57,8 +57,9 @@ class PlanData(TypedDict):
 class SendRequest(TypedDict):
     """``POST /api/send``; answered by a stream of server-sent events.
 
-    Each event's data is JSON: ``text`` ``{"text": …}``, ``done`` ``{"sentence": …, "path": …, "warnings": […]}``,
-    ``failed`` ``{"error": …}``. Whatever was paid for is kept in a file, also where the page goes away.
+    Each event's data is JSON: ``text`` ``{"text": …}``, ``notice`` ``{"sentence": …}`` before a wait for the provider,
+    ``done`` ``{"sentence": …}``, ``failed`` ``{"error": …}``. Whatever was paid for is kept in a file, also where the
+    page goes away. ``POST /api/send/stop`` with the same body ends the request; the stream then ends with ``failed``.
     """
 
     plan: str

@@ -20,6 +20,7 @@ _LINE_BYTES = 65_536
 _MOCK_DIR = ".beads_mock"
 _MOCK_FILE = "beads.json"
 _DOLT_DIRS = ("dolt", "embeddeddolt")
+_DATABASE = "beads.db"
 _PREFERRED_JSONL = ("issues.jsonl", "beads.jsonl")
 _OTHER_JSONL = frozenset(
     f"{stem}.jsonl"
@@ -82,6 +83,24 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
     return shared if shared and (own is None or shared.readable) else own
 
 
+def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[Path]:
+    """Return the files that hold the beads, and those that would hold them once they are there, to be watched.
+
+    Args:
+        base_dir: Where the search begins.
+        environ: The process's environment, for ``BEADS_DIR``.
+    """
+    files = find_beads_files(base_dir, environ=environ)
+    directory = files.directory if files and not files.mock else base_dir / ".beads"
+    paths = [directory / name for name in (*_PREFERRED_JSONL, _DATABASE)]
+    paths.append(base_dir / _MOCK_DIR / _MOCK_FILE)
+    if files:
+        paths += [path for path in (files.jsonl, files.database, files.mock) if path]
+    # SQLite writes first to the file beside.
+    databases = [path for path in paths if path.suffix == ".db"]
+    return [*paths, *(path.with_name(f"{path.name}-wal") for path in databases)]
+
+
 def is_own(files: BeadsFiles, root: str) -> bool:
     """Tell whether all of the files lie below ``root``, a real path, or in the main checkout of that worktree."""
     main = _main_checkout(Path(root))
@@ -114,7 +133,7 @@ def _inspect(directory: Path) -> BeadsFiles | None:
     if not (for_bd or jsonl):
         return None
     database = min(
-        filter(_is_file, databases), key=lambda path: path.name != "beads.db", default=None
+        filter(_is_file, databases), key=lambda path: path.name != _DATABASE, default=None
     )
     return BeadsFiles(directory, jsonl=jsonl, database=database, dolt=dolt, for_bd=for_bd)
 

@@ -79,7 +79,9 @@ export async function* eventsOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let pending = "";
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch((failure) => {
+      throw unanswered(failure);
+    });
     if (done) return;
     pending += value;
     const blocks = pending.split("\n\n");

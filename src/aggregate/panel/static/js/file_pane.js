@@ -1,10 +1,11 @@
-// The middle pane: a file as source beside its view, its view mode and its slices.
+// The middle pane: a file as source beside its view, and its view mode.
 
 import { get } from "./api.js";
 import { byId, element, fill } from "./dom.js";
-import { short, whole } from "./format.js";
+import { FileSlices } from "./file_slices.js";
+import { counted, short, visible, whole } from "./format.js";
 import { LINE, SourceLines, drawable } from "./source_lines.js";
-import { VIEW_MEANINGS } from "./view_names.js";
+import { VIEW_MEANINGS, sentenceOf } from "./view_names.js";
 import { VirtualList } from "./virtual_list.js";
 
 const LAYOUTS = [
@@ -26,11 +27,12 @@ export class FilePane {
     this.on = on;
     this.layout = localStorage.getItem("file layout") ?? "both";
     this.source = new SourceLines(byId("source"), project, {
-      selected: (first, last) => this.#sliceForm(first, last),
+      selected: (first, last) => this.slices.ask(first, last),
       pointed: (line) => this.#pointed(line),
       clicked: (line) => this.#showInPrompt(line, true),
       scrolled: () => this.#follow("source"),
     });
+    this.slices = new FileSlices(project, this.source);
     this.view = new VirtualList(byId("view"), {
       rowHeight: LINE,
       draw: (row, index) => this.#drawView(row, index),
@@ -77,10 +79,10 @@ export class FilePane {
     file.origin.forEach((line, index) => line > 0 && !this.viewLine.has(line) && this.viewLine.set(line, index));
     this.viewed = [...this.viewLine.keys()].sort((left, right) => left - right);
     const cut = file.path.lastIndexOf("/") + 1;
-    fill(byId("file-title"), element("span", { class: "folder", text: file.path.slice(0, cut) }), element("span", { class: "base", text: file.path.slice(cut) }));
+    fill(byId("file-title"), element("span", { class: "folder", text: visible(file.path.slice(0, cut)) }), element("span", { class: "base", text: visible(file.path.slice(cut)) }));
     byId("file-title").title = file.path;
     const entry = file.by_glob ? `by ${file.entry}` : file.entry === "" ? "by no entry" : "";
-    byId("file-note").textContent = file.error || [file.language, `${whole(file.source.length)} lines`, entry].filter(Boolean).join(" · ");
+    byId("file-note").textContent = file.error || [file.language, counted(file.source.length, "line"), entry].filter(Boolean).join(" · ");
     byId("file-note").title = file.evidence.map(([kind, weight, matched]) => `${kind} ${Number(weight).toFixed(2)}: ${matched}`).join("\n");
     byId("file-note").classList.toggle("problem-text", file.error !== "");
     this.#title();
@@ -90,7 +92,7 @@ export class FilePane {
     this.view.setCount(file.view.length);
     this.#hint(file);
     this.#modes(file);
-    this.#slices(file);
+    this.slices.show(file);
   }
 
   // What stands in place of a view of no lines, and what to do in the two views that wait for the user.
@@ -129,58 +131,7 @@ export class FilePane {
 
   async #setMode(mode) {
     const { path } = this.project.file;
-    if (await this.project.edit({ op: "view", paths: [path], mode })) this.project.say(mode === "out" ? `${path}: taken out.` : `${path}: ${mode}.`);
-  }
-
-  #slices(file) {
-    fill(byId("slices"), ...file.slices.map((slice) => this.#slice(file, slice)));
-  }
-
-  #slice(file, slice) {
-    const place = `${slice.start}–${slice.end}`;
-    const act = (op, said) => async () => {
-      if (await this.project.edit({ op, path: file.path, id: slice.id })) this.project.say(said);
-    };
-    const name = slice.tag || "slice";
-    return element(
-      "div",
-      { class: "slice" },
-      element("button", { type: "button", class: "link", text: `${name} ${place}`, title: "Go there", on: { click: () => this.source.goTo(slice.start) } }),
-      element("span", { class: `pill ${slice.state === "exact" ? "" : "warn"}`, text: slice.state, title: slice.why }),
-      slice.candidate ? element("button", { type: "button", class: "link", text: `went to ${slice.candidate.start}–${slice.candidate.end}?`, on: { click: () => this.source.goTo(slice.candidate.start) } }) : null,
-      element("span", { class: "comment", text: slice.comment }),
-      slice.state === "stale" && slice.why ? element("span", { class: "why", text: slice.why }) : null,
-      element(
-        "span",
-        { class: "group end" },
-        slice.state === "exact" ? null : element("button", { type: "button", class: "icon", text: "Confirm", "aria-label": `Confirm ${name} ${place}`, title: slice.why, on: { click: act("confirm_slice", "Slice captured anew.") } }),
-        element("button", { type: "button", class: "icon", text: "Remove", "aria-label": `Remove ${name} ${place}`, on: { click: act("remove_slice", "Slice removed.") } }),
-      ),
-    );
-  }
-
-  #sliceForm(first, last) {
-    const form = byId("slice-form");
-    const tag = element("input", { type: "text", size: "10", "aria-label": "Tag", placeholder: "tag" });
-    const comment = element("input", { type: "text", class: "grow", "aria-label": "Comment", placeholder: "comment" });
-    const close = () => {
-      form.hidden = true;
-      this.source.clearSelection();
-      byId("source").focus();
-    };
-    fill(form, element("strong", { text: first === last ? `Line ${first}` : `Lines ${first}–${last}` }), tag, comment, element("button", { type: "submit", class: "primary", text: "Make slice" }), element("button", { type: "button", text: "Cancel", on: { click: close } }));
-    form.onsubmit = async (event) => {
-      event.preventDefault();
-      const edit = { op: "slice", path: this.project.file.path, start: first, end: last, tag: tag.value, comment: comment.value };
-      if (!(await this.project.edit(edit))) return;
-      this.project.say(`Slice of lines ${first}–${last} made; the file is shown by its slices.`);
-      close();
-    };
-    form.onkeydown = (event) => {
-      if (event.key === "Escape") close();
-    };
-    form.hidden = false;
-    tag.focus();
+    if (await this.project.edit({ op: "view", paths: [path], mode })) this.project.say(sentenceOf(path, mode, this.project.state));
   }
 
   #drawView(row, index) {

@@ -41,3 +41,11 @@ export function parseTokens(text) {
   if (!match) return NaN;
   return Math.round(Number(match[1]) * { "": 1, k: 1e3, m: 1e6 }[match[2]]);
 }
+
+// Characters that turn the order of others round or show as nothing: a name or a line with them reads as what it is not.
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+/** A text with what cannot be seen named by its code point, such as [U+202E]. */
+export function visible(text) {
+  return text.replace(UNSEEN, (character) => `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
+}

@@ -1,8 +1,10 @@
 // Put the page together.
 
 import { Actions } from "./actions.js";
+import { sayInDialog } from "./dialogs.js";
 import { byId } from "./dom.js";
 import { FilePane } from "./file_pane.js";
+import { visible } from "./format.js";
 import { watchKeys } from "./keys.js";
 import { watchSplitters, watchTabs, watchTheme } from "./panes.js";
 import { Project } from "./project.js";
@@ -13,10 +15,15 @@ import { TreePane } from "./tree_pane.js";
 
 function watchStatus(project) {
   project.addEventListener("said", ({ detail: { sentence, bad } }) => {
-    byId("status").textContent = sentence;
+    byId("status").textContent = visible(sentence);
     byId("status").title = sentence;
     byId("status").classList.toggle("bad", bad);
+    if (bad) sayInDialog(sentence);
   });
+  // What nobody foresaw is said too: an action that fails in silence looks like one that was done.
+  const tellFault = (fault) => project.say(`A fault of the page: ${fault?.message ?? fault}. Reload it; edits are kept by the server.`, { bad: true });
+  window.addEventListener("unhandledrejection", (event) => tellFault(event.reason));
+  window.addEventListener("error", (event) => event.error && tellFault(event.error));
   project.addEventListener("connection", ({ detail: connected }) => {
     byId("connection").textContent = connected ? "live" : "not connected";
     byId("connection").classList.toggle("warn", !connected);

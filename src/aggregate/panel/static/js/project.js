@@ -21,6 +21,9 @@ export class Project extends EventTarget {
   #asked = { path: "", mode: "" };
   #fitting = null;
   #nextFit = null;
+  #last = Promise.resolve();
+  #unanswered = 0;
+  #composed = 0;
 
   /** Fetch everything, then follow the server's events. */
   start() {
@@ -36,22 +39,50 @@ export class Project extends EventTarget {
     this.dispatchEvent(new CustomEvent("said", { detail: { sentence, bad } }));
   }
 
-  /** Run what asks the server; say its sentence where it refuses. Returns what `ask` returns, or null. */
-  async attempt(ask) {
+  /**
+   * Run what asks the server; say its sentence where it refuses. Returns what `ask` returns, or null.
+   * @param {() => Promise<*>} ask
+   * @param {{onConflict?: (sentence: string) => void}} options what to do where the disk says otherwise, beside saying it
+   */
+  async attempt(ask, { onConflict = () => {} } = {}) {
     try {
       return await ask();
     } catch (failure) {
       if (failure.name === "AbortError") return null;
       if (!(failure instanceof ServerError)) throw failure;
       this.say(failure.message, { bad: true });
+      if (failure.body.conflict) onConflict(failure.message);
       return null;
     }
   }
 
+  /**
+   * Ask the server once all that was asked so before is answered: requests on their own overtake each other, and an
+   * undo would take back another step than the last.
+   */
+  ordered(ask) {
+    this.#unanswered += 1;
+    const answer = this.#last.then(ask).finally(() => (this.#unanswered -= 1));
+    this.#last = answer.catch(() => null);
+    return answer;
+  }
+
+  /** Do so, and say the server's sentence where it refuses. Returns its answer, or null. */
+  inOrder(ask, options) {
+    return this.attempt(() => this.ordered(ask), options);
+  }
+
   /** Change the draft: one undo step. Returns whether the server took it. */
   async edit(...edits) {
-    const state = await this.attempt(() => post("edit", { revision: this.state.revision, edits }));
+    const asked = edits.filter(({ op }) => op === "view");
+    this.tree.ask(asked);
+    if (asked.length > 0) this.#tell("files", null);
+    const state = await this.inOrder(() => post("edit", { revision: this.state.revision, edits }));
+    this.tree.answer(asked, state ? state.revision : 0);
     if (state) this.setState(state);
+    else if (asked.length > 0) this.#tell("files", null);
+    const { path } = this.#asked;
+    if (state && edits.some((edit) => edit.path === path || edit.paths?.includes(path))) this.#fetchFile({ moved: false });
     return state !== null;
   }
 
@@ -59,6 +90,9 @@ export class Project extends EventTarget {
   setState(state) {
     if (this.state && state.version === this.state.version && state.revision < this.state.revision) return;
     this.state = state;
+    const pending = this.tree.asked.size;
+    this.tree.settle(state.composed);
+    if (this.tree.asked.size < pending) this.#tell("files", null);
     this.#tell("state", state);
   }
 
@@ -92,37 +126,43 @@ export class Project extends EventTarget {
     }
   }
 
-  /** Fit another budget while the slider moves: of calls while one is under way only the last counts. */
+  /** Fit another budget while the slider moves: of calls while one is under way only the last counts. Returns whether it was taken. */
   async fit(budget, released) {
     this.#nextFit = { budget, released };
     this.#fitting ??= this.#fitNext().finally(() => (this.#fitting = null));
-    await this.#fitting;
+    const isTaken = await this.#fitting;
     if (released) this.refresh();
+    return isTaken;
   }
 
   async #fitNext() {
+    let isTaken = false;
     while (this.#nextFit) {
       const body = this.#nextFit;
       this.#nextFit = null;
-      const fitted = await this.attempt(() => post("fit", { ...body, since: this.#filesRevision }));
-      if (!fitted) continue;
+      const fitted = await this.inOrder(() => post("fit", { ...body, since: this.#filesRevision }));
+      isTaken = fitted !== null;
+      if (!isTaken) continue;
       this.#takeFiles(fitted.files);
       this.#takePrompt(fitted.prompt);
     }
+    return isTaken;
   }
 
   /** Forget what is known of the files, as after a restart of the server. */
   forget() {
+    this.tree.asked.clear();
     this.#filesRevision = null;
   }
 
   async #refreshOnce() {
-    // State first and alone only where nothing is shown yet would cost a round trip: ask for all at once.
     const since = this.#filesRevision;
-    const [state, files] = await Promise.all([get("state"), get("files", { since })]);
+    const isNew = !this.prompt || this.prompt.revision !== this.#composed;
+    const [state, files, prompt] = await Promise.all([get("state"), get("files", { since }), isNew ? get("prompt") : this.prompt]);
     this.setState(state);
     this.#takeFiles(files);
-    if (!this.prompt || this.prompt.revision !== state.composed) this.#takePrompt(await get("prompt"));
+    if (prompt.revision !== state.composed) this.#takePrompt(await get("prompt"));
+    else if (prompt !== this.prompt) this.#takePrompt(prompt);
     if (this.#asked.path) await this.#fetchFile({ moved: false });
   }
 
@@ -149,17 +189,19 @@ export class Project extends EventTarget {
   }
 
   #changed(event) {
+    this.#composed = event.composed;
     if (this.state && event.version !== this.state.version) {
-      const lost = this.state.dirty;
       this.forget();
       this.prompt = null;
-      this.say(`The server was started again; ${lost ? "edits that were not saved are gone" : "the page shows what it has now"}.`, { bad: lost });
+      this.say(`The server was started again; ${this.state.dirty ? "edits that were not saved can be applied again at the top" : "the page shows what it has now"}.`);
     } else if (this.state?.models.length && event.revision === this.state.revision && event.composed === this.prompt?.revision) {
       return;
     } else if (event.what === "disk") {
       this.say(event.paths.length === 1 ? `Changed on the disk: ${event.paths[0]}.` : "Files changed on the disk.");
     } else if (event.what === "config") {
       this.say("The configuration was changed on the disk.");
+    } else if (event.what === "draft" && this.#unanswered > 0) {
+      return; // an edit of this page: its answer holds the state, and the prompt is told of when it is composed
     }
     this.refresh();
   }

@@ -62,6 +62,7 @@ export class PromptPane {
     this.folding.set(prompt.sections, prompt.lines);
     this.lines.reset(prompt.revision);
     this.list.setCount(this.folding.rows);
+    if (this.list.cursor < 0) this.list.setCursor(0, { reveal: false }); // keys have a place to begin at
     const digits = Math.max(4, String(prompt.lines).length) + 2; // one free at either side
     this.box.style.setProperty("--digits", `${digits}ch`);
     this.#jumps(prompt.sections);

@@ -1,7 +1,8 @@
 // The right pane's other tabs: what stays out; discussion, beads and screenshots; the treemap.
 
+import { AddScreenshots } from "./add_screenshots.js";
 import { byId, element, fill } from "./dom.js";
-import { counted, whole } from "./format.js";
+import { counted, visible, whole } from "./format.js";
 import { VirtualList } from "./virtual_list.js";
 
 const ROW = 40; // pixels, two lines of text; panel.css has the same
@@ -30,7 +31,7 @@ export class LeftOut {
     const shown = level === "name" ? "named in a list" : level;
     const reason = [shown, score === null ? "" : `score ${score >= 0.1 ? score.toFixed(2) : score.toPrecision(1)}`, why].filter(Boolean).join(" · ");
     row.title = `${path}: ${reason}`;
-    fill(row, element("span", { class: "path", role: "gridcell", text: path }), element("span", { class: "why", role: "gridcell", text: reason }));
+    fill(row, element("span", { class: "path", role: "gridcell", text: visible(path) }), element("span", { class: "why", role: "gridcell", text: reason }));
   }
 
   #open(index) {
@@ -45,6 +46,7 @@ export class SectionsPane {
   constructor(project) {
     this.project = project;
     this.box = byId("panel-sections");
+    this.adding = new AddScreenshots(project);
     project.addEventListener("state", () => this.show());
   }
 
@@ -57,8 +59,11 @@ export class SectionsPane {
     this.content = content;
     const focused = this.box.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const top = this.box.scrollTop;
+    const turnsTop = this.box.querySelector(".turns")?.scrollTop;
     fill(this.box, this.#figures(state), this.#strategy(state), this.#discussion(state.discussion), this.#beads(state.beads), this.#screenshots(state.screenshots));
     this.box.scrollTop = top;
+    const turns = this.box.querySelector(".turns");
+    turns.scrollTop = turnsTop ?? turns.scrollHeight; // at first the newest ones
     if (focused) this.box.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -86,7 +91,7 @@ export class SectionsPane {
       ),
     );
     const note = turns.length === 0 ? element("p", { class: "quiet", text: "No turns." }) : null;
-    return block("Discussion", element("label", { class: "group" }, "Which ", choose), note, ...rows);
+    return block("Discussion", element("label", { class: "group" }, "Which ", choose), note, element("div", { class: "turns" }, ...rows));
   }
 
   #beads(beads) {
@@ -96,13 +101,14 @@ export class SectionsPane {
   }
 
   #screenshots(screenshots) {
-    if (screenshots.length === 0) return block("Screenshots", element("p", { class: "quiet", text: "None." }));
     const figures = screenshots.map((shot) => {
       const picture = shot.url ? element("img", { src: shot.url, alt: shot.path, loading: "lazy" }) : element("p", { class: "problem", text: shot.problem });
       const check = this.#check(`screenshot ${shot.path}`, shot.on, null, (on) => ({ op: "screenshot", path: shot.path, on }));
       return element("figure", {}, picture, element("figcaption", {}, element("label", { class: "check" }, check, shot.path)));
     });
-    return block("Screenshots", element("div", { class: "thumbnails" }, ...figures));
+    const add = element("button", { type: "button", text: "Add…", data: { key: "add screenshot" }, on: { click: () => this.adding.choose() } });
+    const hint = element("span", { class: "quiet", text: "or paste one, or drop it on the page" });
+    return block("Screenshots", element("div", { class: "group" }, add, hint), element("div", { class: "thumbnails" }, ...figures));
   }
 
   #check(key, on, label, edit) {
@@ -132,10 +138,18 @@ export class TreemapTab {
 
   /** Draw it; the tab is in sight. */
   async show() {
-    if (!this.map) {
+    this.map ??= await this.#load();
+    this.map?.show();
+  }
+
+  async #load() {
+    try {
       const { Treemap } = await import("./treemap.js");
-      this.map ??= new Treemap(this.project);
+      return new Treemap(this.project);
+    } catch (failure) {
+      if (!(failure instanceof TypeError)) throw failure; // what a browser raises where a script cannot be fetched
+      this.project.say("The treemap could not be loaded: is `aggregate panel` still running? Reload the page then.", { bad: true });
+      return null;
     }
-    this.map.show();
   }
 }

@@ -1,6 +1,7 @@
 // The source of a file, line by line: definitions to mask, lines to drag over, slices and secrets marked.
 
 import { element, fill } from "./dom.js";
+import { visible } from "./format.js";
 import { showMenu } from "./menu.js";
 import { VirtualList } from "./virtual_list.js";
 
@@ -15,8 +16,8 @@ const MASKS = [
 
 /** A text as it is drawn: cut, and what a browser shows as nothing made visible. */
 export function drawable(text) {
-  if (text.length <= LONGEST) return text;
-  return `${text.slice(0, LONGEST)} … (${text.length - LONGEST} more characters)`;
+  if (text.length <= LONGEST) return visible(text);
+  return `${visible(text.slice(0, LONGEST))} … (${text.length - LONGEST} more characters)`;
 }
 
 export class SourceLines {

@@ -4,6 +4,7 @@ import { openDialog } from "./dialogs.js";
 import { byId, element, fill } from "./dom.js";
 import { counted, dollars, parseTokens, percent, short, whole } from "./format.js";
 
+const USUAL_BUDGET = "32k"; // tokens: room for some dozen files, and a few cents with the usual models
 const LEAST = 1000; // tokens at the slider's left end: less holds no prompt worth sending
 const MOST_AT_LEAST = 32_000; // tokens at its right end, also for a small project
 const NO_LIMIT = 1000; // the slider's last position
@@ -28,6 +29,9 @@ export class TaskBar {
   constructor(project) {
     this.project = project;
     this.sliding = false;
+    this.isTaskRefused = false; // whether the field holds a task that the server did not take
+    this.taskAsked = null; // what the server was asked for and has not answered: leaving the field asks again after Enter
+    this.budgetAsked = null; // likewise
     byId("task-form").addEventListener("submit", (event) => event.preventDefault());
     byId("task").addEventListener("change", () => this.#setTask());
     byId("task").addEventListener("keydown", (event) => {
@@ -49,7 +53,8 @@ export class TaskBar {
   #show() {
     const { state } = this.project;
     const { task } = state;
-    if (document.activeElement !== byId("task") || byId("task").value === this.taskShown) byId("task").value = task.text;
+    const isBeingWritten = this.isTaskRefused || (document.activeElement === byId("task") && byId("task").value !== this.taskShown);
+    if (!isBeingWritten) byId("task").value = task.text;
     this.taskShown = task.text;
     const seeds = task.focus.length + task.symbols.length + (task.since ? 1 : 0);
     byId("seeds").textContent = seeds ? `Seeds (${seeds})…` : "Seeds…";
@@ -99,9 +104,16 @@ export class TaskBar {
 
   async #setTask() {
     const text = byId("task").value;
-    if (text === this.project.state.task.text) return;
-    this.taskShown = text;
-    if (await this.project.edit({ op: "task", task: text })) this.project.say(text ? "The files are ranked for the task." : "No task.");
+    if (text === (this.taskAsked ?? this.project.state.task.text)) return;
+    this.taskShown = this.taskAsked = text;
+    this.isTaskRefused = false;
+    // Where nothing is chosen either, a task without a budget takes in every file there is.
+    const isAll = text !== "" && this.project.state.budget === null && this.project.tree.root.entered === 0;
+    const edit = isAll ? { op: "task", task: text, budget: USUAL_BUDGET } : { op: "task", task: text };
+    const within = isAll ? ` within ${USUAL_BUDGET} tokens: change the budget beside it` : "";
+    if (await this.project.edit(edit)) this.project.say(text ? `The files are ranked for the task${within}.` : "No task.");
+    else this.isTaskRefused = true; // what was written stays there, for another try
+    this.taskAsked = null;
   }
 
   #seeds() {
@@ -123,11 +135,13 @@ export class TaskBar {
 
   async #setBudget() {
     const text = byId("budget").value.trim();
-    if (text === String(this.project.state.budget ?? "")) return;
+    if (text === (this.budgetAsked ?? String(this.project.state.budget ?? ""))) return;
+    this.budgetAsked = text;
     const tokens = parseTokens(text);
     const budget = Number.isNaN(tokens) ? text : tokens === null ? null : text;
     if (await this.project.edit({ op: "task", budget })) this.project.say(budget === null ? "No budget." : `Budget: ${text}.`);
     else byId("budget").value = this.project.state.budget ?? "";
+    this.budgetAsked = null;
   }
 
   async #slide(position, released) {
@@ -135,10 +149,10 @@ export class TaskBar {
     const tokens = tokensAt(position, this.#most());
     byId("budget").value = tokens === null ? "" : String(tokens);
     this.#describeSlider(tokens);
-    await this.project.fit(tokens, released);
+    const isTaken = await this.project.fit(tokens, released);
     if (!released) return;
     this.sliding = false;
-    this.project.say(tokens === null ? "No budget." : `Budget: ${whole(tokens)} tokens.`);
+    if (isTaken) this.project.say(tokens === null ? "No budget." : `Budget: ${whole(tokens)} tokens.`);
   }
 
   #chooseModels() {

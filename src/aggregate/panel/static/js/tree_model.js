@@ -39,6 +39,7 @@ export class FileTree {
     this.flat = false;
     this.filter = "";
     this.opened = new Set();
+    this.asked = new Map(); // views that the server was asked for, by path, until its table has them
     this.clear();
   }
 
@@ -70,6 +71,24 @@ export class FileTree {
     this.#sum();
   }
 
+  /** Note edits that ask for views, so that they are seen at once. */
+  ask(edits) {
+    for (const { paths, mode } of edits) for (const path of paths) this.asked.set(path, { mode, revision: Infinity });
+  }
+
+  /** Note the revision that holds what edits have asked for, 0 where they were refused. */
+  answer(edits, revision) {
+    for (const path of edits.flatMap(({ paths }) => paths)) {
+      if (revision === 0) this.asked.delete(path);
+      else if (this.asked.has(path)) this.asked.get(path).revision = revision;
+    }
+  }
+
+  /** Forget what was asked for up to a revision that is composed, or could not be. */
+  settle(composed) {
+    for (const [path, { revision }] of this.asked) if (revision <= composed) this.asked.delete(path);
+  }
+
   /** The rows to show, in order, by the filter, the sort, and which folders are open. */
   rows() {
     const match = matcher(this.filter);
@@ -89,10 +108,10 @@ export class FileTree {
     return this.opened.has(node.path) || this.filter.trim() !== "";
   }
 
-  /** Open or close a folder. */
+  /** Open or close a folder. One that holds nothing but another folder opens that too, as far as this goes. */
   setOpen(node, open) {
-    if (open) this.opened.add(node.path);
-    else this.opened.delete(node.path);
+    if (!open) this.opened.delete(node.path);
+    for (let at = node; open && at; at = at.children.length === 1 && at.children[0].children ? at.children[0] : null) this.opened.add(at.path);
   }
 
   /** Open the folders above a file. */

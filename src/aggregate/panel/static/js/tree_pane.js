@@ -1,8 +1,9 @@
 // The left pane: the tree of files, its filter, sort and selection, and setting the view of what is selected.
 
 import { byId, element, fill } from "./dom.js";
-import { counted, short, whole } from "./format.js";
-import { VIEW_MEANINGS } from "./view_names.js";
+import { counted, visible, whole } from "./format.js";
+import { number, score, state, view } from "./tree_cells.js";
+import { VIEW_MEANINGS, sentenceOf } from "./view_names.js";
 import { VirtualList } from "./virtual_list.js";
 
 const ROW = 22; // pixels; panel.css has the same
@@ -15,11 +16,11 @@ const COLUMNS = [
   ["score", "Score", "How relevant to the task"],
   ["state", "State", "Changed since the last prompt, stale slice, error, secret found, generated, binary"],
 ];
+const INDENT = 12; // pixels of a level
+const MOST_INDENTS = 9; // levels: further ones would leave no room for names in a narrow pane
 const SMALL_PROJECT = 60; // files: so many rows are looked through at a glance, so that all folders are open
 const MOST_OPENED = 120; // rows that opening folders by ourselves may make of a large one: about three screens
 const RISING = new Set(["name", "view", "state"]); // the others begin with the largest
-const STATE_SIGNS = { changed: "●", stale: "◌", error: "✖", secret: "◆", generated: "⚙", binary: "▦" };
-const BAD_STATES = { error: "bad", secret: "bad", stale: "warn" };
 
 /** The views that keys set: 1 to 7 in the server's order, 0 takes files out. */
 export function viewKeys(views) {
@@ -141,19 +142,12 @@ export class TreePane {
       "span",
       { class: "name", role: "gridcell" },
       element("span", { class: "chevron", "aria-hidden": "true", text: folder ? (open ? "▾" : "▸") : "" }),
-      element("span", { class: "text", text: folder && node.path ? `${node.name}/` : node.name }),
-      this.tree.flat ? element("span", { class: "folder quiet", text: node.parent.path }) : null,
+      element("span", { class: "text", text: visible(folder && node.path ? `${node.name}/` : node.name) }),
+      this.tree.flat ? element("span", { class: "folder quiet", text: visible(node.parent.path) }) : null,
     );
-    name.style.paddingLeft = `${4 + (this.tree.flat ? 0 : node.depth * 12)}px`;
-    fill(row, name, this.#view(node), number(node.tokens, "tokens"), number(node.whole, "whole"), score(node, this.tree.root.score), state(node));
+    name.style.paddingLeft = `${4 + (this.tree.flat ? 0 : INDENT * Math.min(node.depth, MOST_INDENTS))}px`;
+    fill(row, name, view(node, this.tree.asked.get(node.path)), number(node.tokens, "tokens"), number(node.whole, "whole"), score(node, this.tree.root.score), state(node));
     row.dataset.index = String(index);
-  }
-
-  #view(node) {
-    if (node.children) return folderView(node);
-    if (!node.view) return element("span", { role: "gridcell", class: "quiet", text: "out" });
-    const pinned = node.mode && node.mode !== node.view ? ` (asked for: ${node.mode})` : "";
-    return element("span", { role: "gridcell", class: "view-name", data: { view: node.view }, text: node.view, title: `${node.view}${pinned}: ${VIEW_MEANINGS[node.view] ?? "shown"}` });
   }
 
   #isSelected(node) {
@@ -271,8 +265,8 @@ export class TreePane {
     paths.sort();
     this.isArranged = true;
     const taken = await this.project.edit({ op: "view", paths, mode: view });
-    const what = paths.length === 1 ? paths[0] : counted(paths.length, "file");
-    if (taken) this.project.say(view === "out" ? `${what}: taken out.` : `${what}: ${view}.`);
+    const what = paths.length === 1 ? visible(paths[0]) : counted(paths.length, "file");
+    if (taken) this.project.say(sentenceOf(what, view, this.project.state));
   }
 
   #buttons() {
@@ -291,35 +285,4 @@ export class TreePane {
     );
     fill(byId("view-bar"), label, ...buttons);
   }
-}
-
-// A folder tells how many of its files are in; where all are, and alike, it has their view.
-function folderView({ view, files, entered }) {
-  const title = `${whole(entered)} of ${counted(files, "file")} in the prompt`;
-  if (entered === files && view) return element("span", { role: "gridcell", class: "view-name", data: { view }, text: view, title });
-  return element("span", { role: "gridcell", class: "quiet share", text: entered === 0 ? "out" : `${short(entered)} of ${short(files)}`, title });
-}
-
-function number(value, name) {
-  return element("span", { role: "gridcell", class: `number ${name}`, text: value === 0 ? "" : short(value), title: value === 0 ? null : whole(value) });
-}
-
-// Scores fall steeply: by their root the bars of the second and the tenth file can still be told apart.
-function score(node, most) {
-  const cell = element("span", { role: "gridcell", class: "score-cell" });
-  if (node.score === null) return cell;
-  const bar = element("span", { class: "score", "aria-hidden": "true" });
-  bar.style.width = `${Math.max(1, Math.round(36 * Math.sqrt(node.score / (most || 1))))}px`;
-  cell.append(bar, element("span", { class: "hidden", text: node.score.toFixed(2) }));
-  cell.title = `Score ${node.score.toFixed(3)}`;
-  return cell;
-}
-
-function state(node) {
-  const cell = element("span", { role: "gridcell" });
-  if (!node.state) return cell;
-  const sign = element("span", { text: STATE_SIGNS[node.state] ?? "•", "aria-hidden": "true" });
-  const word = element("span", { class: "word", text: ` ${node.state}` });
-  cell.append(element("span", { class: `pill ${BAD_STATES[node.state] ?? ""}`, title: node.state }, sign, word));
-  return cell;
 }

@@ -1,0 +1,25 @@
+"""What the commands of pages load and compile besides, once for all copies of the process that they run in."""
+
+from importlib import import_module
+from pathlib import Path
+
+from aggregate.models.view import ViewMode, ViewRequest
+from aggregate.ranking.analyse import analyse
+from aggregate.views.dispatch import render
+
+_PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"
+
+for module in (
+    "aggregate.cli.init",
+    "aggregate.compose.within_budget",
+    "aggregate.conductor.service",
+    "aggregate.index.database",
+    "genai_prices",
+):
+    import_module(module)
+
+for path in ("src/ferry/retry.py", "web/progress.ts", "README.md"):
+    text = (_PROJECT / path).read_text(encoding="utf-8")
+    analyse(path, text)
+    for mode in (ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY):
+        render(ViewRequest(path, text, mode))

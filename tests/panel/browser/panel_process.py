@@ -1,0 +1,63 @@
+"""``aggregate panel`` as a user starts it."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+STARTING = 30  # seconds for the server to print its address, on a busy machine
+
+
+class Server:
+    """``aggregate panel`` in a process of its own, on a port that stays the same when it is started again."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str] | None = None) -> None:
+        self.root = root
+        self.environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})}
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.start()
+
+    def start(self) -> None:
+        """Start it and read the address from what it prints."""
+        command = [
+            sys.executable,
+            "-m",
+            "aggregate",
+            "panel",
+            "--no-open",
+            "--port",
+            str(self.port),
+        ]
+        self.process = subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        until = time.monotonic() + STARTING
+        seen = ""
+        while time.monotonic() < until and (line := self.process.stdout.readline()):
+            seen += line
+            match = re.search(r"http://\S+", line)
+            if match:
+                self.address = match.group()
+                return
+        raise AssertionError(f"no address: {seen}")
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does; return its exit code."""
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(STARTING)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code

@@ -1,0 +1,197 @@
+"""Really sending from the page: the program's own client asks a server that speaks a provider's protocol."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.fakes.senders import Dripping, dripping
+from tests.panel.browser.conftest import ROWS
+from tests.panel.browser.panel_process import Server
+from tests.project import project
+
+pytestmark = pytest.mark.browser
+FILES = {
+    "manual_slop.toml": '[project]\nname = "shop"\n\n[files]\npaths = ["src/*.py"]\n',
+    "src/till.py": "def pay():\n    return 3\n",
+}
+USAGE = {"prompt_tokens": 120, "completion_tokens": 7, "total_tokens": 127}
+NO_KEYS = {"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": "", "GEMINI_API_KEY": ""}
+Opener = Callable[..., Page]
+
+
+@pytest.fixture
+def provider() -> Iterator[Dripping]:
+    """Run a server of OpenAI's protocol, which the test tells what to answer."""
+    with dripping(usage=USAGE) as server:
+        yield server
+
+
+@pytest.fixture
+def shop(tmp_path: Path, page: Page, provider: Dripping) -> Iterator[Opener]:
+    """Open the panel of a project; the user's own configuration names the provider's address."""
+    with ExitStack() as stack:
+
+        def open_panel(key: str = "sk-of-the-user") -> Page:
+            root = project(tmp_path / "shop", FILES)
+            own = tmp_path / "own" / "manual_slop"
+            own.mkdir(parents=True)
+            (own / "manual_slop.toml").write_text(
+                f'[send]\nprovider = "openai"\nmodel = "gpt-5.6"\nbase_url = "{provider.url}"\n',
+                "utf-8",
+            )
+            folders = {"XDG_CONFIG_HOME": own.parent, "XDG_STATE_HOME": tmp_path / "state"}
+            environment = {name: str(path) for name, path in folders.items()}
+            server = Server(root, {**NO_KEYS, **environment, "OPENAI_API_KEY": key})
+            stack.callback(server.stop)
+            page.goto(server.address)
+            page.wait_for_selector(ROWS)
+            page.wait_for_selector("#prompt .row.heading")
+            page.get_by_role("button", name="Send…").click()
+            page.get_by_label("Question").fill("Who pays?")
+            page.get_by_role("button", name="Show the plan").click()
+            return page
+
+        yield open_panel
+
+
+def _send(page: Page) -> None:
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("^Send")).click()
+
+
+def _history(tmp_path: Path) -> str:
+    path = tmp_path / "shop" / "manual_slop_history.toml"
+    return path.read_text("utf-8") if path.exists() else ""
+
+
+def test_plan_and_cost_come_first_and_the_answer_is_a_turn(
+    shop: Opener, provider: Dripping, tmp_path: Path
+) -> None:
+    """Nothing goes out before the plan is accepted; the answer streams, is kept, and stands in the next prompt (E-6)."""
+    page = shop()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("openai · gpt-5.6")
+    expect(dialog).to_contain_text("Cost of the input$")
+    assert provider.bodies == []
+
+    _send(page)
+    provider.pieces.put("The till ")
+    expect(page.get_by_label("Answer")).to_have_text("The till")
+    provider.pieces.put("pays.")
+    provider.pieces.put(None)
+
+    expect(dialog).to_contain_text("120 tokens in")
+    expect(page.get_by_label("Answer")).to_have_text("The till pays.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#prompt .rows")).to_contain_text("The till pays.")
+    page.get_by_role("tab", name="Sections").click()
+    expect(page.locator("#panel-sections .turn")).to_have_count(2)
+    assert "Who pays?" in provider.bodies[0]
+    assert "def pay" in provider.bodies[0]
+    assert "The till pays." in _history(tmp_path)
+    written = next((tmp_path / "shop").rglob("*_001.md")).read_text("utf-8")
+    assert "def pay" in written
+
+
+def test_stop_ends_the_request_and_keeps_what_came(
+    shop: Opener, provider: Dripping, tmp_path: Path
+) -> None:
+    """The provider sees the connection end, the discussion stays as it was, and the page names the file of the answer."""
+    page = shop()
+    _send(page)
+    provider.pieces.put("The till ")
+    expect(page.get_by_label("Answer")).to_have_text("The till")
+
+    page.get_by_role("button", name="Stop").click()
+
+    ending = page.get_by_role("dialog").get_by_role("status")
+    expect(ending).to_contain_text("the request was stopped; what came of the answer is in")
+    assert next((tmp_path / "shop").rglob("*_001.reply.md")).read_text("utf-8") == "The till "
+    assert _history(tmp_path) == ""
+    page.get_by_role("button", name="Plan again").click()
+    expect(page.get_by_role("button", name=re.compile("^Send for"))).to_be_visible()
+
+
+def test_stop_ends_a_request_that_has_not_answered_yet(shop: Opener, provider: Dripping) -> None:
+    """A model that thinks long is not waited for."""
+    page = shop()
+    _send(page)
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("Waiting for the answer…")
+
+    page.get_by_role("button", name="Stop").click()
+
+    ending = page.get_by_role("dialog").get_by_role("status")
+    expect(ending).to_have_text(re.compile("the request was stopped$"))
+
+
+def test_closing_the_dialog_loses_nothing(shop: Opener, provider: Dripping, tmp_path: Path) -> None:
+    """What was paid for is received to its end, and the page says where it will be."""
+    page = shop()
+    _send(page)
+    provider.pieces.put("The till ")
+    expect(page.get_by_label("Answer")).to_have_text("The till")
+    page.keyboard.press("Escape")
+    expect(page.locator("#status")).to_contain_text("it will stand in the discussion")
+
+    provider.pieces.put("pays.")
+    provider.pieces.put(None)
+
+    expect(page.locator("#prompt .rows")).to_contain_text("The till pays.")
+    assert "The till pays." in _history(tmp_path)
+
+
+def test_a_wait_for_the_provider_is_said_and_the_request_repeated(
+    shop: Opener, provider: Dripping
+) -> None:
+    """Too many requests: the page says that it is asked again, and then shows the answer."""
+    provider.refusals.append(429)
+    page = shop()
+    _send(page)
+
+    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("trying again in")
+    provider.pieces.put("Soon.")
+    provider.pieces.put(None)
+    expect(page.get_by_label("Answer")).to_have_text("Soon.")
+
+
+@pytest.mark.parametrize(("status", "said"), [(401, "the key"), (404, "not now"), (400, "not now")])
+def test_a_refusal_is_one_sentence(
+    shop: Opener, provider: Dripping, status: int, said: str
+) -> None:
+    """What the provider says, no traceback, and the same question can be planned again."""
+    provider.refusals += [status] * 2
+    page = shop()
+    _send(page)
+
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("status")).to_contain_text(said)
+    expect(dialog.get_by_role("status")).not_to_contain_text("Traceback")
+    expect(dialog.get_by_role("button", name="Plan again")).to_be_enabled()
+
+
+def test_a_failure_within_the_answer_says_what_is_kept(shop: Opener, provider: Dripping) -> None:
+    """A connection that breaks leaves what came, and the sentence says where."""
+    page = shop()
+    _send(page)
+    provider.pieces.put("The till ")
+    expect(page.get_by_label("Answer")).to_have_text("The till")
+    provider.pieces.put("")
+
+    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text(
+        "what came of the answer is in"
+    )
+
+
+def test_without_a_key_the_plan_says_so_and_nothing_can_be_sent(
+    shop: Opener, provider: Dripping
+) -> None:
+    """The plan is shown all the same; no button sends."""
+    page = shop(key="")
+
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("There is no key for this provider: it cannot be sent.")
+    expect(dialog.get_by_role("button", name=re.compile("^Send"))).to_have_count(0)
+    assert provider.bodies == []

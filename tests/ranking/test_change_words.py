@@ -1,0 +1,32 @@
+"""The words of a first line by which changes of the same kind are known."""
+
+import pytest
+
+from aggregate.ranking.change_words import change_words, first_line
+
+LINES = {
+    "Release 2.1.0": {"releas", "versionnumber"},
+    "v3.0.0-rc.1": {"versionnumber"},
+    "chore(deps): bump ruff from 0.4.1 to 0.5": {"chor", "dep", "bump", "ruff", "versionnumber"},
+    "Fixed typos in the retryLoop": {"fix", "typo", "retry", "loop", "retryloop"},
+    "Close 1234 and 7": {"clos"},
+    "会话 retry": {"会", "话", "会话", "retry"},
+    "": set(),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_words_of_a_line(line: str) -> None:
+    """Words of changes stay, versions are one word, numbers and stop words are none (rule T-2)."""
+    assert change_words(line) == LINES[line]
+
+
+def test_a_long_line_is_read_in_part() -> None:
+    """Encoded data in a first line makes no thousands of words (rule T-5)."""
+    assert len(change_words(" ".join(f"w{'x' * n}y" for n in range(200)))) < 30
+
+
+def test_the_first_line_that_is_not_blank() -> None:
+    """Blank lines before the first one are passed over (rule T-5)."""
+    assert first_line("\n \n one\ntwo") == "one"
+    assert first_line(" \n") == ""
