@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from simulation.kills import LOG, TRACK, read_leftovers, start, write_project
@@ -145,7 +145,14 @@ def test_a_retry_that_was_killed(tmp_path: Path, url: str) -> None:
 def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
     """A ticket waits until somebody approves it, by way of the database; once decided it stays so."""
     project, results = track(tmp_path / "p", APPROVAL), []
-    worker = Says()
+    is_decided = Event()
+
+    def answer(assignment: Assignment) -> str:
+        if assignment.ticket != "a":
+            is_decided.wait(30)  # else the run may end before the second decision is refused
+        return "answer"
+
+    worker = Says(answer)
     thread = Thread(target=lambda: results.append(run(project, worker, url)))
     thread.start()
 
@@ -161,6 +168,7 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
     assert decide(project, TRACK, "ship", approved=True, note="go", database=url)
     with pytest.raises(TrackError, match='"ship" was approved before'):
         decide(project, TRACK, "ship", approved=False, database=url)
+    is_decided.set()
     thread.join(30)
     assert results[0].succeeded
     assert sorted(worker.order) == ["a", "each[0]", "each[1]", "each[2]"]
