@@ -83,7 +83,7 @@ def _calls(text: str) -> set[str]:
 def _unknown_options(call: str) -> Iterator[str]:
     """Yield the options of a call that its command does not have; without a command it is that of ``run``."""
     words = shlex.split(call.split("|")[0])[1:]
-    context = click.Context(program)
+    context = click.Context(program, **program.context_settings)
     command: click.Command = program
     while isinstance(command, click.Group) and words and words[0] in command.list_commands(context):
         command = command.get_command(context, words.pop(0)) or command
