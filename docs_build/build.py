@@ -9,6 +9,7 @@ from pathlib import Path
 from docs_build.check import check_site
 from docs_build.command_reference import command_reference
 from docs_build.configuration_reference import configuration_reference
+from docs_build.copying import copy_commands_only
 from docs_build.errors import SiteError
 from docs_build.pages import stage
 from docs_build.python_reference import python_reference
@@ -48,6 +49,7 @@ def build(root: Path) -> int:
         target.write_text(generate(), encoding="utf-8")
     _run_zensical(root)
     _bring_worker_home(root / SITE)
+    _copy_commands_only(root / SITE)
     return check_site(root / SITE)
 
 
@@ -90,3 +92,20 @@ def _bring_worker_home(site: Path) -> None:
             changed += 1
     if not changed:
         raise SiteError(f"no page loads {WORKER_ELSEWHERE} any more: see how its search works now")
+
+
+def _copy_commands_only(site: Path) -> None:
+    """Let the button of each example copy its commands.
+
+    Raises:
+        SiteError: No page has such an example: zensical writes it otherwise now, and this is to be looked at.
+    """
+    changed = 0
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        copied = copy_commands_only(text)
+        if copied != text:
+            page.write_text(copied, encoding="utf-8")
+            changed += 1
+    if not changed:
+        raise SiteError("no page has an example of console that can be copied any more")

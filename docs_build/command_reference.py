@@ -27,7 +27,9 @@ def _walk(
     command: click.Command, parent: click.Context | None, name: str
 ) -> Iterator[tuple[click.Command, click.Context]]:
     """Yield a command and those below it, in the order of the lists, without those that lists leave out."""
-    context = click.Context(command, info_name=name, parent=parent, max_content_width=100)
+    context = click.Context(
+        command, info_name=name, parent=parent, max_content_width=100, **command.context_settings
+    )
     yield command, context
     if isinstance(command, click.Group):
         for below in command.list_commands(context):

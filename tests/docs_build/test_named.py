@@ -46,6 +46,20 @@ def test_commands_that_pages_name_exist() -> None:
     assert told == []
 
 
+def test_pages_can_be_followed_one_after_another() -> None:
+    """A page that works on the example project begins in the clone with a fresh copy, wherever the last page ended.
+
+    Only the two that a reader meets first do not: nothing is there to be deleted yet.
+    """
+    copy = "$ cp -r docs/examples/ferry ~/ferry"
+    fresh = f"$ cd ~/manual-slop\n$ rm -rf ~/ferry\n{copy}"
+    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
+    assert [page for page, text in texts.items() if copy in text and fresh not in text] == [
+        "docs/index.md",
+        "README.md",
+    ]
+
+
 def test_measurements_that_pages_name_exist() -> None:
     """Each benchmark by which a page says that its figures can be measured again is there."""
     named = {
@@ -69,7 +83,7 @@ def _calls(text: str) -> set[str]:
 def _unknown_options(call: str) -> Iterator[str]:
     """Yield the options of a call that its command does not have; without a command it is that of ``run``."""
     words = shlex.split(call.split("|")[0])[1:]
-    context = click.Context(program)
+    context = click.Context(program, **program.context_settings)
     command: click.Command = program
     while isinstance(command, click.Group) and words and words[0] in command.list_commands(context):
         command = command.get_command(context, words.pop(0)) or command

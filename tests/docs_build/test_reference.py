@@ -14,7 +14,7 @@ from aggregate.config.schema import json_schema
 def test_every_command_and_option_is_told() -> None:
     """Each command has a heading in the order of the lists, each of its options stands below it; hidden ones do not."""
     page = command_reference()
-    context = click.Context(program, info_name="aggregate")
+    context = click.Context(program, info_name="aggregate", **program.context_settings)
     for name in program.list_commands(context):
         command = program.get_command(context, name)
         assert command is not None

@@ -71,7 +71,7 @@ _PLACE = click.Path()
 task_option = _option(
     "--task",
     metavar="TEXT",
-    help="Compose for this task: in your words, or @FILE that holds it, or - for standard input.",
+    help="Find what matters for this task: your own words, @FILE to read it from a file, or - from standard input.",
 )
 
 
@@ -117,7 +117,7 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
     options = (
         task_option,
         budget_option(
-            f"Show what matters most in at most so many tokens, such as 32000, 32k or {AUTO}.",
+            f"Show what matters most in at most this many tokens, such as 32000, 32k or {AUTO}.",
             option=_option,
         ),
         *_seed_options(

@@ -185,13 +185,13 @@ COMMANDS = {
     "persona": SlashCommand("[NAME|none]", "Ask as another persona.", ask_persona, _personas),
     "budget": SlashCommand(
         "[N|auto|none]",
-        "Show what matters for each message within so many tokens; none: as configured.",
+        "Show what matters for each message within this many tokens; none: as configured.",
         set_budget,
         lambda _session: (AUTO, "16k", "32k", "60k", AS_CONFIGURED),
     ),
     "effort": SlashCommand(
         "[low|medium|high|none]",
-        "Let the model think so long before it answers.",
+        "Say how long the model may think before it answers.",
         set_effort,
         lambda _session: (*Effort, AS_CONFIGURED),
     ),

@@ -36,7 +36,7 @@ _COUNTED = 2000
     help="Add the folders that runs write to .gitignore; by default you are asked on a terminal.",
 )
 @budget_option(
-    "Take all files, and let prompts have at most so many tokens; by default code is shown by its skeleton."
+    "Take all files, and let prompts have at most this many tokens; by default code is shown by its skeleton."
 )
 def init(config: Path, ignore: bool | None, budget: Amount | None) -> None:
     """Write a commented manual_slop.toml for the project in this folder."""

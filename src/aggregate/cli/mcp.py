@@ -36,7 +36,7 @@ _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"
     type=click.IntRange(LEAST_CAP, _MOST_CAP),
     default=CAP,
     show_default=True,
-    help="Let an answer have at most so many tokens.",
+    help="Let an answer have at most this many tokens.",
 )
 def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     """Serve prompts, files and what they define to agents, by the Model Context Protocol.

@@ -48,7 +48,7 @@ def show(name: str, config: Path) -> None:
 @click.argument("name")
 @click.argument("paths", nargs=-1)
 @config_option
-@budget_option("Let prompts with this preset have at most so many tokens.")
+@budget_option("Let prompts with this preset have at most this many tokens.")
 @click.option("--description", default="", help="Describe it in one line, for lists.")
 @click.option(
     "--global",

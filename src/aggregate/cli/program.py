@@ -50,13 +50,14 @@ MISTAKES = (
 def program() -> None:
     """Compose exactly the prompt that a language model should see.
 
-    For a task, within a budget of tokens:
+    Say what you are about to do, and how many tokens the prompt may have:
 
       aggregate "fix the timeout in the retry loop" --budget 32k
 
-    writes what matters most for it, in at most 32,000 tokens, and says which file is shown how far.
+    This finds what matters for the task in the files of this folder, writes it to a numbered file of at most 32,000
+    tokens, and prints the file's path. No model is asked. aggregate explain then says why each file is in or out.
 
-    Without a command: run, whose options work without its name too, such as aggregate --stdout.
+    Without a command, run is meant: aggregate --stdout is aggregate run --stdout.
     """
 
 

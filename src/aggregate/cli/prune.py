@@ -15,7 +15,11 @@ from aggregate.compose.project import request_for
 @click.command()
 @config_option
 @click.option(
-    "--keep", type=click.IntRange(min=0), required=True, metavar="N", help="Keep so many prompts."
+    "--keep",
+    type=click.IntRange(min=0),
+    required=True,
+    metavar="N",
+    help="Keep this many of the newest prompts.",
 )
 def prune(config: Path, keep: int) -> None:
     """Delete all but the newest prompts; print what was deleted."""

@@ -47,7 +47,7 @@ def send(
 ) -> None:
     """Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.
 
-    With --budget the prompt shows what matters most for MESSAGE, within so many tokens of the whole request.
+    With --budget the prompt shows what matters most for MESSAGE, within this many tokens of the whole request.
 
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """

@@ -66,7 +66,7 @@ def stats(
 ) -> None:
     """Show the files by folder: lines, definitions, and tokens in each view.
 
-    With a task also how likely it touches each file, or any below a folder: all files together have 1.
+    With a task, also its score: how likely the task touches each file. The scores of all files add up to 1.
     """
     index = open_index(use=not no_cache, verify=verify)
     asked = read_task(task)

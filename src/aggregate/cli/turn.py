@@ -59,15 +59,15 @@ _OPTIONS = (
     click.option(
         "--max-output",
         type=click.IntRange(1),
-        help="Let the model write at most so many tokens; by default 16,000, or as the configuration says.",
+        help="Let the model write at most this many tokens; by default 16,000, or as the configuration says.",
     ),
     budget_option(
-        "Take each message as the task, and send what it needs in at most so many tokens of the whole request."
+        "Take each message as the task, and send what it needs in at most this many tokens of the whole request."
     ),
     click.option(
         "--effort",
         type=click.Choice(["low", "medium", "high"]),
-        help="Let the model think so long before it answers; by default as it likes.",
+        help="Say how long the model may think before it answers; by default it decides itself.",
     ),
     click.option(
         "--temperature",

@@ -33,7 +33,7 @@ lease_option = click.option(
     type=FiniteRange(min=0.5),
     default=15.0,
     show_default=True,
-    help="Count as dead after so many seconds without a sign of life.",
+    help="Count as dead after this many seconds without a sign of life.",
 )
 
 _RUN_OPTIONS = (
@@ -46,7 +46,7 @@ _RUN_OPTIONS = (
     click.option(
         "--places",
         type=click.IntRange(min=1),
-        help="Work on so many tickets at one time in each worker.  [default: 8]",
+        help="Work on this many tickets at a time in each worker.  [default: 8]",
     ),
     click.option(
         "--no-work", is_flag=True, help="Leave the work to `aggregate conduct worker` processes."
@@ -66,7 +66,7 @@ _RUN_OPTIONS = (
         "--max-cost",
         type=FiniteRange(min=0, min_open=True),
         metavar="USD",
-        help="Begin no further ticket once the run has cost so many US dollars.",
+        help="Begin no further ticket once the run has cost this many US dollars.",
     ),
     click.option(
         "--plain", is_flag=True, help="Print one line per change instead of a live table."

@@ -29,20 +29,20 @@ _OPTIONS = (
         "--max-tokens",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Let one attempt at a ticket use at most so many tokens; by default as [conduct] of your own "
+        help="Let one attempt at a ticket use at most this many tokens; by default as [conduct] of your own "
         "configuration says, else 200,000.",
     ),
     click.option(
         "--max-seconds",
         type=FiniteRange(min=0, min_open=True),
         metavar="N",
-        help="Let one attempt take at most so many seconds; by default as the ticket says.",
+        help="Let one attempt take at most this many seconds; by default as the ticket says.",
     ),
     click.option(
         "--max-steps",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Let a ticket with tools take at most so many steps; by default 4.",
+        help="Let a ticket with tools take at most this many steps; by default 4.",
     ),
 )
 
