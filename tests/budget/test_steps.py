@@ -2,7 +2,8 @@
 
 from itertools import product
 
-from aggregate.budget.steps import Fittable, StepOrder
+from aggregate.budget.fittable import Fittable
+from aggregate.budget.steps import StepOrder
 from aggregate.ranking.file_analysis import Piece
 
 _CHANCES = (0.5, 0.0, 0.25, 0.5, 0.125)

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from aggregate.budget.fit import Fit
+from aggregate.budget.fittable import Fittable
 from aggregate.budget.lines import Run
-from aggregate.budget.steps import WITH_TASK, Fittable, StepOrder
+from aggregate.budget.steps import WITH_TASK, StepOrder
 from aggregate.compose.assemble import Composition
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.choices import FitStates, choices_of
