@@ -107,9 +107,9 @@ def _observe(
     """Return the kinds of evidence, an example if any changed piece is a candidate, and how many were changed."""
     from aggregate.compose.corpus_reading import read_corpus
     from aggregate.compose.file_reading import FileReader
-    from aggregate.compose.file_rendering import select_files
     from aggregate.compose.project import open_project, request_for
     from aggregate.compose.questions import question_for
+    from aggregate.compose.request_files import select_files
     from aggregate.index.shared import user_index
     from aggregate.models.task import Task
     from aggregate.ranking.rank import features

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aggregate.budget.fit import Fit
+from aggregate.budget.fittable import Fittable
 from aggregate.budget.lines import FileLines
-from aggregate.budget.steps import Fittable, StepOrder
+from aggregate.budget.steps import StepOrder
 from aggregate.models.view import View
 from aggregate.ranking.file_analysis import DefinedName, Piece
 from aggregate.views.focused import focused

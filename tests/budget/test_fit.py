@@ -190,6 +190,17 @@ def test_a_very_long_line_waits_until_it_is_a_small_part() -> None:
     assert fit.shown[0].is_complete
 
 
+@pytest.mark.parametrize("limit", [450, 1_000, 4_000, 4_100, 4_800])
+def test_a_very_long_line_leaves_hardly_anything_unused(limit: int) -> None:
+    """It enters when it is a fortieth of what was spent, so hardly more than that is left over (rule B-6)."""
+    minified = Source("word, " * 100 + "\n", ((1, 1, 0.9),))
+    lines = 2_000
+    readable = Source("good line\n" * lines, tuple((n, n, 0.001) for n in range(1, lines + 1)))
+    fit = new_fit([minified, readable])
+    fit.advance(limit)
+    assert limit * 39 / 40 - 5 <= fit.spent <= limit
+
+
 def _shown_lines(fit: Fit) -> set[tuple[int, int]]:
     return {
         (number, line)

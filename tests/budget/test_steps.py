@@ -2,7 +2,8 @@
 
 from itertools import product
 
-from aggregate.budget.steps import Fittable, StepOrder
+from aggregate.budget.fittable import Fittable
+from aggregate.budget.steps import StepOrder
 from aggregate.ranking.file_analysis import Piece
 
 _CHANCES = (0.5, 0.0, 0.25, 0.5, 0.125)
@@ -27,6 +28,19 @@ def test_pieces_enter_by_their_chances_then_by_file_and_line() -> None:
         for line, chance in enumerate(file.chances, 1)
     ]
     assert entered == [(number, line) for _, _, line, number in sorted(pieces)]
+
+
+def test_what_tells_less_of_a_change_enters_later() -> None:
+    """Of pieces that are as likely code comes first, then imports, comments, and a licence last (rule B-6)."""
+    licence = Piece(1, 1, -1, 0, 40, comments=40, preamble=40)
+    imports = Piece(2, 2, -1, 0, 40, preamble=40)
+    comments = Piece(3, 3, -1, 0, 40, comments=40)
+    half = Piece(4, 4, -1, 0, 40, comments=20)
+    code = Piece(5, 5, -1, 0, 40)
+    pieces = (licence, imports, comments, half, code)
+    file = Fittable(1, 1.0, pieces=pieces, chances=(0.2,) * len(pieces))
+    entered = [step.runs[-1][0] + 1 for step in StepOrder([[file]], signatures=0)]
+    assert entered == [5, 2, 4, 3, 1]
 
 
 def test_files_without_pieces_enter_nothing() -> None:

@@ -10,9 +10,9 @@ import pytest
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
 from aggregate.compose.audit import audit_of
+from aggregate.compose.audit_data import audit_data
 from aggregate.compose.audit_file import (
-    audit_data,
-    audit_text,
+    audit_pieces,
     newest_audited,
     parse_audit,
     read_audit,
@@ -77,6 +77,11 @@ def audited(folder: Path, **fields: Any) -> Audit:
     return audit_of(request, composition, tokens, size=size, source_map=composition.source_map)
 
 
+def audit_text(audit: Audit) -> str:
+    """Return what its file holds."""
+    return b"".join(audit_pieces(audit)).decode("ascii")
+
+
 def test_the_parts_add_up(tmp_path: Path) -> None:
     """Tokens of the rows, of what is generated and of the other sections are those of the prompt (rule A-2)."""
     audit = audited(project(tmp_path, FILES))
@@ -129,7 +134,7 @@ def test_rows_of_mere_names_are_written_like_all(score: float | None, tmp_path: 
 
 @pytest.mark.parametrize("count", [0, 1, 1_000, 1_001, 2_500])
 def test_accounts_of_many_files_are_one_text(count: int, tmp_path: Path) -> None:
-    """However many rows there are, each is a line, and the file is what the text is (rule A-1)."""
+    """However many rows there are, each is a line, also where one piece of the text follows another (rule A-1)."""
     row = FileChoice("a.py", "*", Level.NAME, Level.FULL, score=0.5, rank=7, size=3)
     rows = tuple(row._replace(path=f"{number}.py") for number in range(count))
     request, composition = made(tmp_path)
@@ -141,7 +146,9 @@ def test_accounts_of_many_files_are_one_text(count: int, tmp_path: Path) -> None
     write_audit(tmp_path / "demo_001.md", audit)
     path = audit_path(tmp_path / "demo_001.md")
     assert path.read_text(encoding="ascii") == audit_text(audit)
-    assert read_audit(tmp_path / "demo_001.md") is not None
+    back = read_audit(tmp_path / "demo_001.md")
+    assert back is not None
+    assert back.rows == rows
 
 
 def test_the_keys_are_those_that_were_promised(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from aggregate.compose.corpus_reading import read_corpus
 from aggregate.compose.file_corpus import FileCorpus
 from aggregate.compose.file_reading import FileReader
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.request import Request
+from aggregate.compose.request_files import select_files
 from aggregate.index.store import Index
 from aggregate.ranking.terms import terms_in
 from aggregate.redaction.redact import Redaction

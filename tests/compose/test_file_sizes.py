@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.file_sizes import FileSizes, measure_files
 from aggregate.compose.project import open_project, request_for
+from aggregate.compose.request_files import select_files
 from aggregate.index.store import Index
 from tests.project import project
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.pins import Pins, runs_around
 from aggregate.compose.project import open_project, request_for
+from aggregate.compose.request_files import select_files
 from aggregate.models.budget import Budget
 from aggregate.models.task import Place, Task
 from aggregate.ranking.analyse import analyse

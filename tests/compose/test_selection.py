@@ -7,8 +7,8 @@ import pytest
 
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import open_project, request_for
+from aggregate.compose.request_files import select_files
 from aggregate.errors import ConfigError
 from aggregate.models.file_item import FileItem
 from tests.project import project

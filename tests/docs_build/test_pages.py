@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from docs_build.build import GENERATED, STAGED
 from docs_build.errors import SiteError
+
 from docs_build.pages import site_places, stage, turn_links
 
 ROOT = Path(__file__).parents[2]

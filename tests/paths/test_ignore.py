@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import open_project, request_for
+from aggregate.compose.request_files import select_files
 from aggregate.errors import ConfigError
 from aggregate.paths.ignore_rules import MOST_LINES, MOST_PATTERNS, IgnoreRules, TooManyRulesError
 from aggregate.sources.path_resolution import FolderListing

@@ -11,6 +11,7 @@ LINES = {
     "Fixed typos in the retryLoop": {"fix", "typo", "retry", "loop", "retryloop"},
     "Close 1234 and 7": {"clos"},
     "会话 retry": {"会", "话", "会话", "retry"},
+    f"Embed {'aGVsbG8' * 20}": {"emb"},
     "": set(),
 }
 

@@ -197,3 +197,10 @@ def test_a_log_tells_by_what_it_says_once() -> None:
     assert "worker" not in task.terms
     assert task.names["ProgressBar.render_progress"] == 1.0
     assert read_task(log).terms["worker"] == 900
+
+
+@pytest.mark.parametrize(("times", "counted"), [(11, 11), (12, 0)])
+def test_a_few_lines_alike_are_no_log(times: int, counted: int) -> None:
+    """A table or a short list of cases is what a task is about; twelve such lines are a log's (rule T-5)."""
+    lines = "".join(f"worker {n} stopped\n" for n in range(times))
+    assert read_task(f"{lines}bar drawn twice\n").terms.get("worker", 0) == counted

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aggregate import resolve_paths
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import open_project, request_for
+from aggregate.compose.request_files import select_files
 from aggregate.sources.path_resolution import FolderListing
 from aggregate.sources.walk import walk_files
 from tests.project import project

@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from heapq import heapify, heappop, heapreplace
 from math import sqrt
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
+from aggregate.budget.best_first import BestFirst
+from aggregate.budget.fittable import DefinitionLines, Fittable, PieceLines
 from aggregate.budget.lines import Run
 
 CHARACTERS_PER_TOKEN = 4
@@ -33,98 +34,15 @@ _OF_ITS_FILE = 0.01
 """The part of its file's probability that each signature shares."""
 _LONGEST_SIGNATURE = 12
 """Lines; what is longer is shown with the body."""
+_ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE + 1))
+"""What a signature of so many lines is divided by."""
 _FEW_SIGNATURES = 800
 """Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer."""
 _ALL_HEADINGS = 2_000
 """The same of a text's headings, which say what its other sections hold."""
 
-
 Masses = Mapping[int, float]
 """How likely the task touches each definition, by its place; ``-1`` stands for what is outside of all."""
-
-
-class DefinitionLines(Protocol):
-    """A definition, as ``ranking.file_analysis.DefinedName`` has it."""
-
-    @property
-    def first(self) -> int:
-        """The first line of all that belongs to it."""
-        ...
-
-    @property
-    def signature(self) -> int:
-        """The first line of its signature."""
-        ...
-
-    @property
-    def body(self) -> int:
-        """The first line that holds nothing of its signature."""
-        ...
-
-    @property
-    def last(self) -> int:
-        """Its last line."""
-        ...
-
-    @property
-    def outer(self) -> int:
-        """Place of the definition around it, ``-1`` for none."""
-        ...
-
-
-class PieceLines(Protocol):
-    """A piece, as ``ranking.file_analysis.Piece`` has it."""
-
-    @property
-    def first(self) -> int:
-        """First line."""
-        ...
-
-    @property
-    def last(self) -> int:
-        """Last line."""
-        ...
-
-    @property
-    def definition(self) -> int:
-        """Place of its innermost definition, ``-1`` for none."""
-        ...
-
-    @property
-    def characters(self) -> int:
-        """Of its lines."""
-        ...
-
-    @property
-    def comments(self) -> int:
-        """Characters of those that are comments or a licence."""
-        ...
-
-    @property
-    def preamble(self) -> int:
-        """Characters of those that are imports or a licence."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Fittable:
-    """A file that may be shown.
-
-    Attributes:
-        number: What it is called by.
-        score: How likely the task touches it.
-        definitions: In order of their lines, outer before inner.
-        pieces: In order of their lines.
-        chances: How likely the task touches each piece.
-        is_prose: Whether its definitions are headings, which are kept where a section is shown.
-    """
-
-    number: int
-    score: float
-    definitions: Sequence[DefinitionLines] = ()
-    pieces: Sequence[PieceLines] = ()
-    chances: Sequence[float] = ()
-    is_prose: bool = False
 
 
 class Step(NamedTuple):
@@ -141,44 +59,6 @@ class Step(NamedTuple):
     is_body: bool
 
 
-_ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE + 1))
-"""What a signature of so many lines is divided by."""
-
-
-class _Ordered:
-    """Pieces or definitions, the best first; those of a file are put in order when its best is due, as for few files.
-
-    Args:
-        files: For each file what its pieces or definitions are worth, below 0.
-    """
-
-    def __init__(self, files: Sequence[Sequence[float]]) -> None:
-        self._files = files
-        self._places: dict[int, list[int]] = {}
-        bests = ((min(values), number) for number, values in enumerate(files) if values)
-        self._heap = [(best, number, files[number].index(best)) for best, number in bests]
-        heapify(self._heap)
-
-    def __bool__(self) -> bool:
-        """Whether anything is left."""
-        return bool(self._heap)
-
-    def pop(self) -> tuple[int, int]:
-        """Remove the best; return the place of its file and its own, of equal ones the first."""
-        _, number, place = self._heap[0]
-        values = self._files[number]
-        if number not in self._places:
-            order = sorted(range(len(values)), key=values.__getitem__)  # stable
-            self._places[number] = order[:0:-1]
-        places = self._places[number]
-        if places:
-            following = places.pop()
-            heapreplace(self._heap, (values[following], number, following))
-        else:
-            heappop(self._heap)
-        return number, place
-
-
 @dataclass(slots=True)
 class StepOrder:
     """The steps in order: bodies by how likely each of their tokens is to matter, among them signatures.
@@ -190,8 +70,8 @@ class StepOrder:
 
     groups: Iterable[Sequence[Fittable]]
     signatures: float = WITH_TASK
-    _bodies: _Ordered = field(init=False, default_factory=lambda: _Ordered(()))
-    _signatures: _Ordered = field(init=False, default_factory=lambda: _Ordered(()))
+    _bodies: BestFirst = field(init=False, default_factory=lambda: BestFirst(()))
+    _signatures: BestFirst = field(init=False, default_factory=lambda: BestFirst(()))
     _unseen: deque[Step] = field(init=False, default_factory=deque)
     _opened: dict[int, tuple[Run, ...]] = field(init=False, default_factory=dict)
     _seen: set[int] = field(init=False, default_factory=set)
@@ -274,9 +154,9 @@ def opening_runs(file: Fittable) -> tuple[Run, ...]:
     return tuple(runs) if estimate <= most else ()
 
 
-def _bodies(files: Sequence[Fittable]) -> _Ordered:
+def _bodies(files: Sequence[Fittable]) -> BestFirst:
     """Return all pieces, those with the highest probability for a token first."""
-    return _Ordered(
+    return BestFirst(
         [
             [
                 -chance * _telling(piece) / _size(piece.characters)
@@ -303,12 +183,13 @@ def _size(characters: int) -> float:
     return float(max(1.0, characters / CHARACTERS_PER_TOKEN) ** DENSITY)
 
 
-def _signatures(files: Sequence[Fittable], masses: Sequence[Masses]) -> _Ordered:
+def _signatures(files: Sequence[Fittable], masses: Sequence[Masses]) -> BestFirst:
     """Return all definitions, by their probability and a part of their file's, for each line they take."""
     ranked: list[Sequence[float]] = []
     for file, own in zip(files, masses, strict=True):
         shared = _OF_ITS_FILE * sum(own.values())
-        # A loop for some ten thousand definitions, of most of which nothing but their file's part is known.
+        # A loop for some ten thousand definitions, of most of which nothing but their file's part is known; with
+        # ``min`` and ``max``, as below, it takes four times as long.
         by_lines = [-shared / root for root in _ROOTS]
         values = [
             by_lines[lines]
@@ -322,7 +203,7 @@ def _signatures(files: Sequence[Fittable], masses: Sequence[Masses]) -> _Ordered
                 root = _ROOTS[min(max(0, lines), _LONGEST_SIGNATURE)]
                 values[place] = -(mass + shared) / root
         ranked.append(values)
-    return _Ordered(ranked)
+    return BestFirst(ranked)
 
 
 def _likeliest_signatures(files: Sequence[Fittable], masses: Sequence[Masses]) -> Iterator[Step]:

@@ -21,8 +21,6 @@ _SECONDS: Final = 5
 """For all programs together: each takes the text and goes into the background at once, or has nobody to give it to."""
 _TERMINAL_BYTES: Final = 74_994
 """What every terminal takes that knows OSC 52: the sequence with it in base64 has 100,000 bytes."""
-
-
 _ERROR_BYTES: Final = 200
 """Of what a program says of its failure: a sentence."""
 
@@ -155,10 +153,8 @@ def _run(
                 input=text,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
-                env={
-                    **environment,
-                    "LC_CTYPE": "UTF-8",
-                },  # else pbcopy takes the text for Mac Roman
+                # Else pbcopy takes the text for Mac Roman.
+                env={**environment, "LC_CTYPE": "UTF-8"},
                 timeout=seconds,
                 check=False,
             )

@@ -12,7 +12,7 @@ from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import write_result
 from aggregate.cli.path_arguments import from_here
-from aggregate.compose.audit_file import audit_data, row_data
+from aggregate.compose.audit_data import audit_data, row_data
 from aggregate.compose.focus import is_named
 from aggregate.compose.project import request_for
 from aggregate.compose.request import Request

@@ -9,9 +9,9 @@ from aggregate.cli.asking import budget_option
 from aggregate.cli.options import new_config_option
 from aggregate.cli.output import say, write_path
 from aggregate.compose.api import compose_prompt
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import open_project, request_for
 from aggregate.compose.request import Request
+from aggregate.compose.request_files import select_files
 from aggregate.config.template import first_config
 from aggregate.errors import ConfigError, OutputError
 from aggregate.models.amounts import Amount

@@ -27,7 +27,7 @@ if (
     from aggregate.cli.watched_run import watch_run as watch_run
     from aggregate.clients.context_window import exceeded_window as exceeded_window
     from aggregate.compose.audit import audit_of as audit_of
-    from aggregate.compose.audit_file import audit_data as audit_data
+    from aggregate.compose.audit_data import audit_data as audit_data
     from aggregate.compose.audit_schema import audit_schema as audit_schema
     from aggregate.compose.file_stats import largest_folders as largest_folders
     from aggregate.compose.ranked_files import file_scores as file_scores
@@ -48,7 +48,7 @@ HOMES = {
     "Progress": "rich.progress",
     "PromptTokens": "aggregate.tokens.count",  # a quiet run tells of no tokens
     "SegmentCounter": "aggregate.tokens.segment_counter",
-    "audit_data": "aggregate.compose.audit_file",
+    "audit_data": "aggregate.compose.audit_data",
     "audit_of": "aggregate.compose.audit",
     "audit_schema": "aggregate.compose.audit_schema",  # one of two, each asked for by itself
     "copy_to_clipboard": "aggregate.cli.clipboard",

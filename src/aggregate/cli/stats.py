@@ -22,11 +22,11 @@ from aggregate.cli.options import (
 from aggregate.cli.output import is_terminal, warn_all, write_rendered, write_result
 from aggregate.cli.progress import progress
 from aggregate.cli.termination import orderly_termination
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.file_sizes import MEASURED, FileSizes, measure_files
 from aggregate.compose.file_stats import FolderRow, folder_rows
 from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_notes
 from aggregate.compose.project import request_for
+from aggregate.compose.request_files import select_files
 from aggregate.index.store import open_index
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.text.columns import BAR, bar, fitted

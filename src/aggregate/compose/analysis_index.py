@@ -110,7 +110,7 @@ class AnalysisIndex:
         return sha256(asked.encode()).digest()
 
     def groups(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:
-        """Return what is kept of groups, by their ``group_key``."""
+        """Return what is kept of groups, by their ``FileGroup.key``."""
         rows = self._index.get_many(_group_kind(), keys)
         return [KnownGroup(row) if row else None for row in rows]
 
@@ -122,11 +122,6 @@ class AnalysisIndex:
         """Keep what is known of a group of files."""
         self._index.put_many(_group_kind(), [(key, group.pack())])
         self._index.put_many(_terms_kind(), [(key, terms)])
-
-
-def group_key(identities: Sequence[bytes]) -> bytes:
-    """Return what a group of files is called, by their identities in order."""
-    return sha256(b"".join(identities)).digest()
 
 
 @cache

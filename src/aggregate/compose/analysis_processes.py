@@ -32,7 +32,6 @@ _LAST_SECONDS: Final = 1.0
 begun is done by then."""
 _MODULE: Final = "aggregate.compose.analysis_worker"
 
-
 SaveAnalysis = Callable[[str, SourceFile, bytes], None]
 """Takes a file's path, what reading it gave, and its packed ``KnownFile``."""
 

@@ -1,13 +1,14 @@
-"""The audit as JSON, and the file beside a prompt that holds it (rule A-1)."""
+"""The file beside a prompt that holds its audit, written and read (rule A-1)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, Final
 
 from aggregate.compose.audit import audit_of
+from aggregate.compose.audit_data import VERSION, audit_data
 from aggregate.compose.numbered_output import audit_path, numbered_files
 from aggregate.compose.request import Request
 from aggregate.compose.source_map import map_sources
@@ -22,123 +23,10 @@ from aggregate.models.source_map import SourceMap
 from aggregate.models.task import Place, Task
 from aggregate.monitor import get_monitor
 
-VERSION = 1
-"""Of the format; a reader refuses another one."""
 _ROWS_OF_PIECE: Final = 1_000
 """Rows that are in memory as text at once: some hundred kilobytes."""
 _MOST = 2**40
 """No prompt has as many tokens or bytes."""
-
-
-class SeedsData(TypedDict):
-    """What the user points at beside the task's text."""
-
-    focus: list[str]
-    symbols: list[str]
-    since: str
-
-
-class BudgetData(TypedDict):
-    """A budget and how its sections share it."""
-
-    tokens: int
-    history: float
-    results: float
-    order: str
-
-
-class EvidenceData(TypedDict):
-    """One reason for a file."""
-
-    kind: str
-    weight: float
-    matched: str
-
-
-class RowData(TypedDict):
-    """What was decided about one file; the keys are those of ``FileChoice``, ``evidence`` its reasons."""
-
-    path: str
-    entry: str
-    level: str
-    most: str
-    pinned: bool
-    tokens: int
-    score: float | None
-    rank: int | None
-    evidence: list[EvidenceData]
-    definitions: list[str]
-    next: str | None
-    content_hash: str
-    size: int
-
-
-class MapData(TypedDict):
-    """A source map: the sources that no row has, and the packed runs."""
-
-    sources: list[str]
-    runs: str
-
-
-class AuditData(TypedDict):
-    """An audit as JSON holds it; ``aggregate schema --audit`` describes it."""
-
-    version: int
-    task: str
-    seeds: SeedsData
-    budget: BudgetData | None
-    tokens: int
-    sections: dict[str, int]
-    generated: int
-    bytes: int
-    missing: list[dict[str, str]]
-    cut: list[dict[str, str | int]]
-    rows: list[RowData]
-    source_map: NotRequired[MapData]
-
-
-def audit_data(audit: Audit) -> AuditData:
-    """Return an audit as plain values, without its source map, which nobody can read."""
-    task, budget = audit.task, audit.budget
-    return {
-        "version": VERSION,
-        "task": task.text,
-        "seeds": {
-            "focus": [str(place) for place in task.focus],
-            "symbols": [*task.symbols],
-            "since": task.since,
-        },
-        "budget": None if budget is None else _budget_data(budget),
-        "tokens": audit.tokens,
-        "sections": {section.value: tokens for section, tokens in audit.sections.items()},
-        "generated": audit.generated,
-        "bytes": audit.size,
-        "missing": [missing._asdict() for missing in audit.missing],
-        "cut": [cut._asdict() for cut in audit.cut],
-        "rows": [row_data(row) for row in audit.rows],
-    }
-
-
-def row_data(row: FileChoice) -> RowData:
-    """Return what was decided about a file as plain values."""
-    return {
-        "path": row.path,
-        "entry": row.entry,
-        "level": row.level.value,
-        "most": row.most.value,
-        "pinned": row.pinned,
-        "tokens": row.tokens,
-        "score": None if row.score is None else rounded(row.score),
-        "rank": row.rank,
-        "evidence": [
-            {"kind": reason.kind, "weight": rounded(reason.weight), "matched": reason.matched}
-            for reason in row.reasons
-        ],
-        "definitions": [*row.definitions],
-        "next": row.next.value if row.next else None,
-        "content_hash": row.content_hash,
-        "size": row.size,
-    }
 
 
 @get_monitor().scope("write_audit")
@@ -148,7 +36,7 @@ def write_audit(prompt: Path, audit: Audit) -> None:
     Raises:
         OutputError: The file cannot be written.
     """
-    replace_own(audit_path(prompt), _pieces(audit))
+    replace_own(audit_path(prompt), audit_pieces(audit))
 
 
 def record_audit(path: Path, request: Request, decided: Decided, prompt: Prompt) -> None:
@@ -171,13 +59,11 @@ def record_audit(path: Path, request: Request, decided: Decided, prompt: Prompt)
     write_audit(path, audit)
 
 
-def audit_text(audit: Audit) -> str:
-    """Return the text of an audit's file: JSON in ASCII, each key and each row on a line of its own."""
-    return b"".join(_pieces(audit)).decode("ascii")
+def audit_pieces(audit: Audit) -> Iterator[bytes]:
+    """Yield the text of an audit's file: JSON in ASCII, each key and each row on a line of its own.
 
-
-def _pieces(audit: Audit) -> Iterator[bytes]:
-    """Yield the text of an audit's file: in one piece, that of 100,000 files takes 60 MB at its making."""
+    In one piece, that of 100,000 files takes 60 MB at its making.
+    """
     data = audit_data(replace(audit, rows=()))
     if audit.source_map:
         paths = [row.path for row in audit.rows]
@@ -219,7 +105,7 @@ def read_audit(prompt: Path) -> Audit | None:
 
 
 def parse_audit(text: str) -> Audit:
-    """Return the audit that ``audit_text`` wrote.
+    """Return the audit of a text by ``audit_pieces``.
 
     Raises:
         ValueError: It is damaged, of another version, or somebody else has written it.
@@ -295,15 +181,6 @@ def _row(data: Mapping[str, Any]) -> FileChoice:
         content_hash=str(data["content_hash"]),
         size=_integer(data["size"]),
     )
-
-
-def _budget_data(budget: Budget) -> BudgetData:
-    return {
-        "tokens": budget.tokens,
-        "history": rounded(budget.history),
-        "results": rounded(budget.results),
-        "order": budget.order.value,
-    }
 
 
 def _budget(data: Mapping[str, Any]) -> Budget:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aggregate.compose.audit_file import VERSION
+from aggregate.compose.audit_data import VERSION
 from aggregate.models.budget import FileOrder
 from aggregate.models.choice import Level
 from aggregate.models.prompt import Section

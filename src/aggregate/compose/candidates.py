@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from operator import gt
 
+from aggregate.budget.fittable import Fittable
 from aggregate.budget.lines import FileLines, ShownLines
-from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, signature_run
+from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, signature_run
 from aggregate.compose.candidate import Candidate, OpenCandidate, open_candidate
 from aggregate.compose.file_corpus import FileCorpus
 from aggregate.compose.selection import ResolvedFile

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from aggregate.compose.assemble import Composition, assemble
 from aggregate.compose.file_messages import error_sentence, file_warnings, refusals
 from aggregate.compose.file_reading import FileReader
-from aggregate.compose.file_rendering import FileStream, RenderedFiles, select_files
+from aggregate.compose.file_rendering import FileStream, RenderedFiles
 from aggregate.compose.request import Request
+from aggregate.compose.request_files import select_files
 from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.disk.reading import is_file
 from aggregate.disk.roots import real_path

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.compose.corpus_reading import read_corpus
 from aggregate.compose.file_reading import FileReader
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.ranked_files import ReadFiles
 from aggregate.compose.request import Request
+from aggregate.compose.request_files import select_files
 from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.index.group_states import describe_settled
 from aggregate.index.store import Index

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from aggregate.compose.corpus_reading import read_corpus
 from aggregate.compose.file_corpus import FileCorpus
 from aggregate.compose.file_reading import FileReader
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.questions import question_for
 from aggregate.compose.request import Request
+from aggregate.compose.request_files import select_files
 from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index

@@ -1,50 +1,15 @@
 """A prompt within a number of tokens: what enters is chosen by a ranking, and all that was decided is told."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import replace
-from typing import NamedTuple
 
-from aggregate.budget.fit import Fit
-from aggregate.budget.lines import Run
-from aggregate.budget.steps import WITH_TASK, Fittable, StepOrder
 from aggregate.compose.assemble import Composition
-from aggregate.compose.candidates import Candidates
-from aggregate.compose.choices import FitStates, choices_of
-from aggregate.compose.fitted_prompt import FittedPrompts
-from aggregate.compose.kept_files import kept_lines
-from aggregate.compose.layout import is_summarized
-from aggregate.compose.pins import Pins
+from aggregate.compose.budgeted_prompt import BudgetedPrompt
 from aggregate.compose.ranked_files import RankedFiles, ReadFiles, rank_files
 from aggregate.compose.request import Request
-from aggregate.compose.section_shares import (
-    OtherSections,
-    fit_sections,
-    least_sections,
-    with_more,
-)
-from aggregate.compose.selection import ResolvedFile
 from aggregate.index.store import Index
-from aggregate.models.budget import Budget
-from aggregate.models.prompt import SEPARATOR
-from aggregate.models.view import ViewMode
 from aggregate.monitor import get_monitor
 from aggregate.ranking.weights import WEIGHTS
-from aggregate.sections.files import FILES_TIER3
-from aggregate.tokens.saved_counts import SavedCounts
-
-_FIRST_OTHERS = 100
-"""Further files that are put in order when all of those are shown, and twice as many each time."""
-_REMAINDER = 0.025
-"""Of the budget, for what is not shown; the contract allows 0.03 (rule B-7)."""
-_LEAST_REMAINDER = 64
-"""Tokens for it in any case (rule B-7)."""
-_WITHOUT_TASK = 0.5
-"""The part of signatures where nobody says what for: breadth tells more of a project than some whole functions."""
-_ROUNDS = 4
-"""How often a prompt is laid out again, that is a little over or has room: each round leaves a fraction of that."""
-_NEXT = 0.1
-"""The part of the budget by which the audit says what more of it would buy (rule A-1)."""
 
 
 @get_monitor().scope("compose_within_budget")
@@ -79,7 +44,7 @@ def compose_within_budget(
         on_done=on_done,
         files=files,
     )
-    return _Composing(request, index, ranked).composition()
+    return BudgetedPrompt(request, index, ranked).composition()
 
 
 class BudgetFitting:
@@ -97,7 +62,7 @@ class BudgetFitting:
     def __init__(self, request: Request, ranked: RankedFiles, *, index: Index) -> None:
         self.ranked = ranked
         self._index = index
-        self._composing = _Composing(request, index, ranked)
+        self._prompt = BudgetedPrompt(request, index, ranked)
 
     def shown_otherwise(self, request: Request, ranked: RankedFiles) -> "BudgetFitting":
         """Return the same for a request that shows some of the files in another way.
@@ -108,7 +73,7 @@ class BudgetFitting:
         """
         other = copy(self)
         other.ranked = ranked
-        other._composing = _Composing(request, self._index, ranked, before=self._composing)
+        other._prompt = BudgetedPrompt(request, self._index, ranked, before=self._prompt)
         return other
 
     def compose(self, request: Request) -> Composition:
@@ -117,236 +82,4 @@ class BudgetFitting:
         Raises:
             BudgetError: What must be shown has more tokens.
         """
-        return self._composing.for_request(request).composition()
-
-
-class _Fitted(NamedTuple):
-    """A prompt that keeps to the budget, and what it was made of.
-
-    Attributes:
-        prompt: The prompt.
-        fit: What is shown of the files.
-        others: What is shown besides.
-    """
-
-    prompt: Composition
-    fit: Fit
-    others: OtherSections
-
-
-class _Composing:
-    """One prompt within a budget, from its files to its text."""
-
-    def __init__(
-        self,
-        request: Request,
-        index: Index,
-        ranked: RankedFiles,
-        *,
-        before: "_Composing | None" = None,
-    ) -> None:
-        if request.budget is None:
-            raise ValueError("a prompt without a budget is not fitted")
-        self._request = request
-        self._budget: Budget = request.budget
-        self._count: SavedCounts = before._count if before else SavedCounts(index)
-        self._is_summary = is_summarized(request.strategy, summary_only=request.summary_only)
-        self._ranked = ranked
-        # By the entries of the files, of which a glob has one for all; they live as long as the files.
-        self._modes: dict[int, ViewMode | None] = {}
-        self._pins = Pins.of(request, ranked.files.selection.files)
-        self._candidates: Candidates = Candidates(
-            ranked.files.corpus,
-            ranked.ranking.files,
-            mode_of=self._mode,
-            count=self._count,
-            by_structure=ranked.question.is_empty,
-            before=before._candidates if before else None,
-        )
-        self._pinned = self._pins.runs(self._candidates)
-        self._kept: dict[int, tuple[Run, ...]] = {}
-        self._prompts = FittedPrompts(
-            request,
-            ranked.files,
-            self._candidates,
-            self._pins,
-            pinned=self._pinned,
-            count=self._count,
-        )
-
-    def for_request(self, request: Request) -> "_Composing":
-        """Return the same for a request with another budget; what is known of the candidates is shared."""
-        if request.budget is None:
-            raise ValueError("a prompt without a budget is not fitted")
-        other = copy(self)
-        other._request, other._budget, other._kept = request, request.budget, {}
-        other._prompts = FittedPrompts(
-            request,
-            self._ranked.files,
-            self._candidates,
-            self._pins,
-            pinned=self._pinned,
-            count=self._count,
-        )
-        return other
-
-    def composition(self) -> Composition:
-        """Return the prompt.
-
-        Raises:
-            BudgetError: The pins do not fit.
-        """
-        least = least_sections(self._request, self._count)
-        fit = self._new_fit()
-        pinned = self._laid_out(fit, least)
-        room = self._left(pinned)
-        if room < 0:
-            raise self._prompts.too_small(self._budget, pinned)
-        fitted = self._within(least, room)
-        if fitted is None:  # not even a line fits beside the pins
-            return self._told(_Fitted(pinned, fit, least))
-        if self._request.kept:
-            self._kept = self._kept_lines(fitted)
-            fitted = self._within(least, room) or fitted
-        if fitted.others.are_cut and fitted.fit.is_exhausted:
-            fitted = self._with_more(fitted, least)
-        return self._told(fitted)
-
-    def _with_more(self, fitted: _Fitted, least: OtherSections) -> _Fitted:
-        """Return the prompt in which the other sections get what the files leave, which are all shown.
-
-        What is shown of the files stays, so that a larger budget never shows less of them.
-        """
-        left = self._left(fitted.prompt)
-        others = with_more(self._request, fitted.others, least, left=left, count=self._count)
-        left = self._left(self._laid_out(fitted.fit, others))
-        remainder = max(min(left, self._reserve), 0)
-        prompt = self._laid_out(fitted.fit, others, remainder=remainder)
-        return fitted if self._left(prompt) < 0 else _Fitted(prompt, fitted.fit, others)
-
-    @property
-    def _reserve(self) -> int:
-        """The most tokens for what is not shown."""
-        return max(_LEAST_REMAINDER, int(self._budget.tokens * _REMAINDER))
-
-    def _within(self, least: OtherSections, room: int) -> _Fitted | None:
-        """Return the prompt with as much as fits, ``None`` where nothing does beside the pins.
-
-        Args:
-            least: The other sections at their least.
-            room: The tokens that the pins leave.
-        """
-        others = fit_sections(self._request, self._budget, least, room=room, count=self._count)
-        reserve = self._reserve
-        limit = room - others.reserved - self._count(f"{FILES_TIER3}{SEPARATOR}")
-        target = limit - min(reserve, limit // 2) - self._kept_tokens(others)
-        for _ in range(_ROUNDS):
-            fit = self._new_fit()
-            left = self._left(self._filled(fit, others, target))
-            prompt = self._laid_out(fit, others, remainder=max(min(left, reserve), 0))
-            over = -self._left(prompt)
-            if over <= 0:
-                return _Fitted(prompt, fit, others)
-            target -= over + _LEAST_REMAINDER
-        return None
-
-    def _filled(self, fit: Fit, others: OtherSections, target: int) -> Composition:
-        """Take steps of ``fit`` for ``target`` tokens; return the prompt, without what is not shown.
-
-        Args:
-            fit: Shows the pins and what is kept, and nothing else.
-            others: The other sections.
-            target: How many more tokens the prompt may have.
-        """
-        bare = self._prompts.tokens(self._laid_out(fit, others))
-        fit.advance(max(target, 0))
-        prompt = self._laid_out(fit, others)
-        for _ in range(_ROUNDS):
-            # Lines that stand together have fewer tokens than their prices add up to.
-            slack = bare + fit.spent - self._prompts.tokens(prompt)
-            if slack <= 0 or fit.is_exhausted:
-                break
-            fit.advance(max(target + slack, 0))
-            prompt = self._laid_out(fit, others)
-        return prompt
-
-    def _laid_out(self, fit: Fit, others: OtherSections, *, remainder: int = 0) -> Composition:
-        return self._prompts.prompt(self._budget, fit, others, remainder=remainder)
-
-    def _left(self, prompt: Composition) -> int:
-        """Return the tokens of the budget that a prompt leaves, less than ``0`` where it exceeds it."""
-        return self._budget.tokens - self._prompts.tokens(prompt)
-
-    def _kept_lines(self, fitted: _Fitted) -> dict[int, tuple[Run, ...]]:
-        """Return the lines that stay of a discussion's last prompt, given what would be shown for this task alone."""
-        tokens = self._prompts.file_tokens(fitted.prompt)
-        left = self._left(fitted.prompt) if fitted.fit.is_exhausted else 0
-        return kept_lines(
-            self._request.kept,
-            self._candidates,
-            fitted.fit,
-            tokens=tokens,
-            pinned=frozenset(self._pinned),
-            room=sum(tokens.values()) + left,
-        )
-
-    def _kept_tokens(self, others: OtherSections) -> int:
-        """Return the tokens of the lines that stay, beyond those of the pins."""
-        if not self._kept:
-            return 0
-        pins_alone = self._left(self._laid_out(self._new_fit(keeping=False), others))
-        return pins_alone - self._left(self._laid_out(self._new_fit(), others))
-
-    def _new_fit(self, *, keeping: bool = True) -> Fit:
-        """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
-        share = _WITHOUT_TASK if self._ranked.question.is_empty else WITH_TASK
-        fit = Fit(StepOrder(self._groups(), share), self._candidates.lines, self._count)
-        for number, runs in self._pinned.items():
-            fit.pin(number, runs)
-        fit.spent = 0
-        if keeping:
-            for number, runs in self._kept.items():
-                fit.keep(number, runs)
-        return fit
-
-    def _groups(self) -> Iterator[Sequence[Fittable]]:
-        """Yield the candidates, those whose pieces were ranked first, the others in growing groups."""
-        candidates = self._candidates.in_rank_order
-        ranked = [candidate.number for candidate in candidates if candidate.ranked.pieces]
-        others = [candidate.number for candidate in candidates if not candidate.ranked.pieces]
-        if ranked:
-            yield self._candidates.fittables(ranked)
-        size = _FIRST_OTHERS
-        while others:
-            yield self._candidates.fittables(others[:size])
-            others, size = others[size:], size * 2
-
-    def _mode(self, file: ResolvedFile) -> ViewMode | None:
-        """Return the most that is shown of a file, ``None`` for one that is no candidate."""
-        if file.path in self._pins.whole or file.path in self._pins.places:
-            return ViewMode.FULL
-        entry = file.entry
-        if id(entry) not in self._modes:
-            self._modes[id(entry)] = self._usual_mode(file)
-        return self._modes[id(entry)]
-
-    def _usual_mode(self, file: ResolvedFile) -> ViewMode | None:
-        """Return the most that is shown of the files of an entry that is not pinned."""
-        if not file.item.auto_aggregate or file.view_mode is ViewMode.NONE:
-            return None
-        return ViewMode.SUMMARY if self._is_summary else file.view_mode
-
-    def _told(self, fitted: _Fitted) -> Composition:
-        """Return the prompt with what was decided about each file and section."""
-        prompt, fit, others = fitted
-        shown = {number: bytes(state.marks) for number, state in fit.shown.items()}
-        fit.advance(fit.spent + int(self._budget.tokens * _NEXT))
-        later = {number: bytes(state.marks) for number, state in fit.shown.items()}
-        choices = choices_of(
-            self._ranked.files.selection.files,
-            self._candidates,
-            FitStates(shown, later, frozenset(self._pinned), self._prompts.file_tokens(prompt)),
-            is_scored=self._request.task is not None,
-        )
-        missing = tuple(self._ranked.ranking.missing)
-        return replace(prompt, choices=choices, cut=others.cuts, missing=missing)
+        return self._prompt.for_request(request).composition()

@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from aggregate.compose.asking import ALL_FILES
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.focus import FocusIndex
 from aggregate.compose.request import Request
+from aggregate.compose.request_files import select_files
 from aggregate.conductor.track_spec import TrackSpec
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem

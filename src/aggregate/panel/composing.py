@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.live_prompt import LivePrompt
 from aggregate.compose.open_files import OpenFiles, shown_otherwise
 from aggregate.compose.ranked_files import RankedFiles, ReadFiles, rank_files, scores_of
 from aggregate.compose.request import Request
+from aggregate.compose.request_files import select_files
 from aggregate.compose.selection import ResolvedFile
 from aggregate.compose.within_budget import BudgetFitting
 from aggregate.config.load import Project

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from aggregate.compose.file_rendering import select_files
 from aggregate.compose.request import Request
+from aggregate.compose.request_files import select_files
 from aggregate.compose.selection import Selection
 from aggregate.models.entry import Entry
 from aggregate.models.scope import Scope

@@ -88,35 +88,55 @@ def _definition_text(
     """Score definitions: a definition's document is its text, its name, the names around it and its path."""
     lengths = {file: _unit_lengths(analysis) for file, analysis in candidates.items()}
     average = average_of([length for units in lengths.values() for length in units.values()])
-    worth = {query.term: query.weight * query.piece_rarity for query in inquiry.terms}
-    most = {term: value * (K1 + 1) for term, value in worth.items()}
+    most = {query.term: query.weight * query.piece_rarity * (K1 + 1) for query in inquiry.terms}
     rows: dict[int, list[float]] = {}
     matched: dict[int, str] = {}
     for file, analysis in candidates.items():
-        documents = dict(_unit_counts(analysis, postings[file]))
-        named = _name_counts(analysis, names[file], NAME_WEIGHT)
-        path = inquiry.path_terms.get(file, _NOTHING)
-        scores: dict[int, float] = {}
-        best, best_unit = 0.0, -1
-        for unit, length in lengths[file].items():
-            around = named[unit] if named and unit >= 0 else _NOTHING
-            document = documents.get(unit)
-            if document is None and not around:
-                document = documents[unit] = path  # as most: their text holds none of the terms
-            elif around or path:
-                document = documents[unit] = _added(document or _NOTHING, around, path)
-            score = scores[unit] = (
-                sum(_gains(document, most, length=length / average)) if document else 0.0
+        documents = _documents(
+            analysis,
+            postings[file],
+            names=names[file],
+            path=inquiry.path_terms.get(file, _NOTHING),
+        )
+        scores = {
+            unit: sum(_gains(documents[unit], most, length=length / average))
+            for unit, length in lengths[file].items()
+        }
+        best = max(scores, key=scores.__getitem__, default=None)  # of equal ones the first
+        if best is not None and scores[best]:
+            matched[file] = inquiry.told(
+                _gain_of_each(documents[best], most, length=lengths[file][best] / average)
             )
-            if score > best:
-                best, best_unit = score, unit
-        if best:
-            document = documents[best_unit]
-            gains = _gains(document, most, length=lengths[file][best_unit] / average)
-            terms = [term for term in document if term in worth]
-            matched[file] = inquiry.told(dict(zip(terms, gains, strict=True)))
             rows[file] = [scores[piece.definition] for piece in analysis.pieces]
     return Evidence("definition text", pieces=PieceValues(rows).scaled(), matched=matched)
+
+
+def _documents(
+    analysis: FileAnalysis,
+    holding: Mapping[str, Sequence[tuple[int, int]]],
+    *,
+    names: Sequence[tuple[str, ...]],
+    path: Counts,
+) -> Mapping[int, Counts]:
+    """Return how often each term occurs in the document of each definition that has pieces, outside of all by -1.
+
+    Args:
+        analysis: Of the file.
+        holding: Its pieces that hold each term.
+        names: The terms in the name of each definition.
+        path: The terms in the file's path.
+    """
+    texts = _unit_counts(analysis, holding)
+    named = _name_counts(analysis, names, NAME_WEIGHT)
+    documents: dict[int, Counts] = {}
+    for piece in analysis.pieces:
+        unit = piece.definition
+        if unit not in documents:
+            around = named[unit] if named and unit >= 0 else _NOTHING
+            text = texts.get(unit, _NOTHING)
+            # Most hold nothing but what their path does: they share it.
+            documents[unit] = _added(text, around, path) if text or around else path
+    return documents
 
 
 def _added(*documents: Counts) -> Counts:
@@ -159,6 +179,14 @@ def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> lis
     """
     norm = K1 * (1 - PIECE_B + PIECE_B * length)
     return [most[term] * count / (count + norm) for term, count in document.items() if term in most]
+
+
+def _gain_of_each(
+    document: Counts, most: Mapping[str, float], *, length: float
+) -> Mapping[str, float]:
+    """Return what ``_gains`` does by the terms."""
+    terms = [term for term in document if term in most]
+    return dict(zip(terms, _gains(document, most, length=length), strict=True))
 
 
 def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:

@@ -23,6 +23,7 @@ _HASH_IS_COMMENT: Final = frozenset(
 )
 """Languages whose comments begin with ``#``; in others that begins a directive or an attribute."""
 _DASHES: Final = frozenset({"ada", "haskell", "lua", "sql", "vhdl"})
+"""Languages whose comments begin with ``--``."""
 _SEMICOLON: Final = frozenset({"clojure", "lisp", "racket", "scheme"})
 _PERCENT: Final = frozenset({"erlang", "matlab", "prolog", "tex"})
 _QUOTES: Final = ('"""', "'''")
@@ -55,45 +56,39 @@ def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
         lines: Of a program.
         language: Its language's name, ``""`` for an unknown one.
     """
-    begins = _PATTERNS.get(_family(language), _PATTERNS["//"])
+    begins = _PATTERNS[_family(language)]
     kinds: list[LineKind] = []
-    within, inside, open_brackets = "", LineKind.COMMENT, 0
-    imported = 0
-    has_docstrings = language == "python"
-    for line in lines:
-        if within:
-            kinds.append(inside)
-            if within in line:
-                within = ""
+    end = ""  # of the comment or string that goes on, whose lines are of the kind ``within``
+    within = LineKind.COMMENT
+    open_brackets = imported = 0  # of the import that goes on, and its lines so far
+    for line in lines:  # a loop for all lines of a project
+        if end:
+            kinds.append(within)
+            if end in line:
+                end = ""
             continue
         if open_brackets > 0:
-            imported += 1
-            open_brackets += _balance(line) if imported < _MOST_IMPORTED else -open_brackets
             kinds.append(LineKind.IMPORT)
+            imported += 1
+            open_brackets = open_brackets + _balance(line) if imported < _MOST_IMPORTED else 0
             continue
         match = begins.match(line)
+        kind = LineKind.CODE if match is None else _KINDS[match.lastgroup or ""]
+        kinds.append(kind)
         if match is None:
-            kinds.append(LineKind.CODE)
-            if has_docstrings:
-                within, inside = _open_string(line), LineKind.CODE
-        elif match.lastgroup == "blank":
-            kinds.append(LineKind.BLANK)
-        elif match.lastgroup == "comment":
-            kinds.append(LineKind.COMMENT)
+            if language == "python":
+                end, within = _open_string(line), LineKind.CODE
         elif match.lastgroup == "block":
-            begin = match["block"]
-            kinds.append(LineKind.COMMENT)
-            end = _ENDS.get(begin, begin)
-            rest = line[match.end() :]
-            within, inside = ("" if end in rest else end), LineKind.COMMENT
-        else:
-            kinds.append(LineKind.IMPORT)
+            mark = _ENDS.get(match["block"], match["block"])
+            end, within = "" if mark in line[match.end() :] else mark, LineKind.COMMENT
+        elif kind is LineKind.IMPORT:
             open_brackets, imported = _balance(line), 0
     _mark_licence(kinds, lines)
     return kinds
 
 
 def _family(language: str) -> str:
+    """Return the key of ``_PATTERNS`` for a language."""
     if language in _HASH_IS_COMMENT:
         return '#"""' if language == "python" else "#//" if language == "php" else "#"
     if language in _DASHES:
@@ -118,6 +113,15 @@ _PATTERNS: Final = {
     ";": _pattern(";", r"#\|"),
     "%": _pattern("%", r"/\*"),
 }
+
+
+_KINDS: Final = {
+    "blank": LineKind.BLANK,
+    "comment": LineKind.COMMENT,
+    "block": LineKind.COMMENT,
+    "import": LineKind.IMPORT,
+}
+"""What a line is, by the group of its pattern."""
 
 
 def _balance(line: str) -> int:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
-from operator import itemgetter, xor
+from operator import xor
 from typing import Final, NamedTuple
 
 from aggregate.ranking.file_analysis import DefinedName
@@ -32,14 +32,10 @@ _STRING: Final = '"""'
 """What a string of many lines begins and ends with in most languages that have such, a docstring for one."""
 _FENCE: Final = "```"
 """The same of a block of code in prose."""
-
-
-_PURPOSES: Final = {LineKind.IMPORT: LineKind.IMPORT, LineKind.LICENCE: LineKind.LICENCE}
-"""What lines outside of definitions are told apart by."""
 _NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
-"""Lines that are there for others."""
+"""Lines that say nothing of what those around them are for."""
 _FEWEST_ALIKE: Final = 2
-"""Lines that are told from their neighbours."""
+"""Lines of one kind that are a part of their own: a single import among constants stays with them."""
 
 
 class Run(NamedTuple):
@@ -165,14 +161,12 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
     """
     first = run.first
     if run.owner < 0:
-        purposes = [
-            (_PURPOSES.get(kinds[line - 1], LineKind.CODE), line)
-            for line in range(run.first, run.last + 1)
-            if kinds[line - 1] not in _NEUTRAL
+        telling = [
+            line for line in range(run.first, run.last + 1) if kinds[line - 1] not in _NEUTRAL
         ]
-        groups = [[*group] for _, group in groupby(purposes, key=itemgetter(0))]
+        groups = [[*group] for _, group in groupby(telling, key=lambda line: kinds[line - 1])]
         for group, following in pairwise(groups):
-            begin = _with_leading(following[0][1], group[-1][1], kinds)
+            begin = _with_leading(following[0], group[-1], kinds)
             if len(group) >= _FEWEST_ALIKE and len(following) >= _FEWEST_ALIKE and begin > first:
                 yield run._replace(first=first, last=begin - 1)
                 first = begin

@@ -28,7 +28,7 @@ class SimilarCommit(NamedTuple):
 
     place: int
     score: float
-    share: float = 1.0
+    share: float
 
 
 def similar_commits(

@@ -2,8 +2,10 @@
 
 The commit's message was the task, its parent the project, and its sources that are no tests the answer
 (``simulation.fit_weights``; 11 to 24 commits of each, in November 2026). Each weight is what the best value of an
-evidence adds to the logarithm of a piece's odds. Those marked *set* were not fitted, or not taken from the fit: commit
-messages hardly hold such evidence, and tests and documents were never the answer.
+evidence adds to the logarithm of a piece's odds.
+
+Those marked *set* do not come from that fit: commit messages hardly hold such evidence, and tests and documents were
+never the answer. Behind the fit ``similar changes`` was raised by hand as well.
 """
 
 from collections.abc import Mapping
@@ -28,14 +30,14 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "place in the task": 8.0,  # set: a traceback's innermost frame stands above all words around it
         "called before": 7.0,  # set: by a traceback's frames; behind the innermost, before outer ones
         # History.
-        "similar changes": 2.3,  # files; first lines that say the same of a change
+        "similar changes": 2.3,  # set: fitted 1.5, raised when weak likeness began to count less; files
         "definitions of similar changes": 0.6,
         "messages of changes": 1.6,  # of all changes of a file together
         "last change": 1.6,  # files: what was just changed is changed again
         "recently changed definitions": 0.6,
         "changed together": 0.4,  # set: small beside similar changes, which mostly say the same
         # What files are for.
-        "test": -7.3,  # a task is about the source unless it speaks of tests
+        "test": -7.3,  # set: from an earlier fit; a task is about the source unless it speaks of tests
         "test code": -0.5,  # set: tests within the source change with it, but are not where to begin
         "auxiliary": -6.0,
         "kind in the task": 1.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
