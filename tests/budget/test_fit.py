@@ -137,6 +137,17 @@ def test_a_table_is_cut_where_much_would_be_left_unused(limit: int) -> None:
     assert used == 0 if limit < 100 else limit - 8 <= used <= limit
 
 
+@pytest.mark.parametrize(("limit", "unused"), [(100, 100), (150, 8), (300, 8)])
+def test_a_statement_before_a_table_leaves_no_more_unused(limit: int, unused: int) -> None:
+    """Where the last end of a statement leaves more than 2 % of the limit, the table is cut too (rule B-6)."""
+    source = Source("n = 1\nt = [\n" + "    1, 2, 3,\n" * 200, ((1, 202, 1.0),))
+    fit = new_fit([source])
+    fit.advance(limit)
+    text = shown_text(source, fit, 0)
+    assert limit - unused <= FRAME + words(text) <= limit
+    assert (text == "n = 1\n...\n") is (limit == 100)
+
+
 @pytest.mark.parametrize(
     "leading", ["// Tells b.\n", "#[test]\n", "@cached\n", "/** Tells b. */\n@A\n"]
 )

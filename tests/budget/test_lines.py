@@ -53,9 +53,32 @@ def test_a_small_gap_is_shown() -> None:
     assert new_runs(long * 2, (1, 1), (4, 4)) == [(1, 1), (4, 4)]
 
 
-def test_blank_lines_alone_are_no_small_gap() -> None:
-    """They are shown without being asked for, at no price of their own (rule B-1)."""
-    assert new_runs("a\n\n\nb\n", (1, 1), (4, 4)) == [(1, 1), (4, 4)]
+def test_blank_lines_between_shown_ones_have_their_price() -> None:
+    """They are shown without being asked for, and what is shown is paid for (rules B-1, B-6)."""
+    assert new_runs("a\n\n\nb\n", (1, 1), (4, 4)) == [(1, 4)]
+    assert new_runs("a\n\n\nb\n", (4, 4), shown=(1, 1)) == [(2, 4)]
+    assert new_runs("\n\na\n\n", (3, 3)) == [(1, 4)]
+
+
+MANY_LINES, LONG_LINES = "\n" * 1000, f"{' ' * 150}\n" * 2
+
+
+@pytest.mark.parametrize("blank", [MANY_LINES, LONG_LINES])
+def test_many_blank_lines_are_a_gap(blank: str) -> None:
+    """They would take tokens that tell nothing: dots stand for them, until they are shown themselves (rule B-6)."""
+    text = f"a\n{blank}b\n"
+    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0))
+    last = len(lines.marks)
+    for line in (1, last):
+        runs = lines.with_small_gaps(lines.new_runs([(line, line)]))
+        assert runs == [(line, line)]
+        lines.show(runs)
+    assert lines.runs() == [(1, 1), (last, last)]
+    assert not lines.is_complete
+    lines.show([(2, 5)])
+    lines.show([(2, last - 1)])
+    assert lines.runs() == [(1, last)]
+    assert lines.is_complete
 
 
 @pytest.mark.parametrize(

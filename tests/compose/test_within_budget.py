@@ -98,6 +98,22 @@ def test_no_budget_is_exceeded_and_what_fits_is_used(tmp_path: Path, tokens: int
         assert count(composition.prompt.markdown) >= 0.95 * tokens
 
 
+@pytest.mark.parametrize("blank", ["\n" * 20_000, f"{chr(9) * 3000}\n" * 40, "\x0c\n" * 20_000])
+def test_blank_lines_between_definitions_do_not_empty_the_prompt(
+    tmp_path: Path, blank: str
+) -> None:
+    """Thousands of them are a gap like any other, and no budget is too small for what stands around (rule B-6)."""
+    gap = f"def retry():\n    return 1\n{blank}"
+    request = project(tmp_path, {"net.py": f"{gap * 3}def last():\n    return 2\n", **FILES})
+    shown: set[int] = set()
+    for tokens in (400, 800, 1600, 3200):
+        composition = composed(request, tokens)
+        assert 0.7 * tokens <= count(composition.prompt.markdown) <= tokens
+        verbatim = composition.source_map.verbatim_lines("net.py")
+        assert shown <= verbatim
+        shown = set(verbatim)
+
+
 @given(
     names=st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=8),
     texts=st.lists(
@@ -107,6 +123,7 @@ def test_no_budget_is_exceeded_and_what_fits_is_used(tmp_path: Path, tokens: int
                 "# Title\n\ntext\n\n## Part\n\nmore\n",
                 "",
                 "\n\n\n",
+                "def a():\n    return 1\n" + "\n" * 900 + "def b():\n    return 2\n" + " \n" * 90,
                 "x" * 3000 + "\n",
                 "a\r\nb\r\n",
                 "no end",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from aggregate.budget.lines import FileLines, Run, ShownLines, as_runs
+from aggregate.budget.lines import FileLines, Run, ShownLines, as_runs, marked_runs
 from aggregate.budget.steps import Step, StepOrder
 from aggregate.views.focused import GAP
 
@@ -141,10 +141,8 @@ class Fit:
             self._take(step, state, new, price)
             return True
         self._waiting = _Waiting(step, new, self.spent, opens)
-        left = limit - self.spent
-        part = self._beginning(
-            state, new, left, opens=opens, anywhere=left > max(_MUCH, limit * _MUCH_OF_ALL)
-        )
+        much = int(max(_MUCH, limit * _MUCH_OF_ALL))
+        part = self._beginning(state, new, limit - self.spent, opens=opens, much=much)
         if part:
             self.spent += self._price(state, part, opens=opens)
             state.show(part)
@@ -163,15 +161,22 @@ class Fit:
         return tokens + len(runs) * (self._gap + _MARGIN) + frame
 
     def _longest_line(self, state: ShownLines, runs: Sequence[Run]) -> int:
-        """Return the tokens of the longest line, ``0`` where all are of usual length."""
-        texts = state.lines.texts
-        longest = max(
-            (text for first, last in runs for text in texts[first - 1 : last]), key=len, default=""
-        )
+        """Return the tokens of the longest line, or of blank lines, which are trimmed where they are not all shown.
+
+        It is ``0`` where all are of usual length.
+        """
+        lines = state.lines
+        longest = ""
+        for first, last in runs:
+            longest = max(longest, *lines.texts[first - 1 : last], key=len)
+            for start, end in marked_runs(lines.blank[first - 1 : last]):
+                blank = lines.texts[first + start - 2 : first + end - 1]
+                if sum(map(len, blank)) > len(longest):
+                    longest = "".join(blank)
         return self.count(longest) if len(longest) > _SHORT_LINE else 0
 
     def _beginning(
-        self, state: ShownLines, runs: Sequence[Run], limit: int, *, opens: bool, anywhere: bool
+        self, state: ShownLines, runs: Sequence[Run], limit: int, *, opens: bool, much: int
     ) -> list[Run]:
         """Return as many of the lines as cost at most ``limit``, the last of them at the end of a statement.
 
@@ -180,7 +185,7 @@ class Fit:
             runs: The lines.
             limit: Tokens.
             opens: Whether nothing of the file is shown yet.
-            anywhere: Whether they may end at any line where no statement ends among them.
+            much: Tokens that are more than what may be left for the end of a statement; with more they end at any line.
         """
         if state.lines.is_whole:
             return []
@@ -194,7 +199,13 @@ class Fit:
                 high = middle - 1
         texts = state.lines.texts
         end = _end_of_statement([texts[number - 1] for number in numbers[:low]])
-        return as_runs(numbers[: end or (low if anywhere else 0)])
+        part = as_runs(numbers[:end])
+        unused = limit - (self._price(state, part, opens=opens) if part else 0)
+        if unused > much:
+            end = low
+            while end and state.lines.blank[numbers[end - 1] - 1]:
+                end -= 1
+        return as_runs(numbers[:end])
 
     def _state(self, file: int) -> ShownLines | None:
         if file not in self.shown and file not in self._unusable:

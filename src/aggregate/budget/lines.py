@@ -13,6 +13,8 @@ ALL_LINES: Run = (1, 1 << 31)
 _SMALL_GAP = 40
 """Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
 bracket, tell more than the line of dots that would stand for them."""
+_FEW_BLANKS = 200
+"""White space in such lines, and in blank ones alone, with the line breaks; dots stand for lines with more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,12 @@ class FileLines:
         """Tell whether a line from ``first`` to ``last`` is not blank."""
         return self.blank.find(0, first - 1, last) >= 0
 
+    def are_few_blanks(self, first: int, last: int) -> bool:
+        """Tell whether the lines from ``first`` to ``last``, if there are any, are blank and hardly take tokens."""
+        if last - first >= _FEW_BLANKS or self.has_text(first, last):
+            return False
+        return sum(map(len, self.texts[first - 1 : last])) <= _FEW_BLANKS
+
 
 @dataclass(slots=True)
 class ShownLines:
@@ -67,8 +75,10 @@ class ShownLines:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing but blank lines is left out."""
-        return 0 not in self.lines.shown_or_blank(self.marks)
+        """Whether nothing is left out, and no line of dots stands for blank lines either."""
+        if 0 in self.lines.shown_or_blank(self.marks):
+            return False
+        return 0 not in self.marks or self.runs() == [(1, len(self.marks))]
 
     def new_runs(self, wanted: Iterable[Run]) -> list[Run]:
         """Return the runs of ``wanted`` lines of the file that are not shown yet, in order."""
@@ -84,7 +94,8 @@ class ShownLines:
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
         """Return ``runs``, which are not shown yet, with the lines beside them that fill a gap and are hardly any.
 
-        The lines between what is shown and the file's ends are such too.
+        The lines between what is shown and the file's ends are such too, and so are the few blank lines that ``runs``
+        adds, so that all that is shown has its price.
         """
         marks = bytearray(self.marks)
         for first, last in runs:
@@ -101,10 +112,15 @@ class ShownLines:
 
     def _is_small(self, first: int, last: int) -> bool:
         """Tell whether lines say so little that a line of dots in their place would be worse."""
+        if last < first:
+            return False
+        if not self.lines.has_text(first, last):
+            return self.lines.are_few_blanks(first, last)
         if last - first >= _SMALL_GAP:
             return False
         texts = self.lines.texts[first - 1 : last]
-        return 0 < sum(len(text.strip()) for text in texts) <= _SMALL_GAP
+        characters = sum(len(text.strip()) for text in texts)
+        return characters <= _SMALL_GAP and sum(map(len, texts)) - characters <= _FEW_BLANKS
 
     def show(self, runs: Iterable[Run]) -> None:
         """Show these lines too."""
@@ -112,23 +128,28 @@ class ShownLines:
             self.marks[first - 1 : last] = b"\1" * (last - first + 1)
 
     def runs(self) -> list[Run]:
-        """Return the runs of lines that are shown: gaps of blank lines too, blank lines next to other gaps not."""
+        """Return the runs of lines that are shown: gaps of few blank lines too, blank lines next to other gaps not."""
         has_text = self.lines.has_text
+        is_filled = self._is_filled
         joined: list[Run] = []
         behind = 1  # the first line behind the last run
         shown = marked_runs(self.marks)
         with_text = [run for run in shown if has_text(*run)]
         for first, last in with_text or shown:
-            is_gap = has_text(behind, first - 1)
+            is_gap = not is_filled(behind, first - 1)
             if is_gap or not joined:
                 joined.append((first if is_gap else behind, last))
             else:
                 joined[-1] = joined[-1][0], last
             behind = last + 1
         lines = len(self.marks)
-        if joined and not has_text(behind, lines):
+        if joined and is_filled(behind, lines):
             joined[-1] = joined[-1][0], lines
         return [self._without_blank_ends(run) for run in joined]
+
+    def _is_filled(self, first: int, last: int) -> bool:
+        """Tell whether the lines from ``first`` to ``last`` are shown, or few enough blank ones to be shown too."""
+        return self.marks.find(0, first - 1, last) < 0 or self.lines.are_few_blanks(first, last)
 
     def _without_blank_ends(self, run: Run) -> Run:
         """Return a run without blank lines next to a gap, which parts it well enough."""
