@@ -200,7 +200,8 @@ def _is_of(session: Session, root: Path) -> bool:
 def _tell_changes(session: Session, watch: TreeWatch, root: Path) -> None:
     composed = None
     while _is_of(session, root):
-        if session.view.composed is not composed and (composed := session.view.composed):
+        last, composed = composed, session.view.composed
+        if composed is not None and composed is not last:
             watch.watch_files(single_files(composed))
         if changes := watch.wait(_LOOK_SECONDS):
             session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
