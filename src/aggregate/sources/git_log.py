@@ -178,7 +178,7 @@ def _commits(data: bytes, *, is_complete: bool) -> list[LoggedCommit]:
         is_last = next_place >= len(fields) - 1
         if not is_last or is_complete or len(names) > MOST_PATHS:
             paths = tuple(names) if len(names) <= MOST_PATHS else ()
-            commits.append(_commit(*fields[place + 1 : place + 3], paths))
+            commits.append(_commit(fields[place + 1], fields[place + _MESSAGE], paths))
         place = next_place
     return commits
 
