@@ -24,3 +24,17 @@ def test_a_secret_that_is_allowed_since_is_none(tmp_path: Path) -> None:
         composed = panel.session.compose_now()
         assert finder.search(composed, until=lambda: False)
         assert finder.paths(composed) == expected
+
+
+def test_a_file_whose_secret_is_gone_with_its_text_has_none(tmp_path: Path) -> None:
+    """What was found in a file is forgotten where nothing of it can be searched any more, as in an empty one."""
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    panel = opened(tmp_path, {**FILES, "src/key.py": f"TOKEN = '{token}'\n"})
+    finder = SecretFinder()
+    assert finder.search(panel.session.compose_now(), until=lambda: False)
+    key = panel.folder / "src/key.py"
+    key.write_text("")
+    panel.session.disk_changed([str(key.resolve())])
+    composed = panel.session.compose_now()
+    assert finder.search(composed, until=lambda: False)
+    assert finder.paths(composed) == frozenset()

@@ -163,3 +163,24 @@ def test_another_base_directory_is_watched(served: _Served, tmp_path: Path) -> N
         time.sleep(0.05)
     session.close()
     assert "c.py" in events
+
+
+@pytest.mark.parametrize("path", ["build/made.py", "../beside.py"])
+def test_named_files_are_watched_wherever_they_lie(tmp_path: Path, path: str) -> None:
+    """A change of a file that the prompt shows is told of, also where it is ignored or outside the base folder (E-7)."""
+    files = {".gitignore": "build/\n", "a.py": "alpha = 1\n", path: "one = 1\n"}
+    folder = project(tmp_path / "src", files)
+    (tmp_path / "manual_slop.toml").write_text(
+        f'[files]\nbase_dir = "src"\npaths = ["a.py", "{path}"]\n'
+    )
+    session = Session(tmp_path / "manual_slop.toml")
+    threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
+    session.compose()
+    events: list[str] = []
+    session.on_event = lambda event: events.extend(event["paths"])
+    end = time.monotonic() + _PATIENCE
+    while path not in events and time.monotonic() < end:
+        (folder / path).write_text(f"one = {time.monotonic()}\n")
+        time.sleep(0.05)
+    session.close()
+    assert path in events

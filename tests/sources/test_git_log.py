@@ -264,3 +264,23 @@ def test_another_object_in_a_commits_place_does_not_count(tmp_path: Path) -> Non
     before = log(tmp_path)
     git(tmp_path, "replace", second, first)
     assert log(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [("ISO-8859-1", "retry ÿ"), ("UTF-16", ""), ("ucs-4", "")],
+)
+def test_messages_in_other_encodings(tmp_path: Path, encoding: str, expected: str) -> None:
+    """One whose encoding does not extend ASCII is left out: git would print what lies in its memory instead (T-2)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "0"})
+    for _ in range(8):
+        repository.commit(f"login {'session ' * 1_000}", {"a.py": "1"})
+        tree = git(tmp_path, "rev-parse", "HEAD^{tree}").decode().strip()
+        raw = f"tree {tree}\nparent {git(tmp_path, 'rev-parse', 'HEAD').decode().strip()}\n"
+        raw += "author A <a@example.org> 1 +0000\ncommitter A <a@example.org> 1 +0000\n"
+        (tmp_path / "raw").write_bytes(f"{raw}encoding {encoding}\n\n".encode() + b"retry \xff")
+        commit = git(tmp_path, "hash-object", "-t", "commit", "-w", "raw").decode().strip()
+        git(tmp_path, "update-ref", "HEAD", commit)
+    messages = [commit.message for commit in log(tmp_path)]
+    assert [message.rstrip("\n") for message in messages[::2]] == [expected] * 8

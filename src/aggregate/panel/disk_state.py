@@ -40,9 +40,14 @@ class DiskState:
         self.number += 1
         self._changed, self._must_list = None, True
 
-    def forget_changes(self) -> None:
-        """Let the next prompt look at all files that are listed: what came of the last changes is not known."""
+    def forget_changes(self, *, must_list: bool) -> None:
+        """Let the next prompt look at all files that are listed: what came of the last changes is not known.
+
+        Args:
+            must_list: Whether the files could not be listed, though there may be others.
+        """
         self._changed = None
+        self._must_list |= must_list
 
     def note(self, paths: Iterable[str], listed: Collection[str], *, gone: Collection[str]) -> None:
         """Note that files were changed, made or deleted.

@@ -83,7 +83,12 @@ def _is_same(path: str, now: ComposedDraft, earlier: ComposedDraft) -> bool:
     if new is old or new is None or old is None:
         return new is old
     are_named = new.level is Level.NAME and old.level is Level.NAME
-    return are_named and (new.reasons, new.score, new.size) == (old.reasons, old.score, old.size)
+    return are_named and _named_row(new) == _named_row(old)
+
+
+def _named_row(choice: FileChoice) -> tuple[object, ...]:
+    """Return what the row of a file of which nothing is shown tells; an empty one may be pinned."""
+    return choice.reasons, choice.score, choice.size, choice.pinned
 
 
 class _Shown(NamedTuple):

@@ -40,10 +40,11 @@ class OmittedFiles:
 
 
 class _Stamp(NamedTuple):
-    """What a file is known again by: its inode, size and time of change."""
+    """What a file is known again by: its inode, size and both of its times, one of which nobody can set."""
 
     inode: int = 0
     size: int = 0
+    modified_ns: int = 0
     changed_ns: int = 0
 
     @classmethod
@@ -52,7 +53,7 @@ class _Stamp(NamedTuple):
             info = os.stat(file)  # noqa: PTH116 - runs for each file
         except (OSError, ValueError):
             return cls()
-        return cls(info.st_ino, info.st_size, info.st_mtime_ns)
+        return cls(info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 def _is_binary(file: str) -> bool:

@@ -47,6 +47,7 @@ class SecretFinder:
                 break
             text = file.source
             if not text or file.redacted or len(text) > _MOST_CHARACTERS:
+                has_news |= self._known.pop(file.path, (b"", False))[1]
                 continue
             digest = sha256(text.encode(errors="surrogatepass")).digest()
             known, was_found = self._known.get(file.path, (b"", False))

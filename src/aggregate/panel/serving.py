@@ -24,6 +24,7 @@ from aggregate.panel.access import Access, App, is_loopback
 from aggregate.panel.app import Panel
 from aggregate.panel.event_stream import Broadcast
 from aggregate.panel.session import Session
+from aggregate.panel.watched_files import single_files
 from aggregate.sources.watching import TreeWatch
 
 _TOKEN_BYTES: Final = 24
@@ -197,7 +198,11 @@ def _is_of(session: Session, root: Path) -> bool:
 
 
 def _tell_changes(session: Session, watch: TreeWatch, root: Path) -> None:
+    composed = None
     while _is_of(session, root):
+        last, composed = composed, session.view.composed
+        if composed is not None and composed is not last:
+            watch.watch_files(single_files(composed))
         if changes := watch.wait(_LOOK_SECONDS):
             session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
 

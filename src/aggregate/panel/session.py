@@ -499,21 +499,21 @@ class Session:
                 disk, changed, must_list = self._disk.take()
             try:
                 self._list(draft, project, must_list=must_list, changed=changed)
+                must_list = False
                 composed = self._composer.compose(draft, project, disk=disk, changed=changed)
                 self._show(composed, revision)
             except AggregateError as error:
-                self._fail(" ".join(str(error).split()), revision)
+                self._fail(" ".join(str(error).split()), revision, must_list=must_list)
             except Exception as error:  # noqa: BLE001 - the page says so; the next draft may be composed
-                self._fail(
-                    f"this cannot be composed, which is a fault of ours: {error!r}", revision
-                )
+                sentence = f"this cannot be composed, which is a fault of ours: {error!r}"
+                self._fail(sentence, revision, must_list=must_list)
         self._listed.set()
         self._tell("composed")
 
-    def _fail(self, error: str, revision: int) -> None:
+    def _fail(self, error: str, revision: int, *, must_list: bool) -> None:
         """Let the page see why the newest draft has no prompt."""
         with self._lock:
-            self._disk.forget_changes()
+            self._disk.forget_changes(must_list=must_list)
             self.view = replace(self.view, error=error, revision=revision)
 
     def _list(

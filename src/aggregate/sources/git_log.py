@@ -6,6 +6,7 @@ megabytes, and such a commit counts as one that tells nothing.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from aggregate.sources.git_process import Output, bounded_git
@@ -25,6 +26,8 @@ _MOST_FLOODS: Final = 250
 most, and a history of 3,000 commits that is nothing but imports of whole trees has no more of them."""
 _MESSAGE: Final = 2
 """The place of a message among the fields of a record."""
+_HEADER: Final = b"tree 0123456789abcdef\nauthor committer <a@b> +0000\nparent encoding\n\n"
+"""What stands above a message, about."""
 _ID: Final = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
 AS_STORED: Final = "--no-replace-objects"
 """A commit's id stands for what it holds: no other object is taken in its place."""
@@ -51,7 +54,7 @@ class LoggedCommit(NamedTuple):
 
     Attributes:
         id: In hexadecimal digits.
-        message: At most its first 20,000 characters.
+        message: At most its first 20,000 characters; none where it names no encoding that extends ASCII.
         paths: The files that it changed, relative to the folder; none where they are more than ``MOST_PATHS``.
     """
 
@@ -139,7 +142,7 @@ def read_commits(
 
 
 def _log(folder: str, ids: Sequence[str], most_bytes: int) -> Output | None:
-    """Return a record for each commit: an empty field, id, message, and the names of files, each ended by NUL."""
+    """Return a record for each commit: an empty field, id and encoding, message, names of files, each ended by NUL."""
     return bounded_git(
         folder,
         AS_STORED,
@@ -152,7 +155,7 @@ def _log(folder: str, ids: Sequence[str], most_bytes: int) -> Output | None:
         "--relative",
         "--always",
         "--encoding=UTF-8",
-        "--format=%x00%H%x00%B",
+        "--format=%x00%H %e%x00%B",
         "--ignore-submodules=none",
         stdin=id_lines(ids),
         most=most_bytes,
@@ -175,8 +178,7 @@ def _commits(data: bytes, *, is_complete: bool) -> list[LoggedCommit]:
         is_last = next_place >= len(fields) - 1
         if not is_last or is_complete or len(names) > MOST_PATHS:
             paths = tuple(names) if len(names) <= MOST_PATHS else ()
-            message = fields[place + _MESSAGE][:_LONGEST_MESSAGE]
-            commits.append(LoggedCommit(fields[place + 1], message, paths))
+            commits.append(_commit(fields[place + 1], fields[place + _MESSAGE], paths))
         place = next_place
     return commits
 
@@ -186,7 +188,27 @@ def _cut_commit(data: bytes) -> list[LoggedCommit]:
     fields = _decoded(data).split("\0", 3)
     if len(fields) < _MESSAGE + 1:
         return []
-    return [LoggedCommit(fields[_MESSAGE - 1], fields[_MESSAGE][:_LONGEST_MESSAGE], ())]
+    return [_commit(fields[_MESSAGE - 1], fields[_MESSAGE], ())]
+
+
+def _commit(head: str, message: str, paths: tuple[str, ...]) -> LoggedCommit:
+    """Return a commit of what git printed: id and encoding, message, and files."""
+    commit_id, _, encoding = head.partition(" ")
+    shown = message[:_LONGEST_MESSAGE] if _extends_ascii(encoding) else ""
+    return LoggedCommit(commit_id, shown, paths)
+
+
+@lru_cache(maxsize=64)
+def _extends_ascii(encoding: str) -> bool:
+    """Tell whether text in an encoding has ASCII's letters and line breaks as ASCII has them; ``""`` is UTF-8.
+
+    Of any other, such as UTF-16, git takes what stands above the message for text in it too, does not find where the
+    message begins, and prints what happens to lie in its memory: another one each time.
+    """
+    try:
+        return not encoding or _HEADER.decode(encoding) == _HEADER.decode("ascii")
+    except (LookupError, ValueError):  # none of that name, or one of bytes
+        return False
 
 
 def _next_record(fields: Sequence[str], start: int) -> int:

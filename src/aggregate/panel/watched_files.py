@@ -1,0 +1,25 @@
+"""The files that a prompt depends on, and that nobody tells of who watches the folders of its sources alone."""
+
+import os
+
+from aggregate.panel.composing import ComposedDraft
+from aggregate.sources.beads.find import possible_beads_files
+from aggregate.sources.history_reader import find_history_file
+
+
+def single_files(composed: ComposedDraft) -> list[str]:
+    """Return the absolute paths of files to be watched one by one, wherever they lie and whatever ignores them.
+
+    These are the files that an entry names or that lie outside of the base directory, the discussion, and beads.
+    """
+    request, project = composed.request, composed.project
+    paths = [
+        file.file
+        for file in composed.selected.values()
+        if file.file and (not file.by_glob or file.path.startswith("../"))
+    ]
+    history = find_history_file(
+        project.path or project.folder / "manual_slop.toml", composed.draft.discussion
+    )
+    others = possible_beads_files(request.base_dir, environ=os.environ) if request.beads else []
+    return [os.path.abspath(path) for path in (*paths, *([history] if history else ()), *others)]
