@@ -199,11 +199,11 @@ class ConfigDraft:
             ConfigError: The file on the disk cannot be used.
             OutputError: It cannot be written.
         """
-        self._check_place()
+        root = self._checked_root()
         mine = self.current.text
         with changing(self.path):
             merged = merge(self._base or "", mine, self._read() or "", path=self.path)
-            replace_text(self.path, merged.text)
+            replace_text(self.path, merged.text, within=root)
         is_merged = merged.text != mine
         if is_merged:
             self._rebase(merged.text)
@@ -232,7 +232,7 @@ class ConfigDraft:
             budget = active.budget
         files = [entry.item for entry in request.entries]
         preset = ContextPreset(name, files, list(request.screenshots), description, budget)
-        self._check_place()
+        self._checked_root()
         presets_of(project).save_preset(preset, scope=scope)
         if scope == "project":
             self._take_stored(name)
@@ -259,14 +259,16 @@ class ConfigDraft:
     def _load(self) -> None:
         self.project = self.current.project(self.path)
 
-    def _check_place(self) -> None:
-        """Make sure that the configuration is no link out of the project.
+    def _checked_root(self) -> Path | None:
+        """Return the folder that the configuration has to lie in, ``None`` for any.
 
         Raises:
-            OutputError: It is.
+            OutputError: It is a link out of there.
         """
         scope = scope_of(self.project)
-        confined(self.path, None if scope.allow_outside else Path(scope.root))
+        root = None if scope.allow_outside else Path(scope.root)
+        confined(self.path, root)
+        return root
 
     def _read(self) -> str | None:
         """Return the configuration's text, ``None`` where there is none.
