@@ -30,6 +30,8 @@ from aggregate.sources.watching import TreeWatch
 _TOKEN_BYTES: Final = 24
 _MOST_STATE: Final = 10_000
 """Bytes of the file with the token."""
+_KEEP_SECONDS: Final = 5.0
+"""How long the end waits for files with what has come of answers; they are small."""
 _LOOK_SECONDS: Final = 0.5
 """How soon the watch ends once the session has."""
 _BACKLOG: Final = 64
@@ -117,6 +119,7 @@ def serve_panel(
         return  # as it is meant to end
     finally:
         panel.end()
+        panel.wait(_KEEP_SECONDS)
         session.close()
         session.index.flush()
 
