@@ -3,7 +3,6 @@
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import tomlkit
 
@@ -14,48 +13,13 @@ from aggregate.disk.writing import confined, replace_text
 from aggregate.errors import ConfigError, ToolError
 from aggregate.models.preset import ContextPreset
 from aggregate.panel.draft import Draft, Steps
+from aggregate.panel.draft_state import DraftState, Saved
 from aggregate.panel.kept_draft import UnsavedDraft
 from aggregate.panel.merging import merge
 from aggregate.presets.store import TABLE
 
 _NAMED = 5
 """Keys that a sentence names."""
-
-
-class Saved(NamedTuple):
-    """What came of saving.
-
-    Attributes:
-        is_merged: Whether the disk had changes of its own.
-        sentence: For people.
-    """
-
-    is_merged: bool
-    sentence: str
-
-
-class DraftState(NamedTuple):
-    """A draft at one moment, which nothing changes any more.
-
-    Attributes:
-        draft: The draft.
-        project: As a project.
-        exists: Whether there is a file.
-        is_dirty: Whether the draft differs from it.
-        can_undo: Whether there is a step back.
-        can_redo: Whether there is a step that was undone.
-        outside: Whether the file was changed since, while the draft has edits.
-        problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
-    """
-
-    draft: Draft
-    project: Project
-    exists: bool
-    is_dirty: bool
-    can_undo: bool
-    can_redo: bool
-    outside: bool
-    problem: str
 
 
 class ConfigDraft:
