@@ -196,6 +196,7 @@ class _Swapping(str):
     """A text that swaps a folder in the moment in which it is written."""
 
     __slots__ = ("places",)
+    places: tuple[Path, Path]
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
         """Swap, and encode."""
