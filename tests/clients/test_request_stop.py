@@ -1,5 +1,7 @@
 """Ending a request from another thread."""
 
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -48,3 +50,25 @@ def test_a_stop_before_the_request_keeps_it_from_being_made() -> None:
     with pytest.raises(ProviderError, match="stopped"):
         Client("openai", transport, "m", stop=stop).send(Prompt(()), "Hello?")
     assert transport.asked == 0
+
+
+_SIGNALLED = """
+import signal
+from aggregate.clients.request_stop import RequestStop
+stop, calls = RequestStop(), 0
+def interrupt(number, frame):
+    global calls
+    calls += 1
+    stop.set()
+signal.signal(signal.SIGALRM, interrupt)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+while calls < 200:
+    stop.set()
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_a_signal_in_the_middle_of_a_stop_does_not_hang() -> None:
+    """Ctrl-C stops from its handler, and a second one may come in the middle of the first."""
+    subprocess.run([sys.executable, "-c", _SIGNALLED], check=True, timeout=30)

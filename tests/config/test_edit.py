@@ -1,10 +1,12 @@
 """Editing configurations that people write."""
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from aggregate.config.edit import open_document, set_trust, write_document
+from aggregate.config.edit import changing, open_document, set_trust, write_document
 from aggregate.config.user import global_config_path, is_trusted, trusted_projects
 from aggregate.errors import ConfigError
 
@@ -44,3 +46,28 @@ def test_trust_is_given_once_and_taken_back(
         .read_text(encoding="utf-8")
         .startswith("# mine\n[redaction]\nrun = true\n")
     )
+
+
+def test_trust_waits_for_another_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another program changes in the user's configuration meanwhile is not lost."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("APPDATA", str(tmp_path / "xdg"))
+    path = global_config_path()
+    (tmp_path / "project").mkdir()
+    has_begun = threading.Event()
+
+    def change() -> None:
+        with changing(path):
+            document = open_document(path)
+            has_begun.set()
+            time.sleep(0.3)
+            document["redaction"] = {"run": True}
+            write_document(path, document)
+
+    other = threading.Thread(target=change)
+    other.start()
+    has_begun.wait()
+    root = set_trust(tmp_path / "project", trusted=True)
+    other.join()
+    assert "redaction" in open_document(path)
+    assert trusted_projects() == (root,)

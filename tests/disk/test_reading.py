@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.disk.reading import UnreadableError, read_bytes, read_regular, read_text
+from aggregate.disk.reading import (
+    UnreadableError,
+    read_bytes,
+    read_own_text,
+    read_regular,
+    read_text,
+)
 
 
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
@@ -74,3 +80,14 @@ def test_files_without_a_size_are_read_whole() -> None:
     assert read_bytes("/proc/self/status").count(b"\n") > 10
     with pytest.raises(UnreadableError, match="too large"):
         read_bytes("/proc/self/status", limit=20)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs another user")
+def test_what_another_user_has_put_there_is_not_our_own(tmp_path: Path) -> None:
+    """A state is read only where this user has written it."""
+    file = tmp_path / "state.json"
+    file.write_text("{}")
+    assert read_own_text(file) == "{}"
+    os.chown(file, 12345, -1)
+    with pytest.raises(UnreadableError, match="another user"):
+        read_own_text(file)

@@ -161,3 +161,74 @@ def test_a_file_in_the_place_of_a_folder(tmp_path: Path) -> None:
         private_folder(tmp_path / "a")
     with pytest.raises(OutputError, match="cannot write"):
         replace_own(tmp_path / "a" / "b", "")
+
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives open folders a path")
+
+
+def _swap(folder: Path, other: Path) -> None:
+    """Put a link to another folder in the place of one."""
+    folder.rename(folder.with_name("before"))
+    folder.symlink_to(other)
+
+
+@LINUX
+def test_a_folder_that_is_swapped_before_a_new_file_leads_nowhere(tmp_path: Path) -> None:
+    """What was checked is what is written to, whoever puts a link in its place between the two."""
+    folder, other = tmp_path / "project/shots", tmp_path / "other"
+    folder.mkdir(parents=True)
+    other.mkdir()
+
+    def pieces() -> Iterator[bytes]:
+        yield b"text"
+        _swap(folder, other)
+
+    temporary = temporary_name(folder, "a")
+    write_to_free(iter([folder / "a"]), pieces(), temporary, within=tmp_path / "project")
+    assert not [*other.iterdir()]
+    assert [file.name for file in (tmp_path / "project/before").iterdir()] == ["a"]
+    with pytest.raises(OutputError, match="leads out of the project"):
+        write_to_free(iter([folder / "b"]), [b""], temporary, within=tmp_path / "project")
+    assert not [*other.iterdir()]
+
+
+class _Swapping(str):
+    """A text that swaps a folder in the moment in which it is written."""
+
+    __slots__ = ("places",)
+    places: tuple[Path, Path]
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        """Swap, and encode."""
+        _swap(*self.places)
+        return super().encode(encoding, errors)
+
+
+@LINUX
+def test_a_folder_that_is_swapped_before_a_replacement_leads_nowhere(tmp_path: Path) -> None:
+    """The same of the user's own file, whose namesake elsewhere stays as it is."""
+    folder, other = tmp_path / "project/settings", tmp_path / "other"
+    for each in (folder, other):
+        each.mkdir(parents=True)
+        (each / "a").write_text("before")
+    text = _Swapping("after")
+    text.places = (folder, other)
+    replace_text(folder / "a", text, within=tmp_path / "project")
+    assert (other / "a").read_text() == "before"
+    assert (tmp_path / "project/before/a").read_text() == "after"
+    with pytest.raises(OutputError, match="leads out of the project"):
+        replace_text(folder / "a", "again", within=tmp_path / "project")
+    assert (other / "a").read_text() == "before"
+
+
+@UNIX
+def test_a_lock_that_others_keep_is_given_up(tmp_path: Path) -> None:
+    """Whoever may read a folder may lock it for ever: who waits with a limit is told so."""
+    with (
+        exclusive_access(tmp_path / "a"),
+        pytest.raises(TimeoutError, match="kept its folder locked"),
+        exclusive_access(tmp_path / "a", seconds=0.1),
+    ):
+        pass
+    with exclusive_access(tmp_path / "a", seconds=0.1):
+        pass

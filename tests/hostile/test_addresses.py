@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from aggregate.cli.program import run_program
-from aggregate.clients.address import display_address, is_loopback, origin
+from aggregate.clients.address import (
+    display_address,
+    host_in_url,
+    is_loopback,
+    is_loopback_host,
+    origin,
+)
 from aggregate.clients.providers import PROVIDERS
 from tests.fakes.senders import dripping
 from tests.fakes.tattler import Server, tattling
@@ -180,3 +186,13 @@ def test_origins_and_what_is_shown() -> None:
         "",
     )
     assert display_address("https://me:pass@[::1]:8080/v1?key=k#f") == "https://[::1]:8080/v1"
+
+
+@pytest.mark.parametrize(
+    ("host", "inside"),
+    [("127.0.0.2", True), ("::1", True), ("LOCALHOST", True), ("0.0.0.0", False), ("::", False), ("", False), ("127.1.example", False)],  # noqa: S104
+)  # fmt: skip
+def test_where_only_this_machine_listens(host: str, inside: bool) -> None:
+    """One answer for all servers of ours; only version 6 is put in brackets."""
+    assert is_loopback_host(host) is inside
+    assert host_in_url(host) == (f"[{host}]" if ":" in host else host)

@@ -1,5 +1,6 @@
 """Edits that were not saved when the server ended: offered again, and taken only where somebody says so."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,9 @@ def test_edits_of_now_are_not_replaced(panel: Opened) -> None:
         "",
         "[]",
         '{"config": "manual_slop.toml", "base": "", "draft": {"text": 3}}',
+        '{"config": "manual_slop.toml", "base": "", "draft": []}',
+        '{"config": "manual_slop.toml", "base": "", "draft": {"text": "", "turns_out": [Infinity]}}',
+        json.dumps({"config": "manual_slop.toml", "base": "", "draft": {"text": "#" * 750_001}}),
         "\0",
         "[" * 9999,
     ],
@@ -104,3 +108,24 @@ def test_a_damaged_file_offers_nothing(panel: Opened, kept: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(kept)
     assert opened(panel.folder).get("state")["unsaved"] == ""
+
+
+def test_names_of_keys_steer_nothing(panel: Opened) -> None:
+    """A configuration may hold any key: what turns the text around or breaks the line is shown as what it is."""
+    draft = {"text": CONFIG + '[personas."a\\u202e\\nb"]\n'}
+    file = state_folder(panel.folder) / "panel_draft.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"config": "manual_slop.toml", "base": CONFIG, "draft": draft}))
+    assert r"personas.a\u202e\x0ab" in opened(panel.folder).get("state")["unsaved"]
+
+
+def test_another_panel_of_the_project_loses_no_edits(panel: Opened) -> None:
+    """Two panels keep their edits in one place: what one has forgotten there is kept again by the other."""
+    other = opened(panel.folder, {"manual_slop.toml": CONFIG})
+    other.edit(op="task", task="theirs")
+    other.session.keep_draft()
+    panel.edit(op="task", task="mine")
+    panel.session.keep_draft()
+    other.post("undo")
+    other.session.close()
+    assert "task.text" in _restarted(panel).get("state")["unsaved"]

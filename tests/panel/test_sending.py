@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import threading
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.errors import ProviderError, ToolError
 from aggregate.models.reply import Reply
 from aggregate.models.usage import Usage
+from aggregate.panel.answer_stream import answer_events
 from aggregate.panel.sending import Sender
 from tests.panel.opened import Opened, opened
 
@@ -80,3 +84,42 @@ def test_what_was_sent_is_recorded_with_the_first_piece(panel: Opened) -> None:
 
     sender.send(plan, on_text, on_notice=lambda _sentence: None)
     assert recorded[:2] == [False, True]
+
+
+def test_the_end_waits_for_what_came(panel: Opened) -> None:
+    """Who has ended a send on another thread waits until its answer is kept, also where no page listens any more."""
+    sender = _sender(panel)
+    plan = sender.plan("count", model="scripted")["plan"]
+    has_begun = threading.Event()
+
+    def on_text(_piece: str) -> None:
+        has_begun.set()
+        time.sleep(0.2)
+
+    def send() -> None:
+        with suppress(ProviderError):
+            sender.send(plan, on_text, on_notice=lambda _sentence: None)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    has_begun.wait()
+    assert not sender.wait(0.01)
+    sender.end()
+    assert sender.wait(20)
+    assert [*(panel.folder / "md_gen").glob("*.reply.md")]
+    thread.join()
+
+
+def test_an_answer_outlives_the_server_s_loop(panel: Opened) -> None:
+    """Pieces that come when the loop is closed are received, and nobody is told."""
+    sender = _sender(panel)
+    plan = sender.plan("count", model="scripted")["plan"]
+
+    async def listen_and_leave() -> None:
+        events = answer_events(sender, plan)
+        await anext(events)
+
+    asyncio.run(listen_and_leave())
+    assert sender.wait(20)
+    (reply,) = (panel.folder / "md_gen").glob("*.reply.md")
+    assert reply.read_text().startswith("one\ntwo\nthree\n")

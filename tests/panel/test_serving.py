@@ -1,5 +1,6 @@
 """The panel as a server: its address, its events, its end, and its next start."""
 
+import asyncio
 import json
 import signal
 import socket
@@ -13,12 +14,15 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from starlette.requests import Request
 
 from aggregate.cli.panel import panel as command
-from aggregate.errors import ConfigError
+from aggregate.disk.user_folders import state_folder
+from aggregate.errors import ConfigError, ToolError
 from aggregate.panel.access import Access
 from aggregate.panel.app import Panel
 from aggregate.panel.event_stream import Broadcast
+from aggregate.panel.json_routes import body_of
 from aggregate.panel.serving import Address, open_listener, server, watch_disk
 from aggregate.panel.session import Session
 from tests.panel.opened import FILES, TOKEN
@@ -101,7 +105,14 @@ def test_a_page_is_let_in_after_a_restart(tmp_path: Path) -> None:
     Address(first.token, 40_123).keep(folder)
     assert Address.of(folder) == Address(first.token, 40_123)
     assert Address.of(tmp_path / "elsewhere").token != first.token
-    assert Access(first.token, "127.0.0.1", 1).secret == Access(first.token, "127.0.0.1", 2).secret
+    secret = Access(first.token, "127.0.0.1", 40_123).secret
+    assert Access(Address.of(folder).token, "127.0.0.1", 40_123).secret == secret
+
+
+def test_a_cookie_opens_one_port() -> None:
+    """A program that has taken the last port is sent the cookie of a page still open: it opens nothing elsewhere."""
+    secrets = {Access(TOKEN, "127.0.0.1", port).secret for port in (40_123, 40_124)}
+    assert len(secrets) == 2
 
 
 def test_a_port_that_is_taken_is_passed_over_or_named() -> None:
@@ -184,3 +195,24 @@ def test_named_files_are_watched_wherever_they_lie(tmp_path: Path, path: str) ->
         time.sleep(0.05)
     session.close()
     assert path in events
+
+
+@pytest.mark.parametrize("port", ["Infinity", "0", "[]", "99999"])
+def test_a_damaged_address_is_a_new_one(tmp_path: Path, port: str) -> None:
+    """What cannot be used of the last address is as if there were none."""
+    Address("a" * 40, 40_123).keep(tmp_path)
+    file = state_folder(tmp_path) / "panel.json"
+    file.write_text(file.read_text().replace("40123", port))
+    assert Address.of(tmp_path).port == 0
+
+
+def test_a_request_that_never_arrives_is_given_up() -> None:
+    """A body that comes byte by byte, or not at all, holds nothing for ever."""
+
+    async def receive() -> dict[str, object]:
+        await asyncio.sleep(60)
+        return {}
+
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+    with pytest.raises(ToolError, match="has not arrived"):
+        asyncio.run(body_of(request, seconds=0.05))

@@ -1,5 +1,6 @@
 """Context presets in TOML."""
 
+import threading
 import time
 from pathlib import Path
 from textwrap import dedent
@@ -12,6 +13,7 @@ from tests.models.test_file_item import values
 from tests.project import project
 
 from aggregate import ContextPreset, ContextPresetManager, FileItem, FuzzyAnchor, run
+from aggregate.config.edit import changing, open_document, write_document
 from aggregate.errors import ConfigError, PresetError
 
 USERS = """\
@@ -174,3 +176,33 @@ def test_a_budget_that_is_none_is_not_saved(manager: ContextPresetManager) -> No
     with pytest.raises(ConfigError, match=r'"context_presets\.bad\.budget": must be a number of'):
         manager.save_preset(ContextPreset("bad", budget="plenty"))
     assert manager.project_path.read_bytes() == before
+
+
+def test_deleting_and_applying_wait_for_another_change(tmp_path: Path) -> None:
+    """What another program changes in the configuration meanwhile is not lost, and what it has deleted is unknown."""
+    config = project(tmp_path, {"manual_slop.toml": USERS, "a.py": ""}) / "manual_slop.toml"
+    store = ContextPresetManager(config)
+    for act in (store.apply_preset, store.delete_preset):
+        has_begun = threading.Event()
+
+        def change(has_begun: threading.Event = has_begun) -> None:
+            with changing(config):
+                document = open_document(config)
+                has_begun.set()
+                time.sleep(0.3)
+                document["task"] = {"text": "theirs"}
+                write_document(config, document)
+
+        other = threading.Thread(target=change)
+        other.start()
+        has_begun.wait()
+        act("old")
+        other.join()
+        document = open_document(config)
+        assert document.pop("task") == {"text": "theirs"}
+        assert document["project"].get("active_preset") == (
+            "old" if act == store.apply_preset else None
+        )
+        write_document(config, document)
+    with pytest.raises(PresetError):
+        store.delete_preset("old")

@@ -10,11 +10,11 @@ from aggregate.cli import lazy
 from aggregate.cli.opened_project import is_named, open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say
+from aggregate.clients.address import host_in_url, is_loopback_host
 from aggregate.errors import ConfigError
 from aggregate.mcp.pages import CAP, LEAST_CAP
 
 _TOKEN_VARIABLE = "AGGREGATE_MCP_TOKEN"  # noqa: S105 - a name
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MOST_CAP = 100_000
 """Tokens of an answer that are more than any host takes."""
 _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"
@@ -55,8 +55,8 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
         return
     token = os.environ.get(_TOKEN_VARIABLE, "")
     shown = "…" if token else (token := lazy.new_token())
-    say(f"http://{host}:{port}/mcp, with the header Authorization: Bearer {shown}")
-    if host not in _LOOPBACK:
+    say(f"http://{host_in_url(host)}:{port}/mcp, with the header Authorization: Bearer {shown}")
+    if not is_loopback_host(host):
         say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
     lazy.serve_on_http(config, cap=cap, token=token, host=host, port=port)
 

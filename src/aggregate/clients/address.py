@@ -8,6 +8,8 @@ from aggregate.errors import ClientSetupError
 
 UNREADABLE = "that cannot be read"
 """Stands for what is no address, behind the words "the address"."""
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""The names of this machine that only it can reach."""
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -45,12 +47,20 @@ def is_loopback(url: str) -> bool:
     """Tell whether an address leads to this machine."""
     parts = _split(url)
     host = (parts.hostname or "").rstrip(".") if parts else ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
+    return host.endswith(".localhost") or is_loopback_host(host)
+
+
+def is_loopback_host(host: str) -> bool:
+    """Tell whether only this machine reaches what listens on a host: ``127.0.0.2`` too, and all of its kind."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def host_in_url(host: str) -> str:
+    """Return a host as it stands in an address, where version 6 of the protocol is put in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def display_address(url: str) -> str:
@@ -78,5 +88,4 @@ def _split(url: str) -> SplitResult | None:
 
 
 def _host(parts: SplitResult) -> str:
-    host = parts.hostname or ""
-    return f"[{host}]" if ":" in host else host
+    return host_in_url(parts.hostname or "")

@@ -72,7 +72,7 @@ def write_numbered(
     pieces = (text.encode(),) if isinstance(text, str) else text
     try:
         paths = _free_paths(output_dir, namespace)
-        path = write_to_free(paths, pieces, temporary_name(output_dir, namespace))
+        path = write_to_free(paths, pieces, temporary_name(output_dir, namespace), within=project)
     except OSError as error:
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
     _forget_namesake(path)

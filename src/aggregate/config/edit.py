@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import tomlkit
 
@@ -12,17 +13,20 @@ from aggregate.disk.roots import project_root, real_path
 from aggregate.disk.writing import exclusive_access, replace_text
 from aggregate.errors import OutputError
 
+_WAIT_SECONDS: Final = 5.0
+"""How long others are waited for: each holds the lock for the moment of one change."""
+
 
 @contextmanager
 def changing(path: Path) -> Iterator[None]:
     """Keep other programs of ours from changing a configuration meanwhile; its folder is made where it is missing.
 
     Raises:
-        OutputError: The folder cannot be made or locked.
+        OutputError: The folder cannot be made or locked, or others keep it locked.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with exclusive_access(path):
+        with exclusive_access(path, seconds=_WAIT_SECONDS):
             yield
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
@@ -61,16 +65,19 @@ def set_trust(folder: Path, *, trusted: bool) -> str:
     """
     root = project_root(folder)
     path = global_config_path()
-    if path.exists():
-        load_config(path)  # explains what is wrong with it
-    projects = [
-        project for project in trusted_projects() if real_path(Path(project).expanduser()) != root
-    ]
-    if trusted:
-        projects.append(root)
-    document = open_document(path)
-    array = tomlkit.array().multiline(multiline=True)
-    array.extend(projects)
-    document.setdefault("trust", tomlkit.table())["projects"] = array
-    write_document(path, document)
+    with changing(path):
+        if path.exists():
+            load_config(path)  # explains what is wrong with it
+        projects = [
+            project
+            for project in trusted_projects()
+            if real_path(Path(project).expanduser()) != root
+        ]
+        if trusted:
+            projects.append(root)
+        document = open_document(path)
+        array = tomlkit.array().multiline(multiline=True)
+        array.extend(projects)
+        document.setdefault("trust", tomlkit.table())["projects"] = array
+        write_document(path, document)
     return root

@@ -108,6 +108,18 @@ def read_text(path: str | Path, *, limit: int = SETTINGS_BYTES) -> str:
     return read_bytes(path, limit=limit).decode("utf-8-sig")
 
 
+def read_own_text(path: str | Path, *, limit: int = SETTINGS_BYTES) -> str:
+    """Return a file that this user has written, as ``read_text`` does: others may have put one in its place.
+
+    Raises:
+        UnreadableError: It belongs to another user; else as ``read_text`` says, whose other errors it has too.
+    """
+    data, info = read_regular(path, limit=limit)
+    if hasattr(os, "geteuid") and info.st_uid != os.geteuid():
+        raise UnreadableError(errno.EPERM, "belongs to another user", str(path))
+    return data.decode("utf-8-sig")
+
+
 def _rest(descriptor: int, data: bytes, limit: int) -> bytes:
     """Return ``data`` and what follows it, one byte over ``limit`` at the most."""
     parts, size = [data], len(data)

@@ -3,6 +3,7 @@
 Whatever replaces a file, or gives a new one its content under a name that others look at, does it here.
 """
 
+import errno
 import os
 import stat
 import sys
@@ -24,25 +25,31 @@ _TRIES, _TRY_SECONDS = 20, 0.05
 """How often, and with which pauses, a file that others read is replaced on Windows: a second in all."""
 TEMPORARY_SUFFIX = ".tmp"
 """What the names of files end with that are not whole yet."""
+_OPEN_FILES = "/proc/self/fd"
+"""Where Linux has a link to each file and folder that the program has open."""
 _STEM_CHARACTERS = 50
 """Of a file's name in its temporary one, which must not have more than 255 bytes: a character has up to four."""
 
 
-def replace_text(path: Path, text: str, *, like: Path | None = None) -> None:
+def replace_text(
+    path: Path, text: str, *, like: Path | None = None, within: Path | None = None
+) -> None:
     """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
 
-    A link is written through, so that it stays one; where it could be a stranger's, ask ``confined`` before. The file
-    keeps its permissions, a new one has those of ``like``, and the disk is waited for.
+    A link is written through, so that it stays one; where it could be a stranger's, name the folder ``within`` which it
+    has to lead. The file keeps its permissions, a new one has those of ``like``, and the disk is waited for.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: It cannot be written, or leads elsewhere.
     """
-    target = Path(os.path.realpath(path))
+    target = confined(Path(os.path.realpath(path)), within)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        pattern = target if target.exists() else like
-        mode = stat.S_IMODE(pattern.stat().st_mode) if pattern else None
-        _replace(target, [text.encode()], mode=mode, durable=True)
+        with _pinned(target.parent, within) as folder:
+            pinned = folder / target.name
+            pattern = pinned if pinned.exists() else like
+            mode = stat.S_IMODE(pattern.stat().st_mode) if pattern else None
+            _replace(pinned, [text.encode()], mode=mode, durable=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -63,7 +70,13 @@ def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: boo
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def write_to_free(paths: Iterable[Path], pieces: Iterable[bytes], temporary: Path) -> Path:
+def write_to_free(
+    paths: Iterable[Path],
+    pieces: Iterable[bytes],
+    temporary: Path,
+    *,
+    within: Path | None = None,
+) -> Path:
     """Write a new file of ours, whole or not at all, under the first of ``paths`` that is free, and return that path.
 
     Each name is taken only if nothing bears it at that moment, so that no two programs share one and no file is
@@ -73,17 +86,21 @@ def write_to_free(paths: Iterable[Path], pieces: Iterable[bytes], temporary: Pat
         paths: Names in the order in which they are tried; they do not end.
         pieces: What is written.
         temporary: Where it is written first: a new name in the same folder, which is made where it is missing.
+        within: Where that folder has to lie, with every link on the way resolved; ``None`` for anywhere.
 
     Raises:
         OSError: It cannot be written.
+        OutputError: The folder lies elsewhere.
     """
-    private_folder(temporary.parent)
-    try:
-        with os.fdopen(create_private(temporary), "wb", _WRITE_BYTES) as file:
-            file.writelines(pieces)
-        return next(path for path in paths if _take_name(temporary, path))
-    finally:
-        temporary.unlink(missing_ok=True)
+    private_folder(confined(temporary.parent, within))
+    with _pinned(temporary.parent, within) as folder:
+        pinned = folder / temporary.name
+        try:
+            with os.fdopen(create_private(pinned), "wb", _WRITE_BYTES) as file:
+                file.writelines(pieces)
+            return next(path for path in paths if _take_name(pinned, folder / path.name))
+        finally:
+            pinned.unlink(missing_ok=True)
 
 
 def move_over(
@@ -145,6 +162,29 @@ def confined(path: Path, root: Path | None) -> Path:
     raise OutputError(
         f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or {ALLOW}"
     )
+
+
+@contextmanager
+def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
+    """Give a path of a folder in ``root`` that stays this folder's, whoever puts a link in its place meanwhile.
+
+    A check of the name alone holds until the next moment: who may write beside the folder can swap it before it is
+    written to. Linux gives open folders a path; elsewhere the name is checked, and that moment remains.
+
+    Raises:
+        OSError: It cannot be opened.
+        OutputError: It lies elsewhere.
+    """
+    if root is None or not os.path.isdir(_OPEN_FILES):  # noqa: PTH112 - text in, text out
+        yield confined(folder, root)
+        return
+    descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        path = f"{_OPEN_FILES}/{descriptor}"
+        confined(Path(os.readlink(path)), root)  # noqa: PTH115
+        yield Path(path)
+    finally:
+        os.close(descriptor)
 
 
 def without_links(path: Path) -> Path:
@@ -232,10 +272,17 @@ def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable
 
 
 @contextmanager
-def exclusive_access(path: Path) -> Iterator[None]:
+def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[None]:
     """Keep others that ask the same from changing ``path`` meanwhile, by a lock on its folder that leaves no file.
 
     Windows locks no folders; there two writers at the same moment are not kept apart.
+
+    Args:
+        path: What is changed.
+        seconds: How long it is waited for others; ``None`` for ever.
+
+    Raises:
+        OSError: The folder cannot be locked, or others keep it locked: whoever may read it can.
     """
     if sys.platform == "win32":
         yield
@@ -244,7 +291,33 @@ def exclusive_access(path: Path) -> Iterator[None]:
 
     folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        if seconds is None:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        else:
+            _lock_within(folder, seconds)
         yield
     finally:
         os.close(folder)
+
+
+def _lock_within(folder: int, seconds: float) -> None:
+    """Lock an open folder, or give up after some time.
+
+    Raises:
+        TimeoutError: Others keep it locked.
+    """
+    import fcntl
+
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                reason = (
+                    f"another program has kept its folder locked for {seconds:.0f} s: try again"
+                )
+                raise TimeoutError(errno.ETIMEDOUT, reason) from None
+            time.sleep(_TRY_SECONDS)
+        else:
+            return

@@ -7,10 +7,10 @@ from typing import Any, Final
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 
+from aggregate.clients.address import LOOPBACK, host_in_url
 from aggregate.mcp.server import AgentServer
 
 PATH: Final = "/mcp"
-_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _TOKEN_BYTES: Final = 24
 
 Message = MutableMapping[str, Any]
@@ -30,7 +30,7 @@ def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
 
     A page in a browser could otherwise ask it under a name of its own that leads here.
     """
-    names = [*_LOOPBACK, host]
+    names = [host_in_url(name) for name in (*LOOPBACK, host)]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
         allowed_hosts=[f"{name}:{port}" for name in names],

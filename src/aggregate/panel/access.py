@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
+from aggregate.clients.address import LOOPBACK, is_loopback_host
 from aggregate.panel.connection_owner import connection_owner
 
 Message = MutableMapping[str, Any]
@@ -22,8 +23,6 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 HEADER: Final = b"x-aggregate"
 """Which a page of another site cannot send without being asked for leave, which nobody gives."""
-LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
-"""The names of this machine that only it can reach."""
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -64,8 +63,11 @@ class Access:
 
     @property
     def secret(self) -> str:
-        """What the cookie holds: it follows from the token, and does not tell it."""
-        return hmac.new(self.token.encode(), b"cookie", sha256).hexdigest()
+        """What the cookie holds: it follows from the token, and does not tell it.
+
+        It opens this port alone: another program that has taken the last one is sent the cookie by pages still open.
+        """
+        return hmac.new(self.token.encode(), f"cookie {self.port}".encode(), sha256).hexdigest()
 
     def is_token(self, given: str) -> bool:
         """Tell whether a text is the token."""
@@ -82,7 +84,7 @@ class Access:
             return False
         if name in LOOPBACK or name == self.host:
             return True
-        if is_loopback(self.host):
+        if is_loopback_host(self.host):
             return False
         # On all of the machine's addresses: no name but the machine's own, which no stranger can let lead here.
         return _is_address(name) or name.lower() == socket.gethostname().lower()
@@ -90,14 +92,6 @@ class Access:
     def is_own_origin(self, header: str) -> bool:
         """Tell whether a page of ours has asked."""
         return header.startswith("http://") and self.is_own_host(header.removeprefix("http://"))
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether only this machine reaches what listens on an address: ``127.0.0.2`` too, and all of its kind."""
-    try:
-        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _host_and_port(header: str) -> tuple[str, int]:
@@ -175,7 +169,7 @@ class Guarded:
 
         The browser is started with the address, and a cookie goes to whatever listens at any port of this machine.
         """
-        if not is_loopback(self._access.host) or not hasattr(os, "getuid"):
+        if not is_loopback_host(self._access.host) or not hasattr(os, "getuid"):
             return False
         client, server = scope.get("client"), scope.get("server")
         if not (client and server):  # closed before it was taken

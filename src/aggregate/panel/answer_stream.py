@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from aggregate.concurrency.threads import run_in_thread
@@ -18,8 +19,12 @@ async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
     events: asyncio.Queue[bytes | None] = asyncio.Queue()
 
+    def put(event: bytes | None) -> None:
+        with suppress(RuntimeError):  # the server has ended meanwhile, and its loop is closed
+            loop.call_soon_threadsafe(events.put_nowait, event)
+
     def tell(name: str, data: Mapping[str, object]) -> None:
-        loop.call_soon_threadsafe(events.put_nowait, event_text(name, data))
+        put(event_text(name, data))
 
     def work() -> None:
         try:
@@ -35,7 +40,7 @@ async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
             tell("failed", {"error": f"a fault of ours: {error!r}"})
             raise
         finally:
-            loop.call_soon_threadsafe(events.put_nowait, None)
+            put(None)
 
     run_in_thread("sending from the panel", work)
     while (event := await events.get()) is not None:

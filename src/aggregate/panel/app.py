@@ -1,7 +1,7 @@
 """The panel's routes: from requests to the session and back."""
 
+import threading
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
@@ -55,20 +55,31 @@ class Panel:
     def __init__(self, session: Session, broadcast: Broadcast) -> None:
         self._session = session
         self._broadcast = broadcast
+        self._made_sender: Sender | None = None
+        self._making_sender = threading.Lock()
 
     def end(self) -> None:
         """End all streams, also that of an answer that is on its way; from any thread or a signal's handler."""
         self._broadcast.end()
-        if "_sender" in self.__dict__:  # made for the first request that is planned
-            self._sender.end()
+        if self._made_sender is not None:
+            self._made_sender.end()
 
-    @cached_property
+    def wait(self, seconds: float) -> None:
+        """Wait until what has come of answers that were ended is kept."""
+        if self._made_sender is not None:
+            self._made_sender.wait(seconds)
+
+    @property
     def _sender(self) -> "Sender":
+        """Made for the first request that is planned, once: of two, one would not know the other's plans."""
         from aggregate.panel.sending import (
             Sender,  # a fifth of the start, and most prompts are not sent
         )
 
-        return Sender(self._session)
+        with self._making_sender:
+            if self._made_sender is None:
+                self._made_sender = Sender(self._session)
+            return self._made_sender
 
     def guarded(self, access: Access) -> App:
         """Return the application, which answers only who may ask."""

@@ -3,7 +3,6 @@
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import tomlkit
 
@@ -14,48 +13,13 @@ from aggregate.disk.writing import confined, replace_text
 from aggregate.errors import ConfigError, ToolError
 from aggregate.models.preset import ContextPreset
 from aggregate.panel.draft import Draft, Steps
+from aggregate.panel.draft_state import DraftState, Saved
 from aggregate.panel.kept_draft import UnsavedDraft
 from aggregate.panel.merging import merge
 from aggregate.presets.store import TABLE
 
 _NAMED = 5
 """Keys that a sentence names."""
-
-
-class Saved(NamedTuple):
-    """What came of saving.
-
-    Attributes:
-        is_merged: Whether the disk had changes of its own.
-        sentence: For people.
-    """
-
-    is_merged: bool
-    sentence: str
-
-
-class DraftState(NamedTuple):
-    """A draft at one moment, which nothing changes any more.
-
-    Attributes:
-        draft: The draft.
-        project: As a project.
-        exists: Whether there is a file.
-        is_dirty: Whether the draft differs from it.
-        can_undo: Whether there is a step back.
-        can_redo: Whether there is a step that was undone.
-        outside: Whether the file was changed since, while the draft has edits.
-        problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
-    """
-
-    draft: Draft
-    project: Project
-    exists: bool
-    is_dirty: bool
-    can_undo: bool
-    can_redo: bool
-    outside: bool
-    problem: str
 
 
 class ConfigDraft:
@@ -199,11 +163,11 @@ class ConfigDraft:
             ConfigError: The file on the disk cannot be used.
             OutputError: It cannot be written.
         """
-        self._check_place()
+        root = self._checked_root()
         mine = self.current.text
         with changing(self.path):
             merged = merge(self._base or "", mine, self._read() or "", path=self.path)
-            replace_text(self.path, merged.text)
+            replace_text(self.path, merged.text, within=root)
         is_merged = merged.text != mine
         if is_merged:
             self._rebase(merged.text)
@@ -232,7 +196,7 @@ class ConfigDraft:
             budget = active.budget
         files = [entry.item for entry in request.entries]
         preset = ContextPreset(name, files, list(request.screenshots), description, budget)
-        self._check_place()
+        self._checked_root()
         presets_of(project).save_preset(preset, scope=scope)
         if scope == "project":
             self._take_stored(name)
@@ -259,14 +223,16 @@ class ConfigDraft:
     def _load(self) -> None:
         self.project = self.current.project(self.path)
 
-    def _check_place(self) -> None:
-        """Make sure that the configuration is no link out of the project.
+    def _checked_root(self) -> Path | None:
+        """Return the folder that the configuration has to lie in, ``None`` for any.
 
         Raises:
-            OutputError: It is.
+            OutputError: It is a link out of there.
         """
         scope = scope_of(self.project)
-        confined(self.path, None if scope.allow_outside else Path(scope.root))
+        root = None if scope.allow_outside else Path(scope.root)
+        confined(self.path, root)
+        return root
 
     def _read(self) -> str | None:
         """Return the configuration's text, ``None`` where there is none.

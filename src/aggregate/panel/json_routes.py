@@ -1,5 +1,6 @@
 """Routes that take and give JSON: questions by GET, actions by POST, mistakes as one sentence."""
 
+import asyncio
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -7,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -17,6 +18,8 @@ from aggregate.panel.protocol import Failure
 
 _MOST_BODY: Final = 4_000_000
 """Bytes of a request: one that names ten thousand files has less."""
+_BODY_SECONDS: Final = 60.0
+"""How long a request may take to arrive: one from this machine takes a moment."""
 _REFUSED, _CONFLICT = 400, 409
 
 
@@ -53,17 +56,25 @@ def query_of(request: Request) -> Mapping[str, str]:
     return dict(parse_qsl(text, keep_blank_values=True, errors=sys.getfilesystemencodeerrors()))
 
 
-async def body_of(request: Request, *, most_bytes: int = _MOST_BODY) -> Mapping[str, Any]:
+async def body_of(
+    request: Request, *, most_bytes: int = _MOST_BODY, seconds: float = _BODY_SECONDS
+) -> Mapping[str, Any]:
     """Return what a request says.
 
     Raises:
-        ToolError: It is too long, or no JSON object.
+        ToolError: It is too long, takes too long to arrive, or is no JSON object.
     """
     data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > most_bytes:
-            raise ToolError("the request is too long")
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                data += part
+                if len(data) > most_bytes:
+                    raise ToolError("the request is too long")
+    except TimeoutError:
+        raise ToolError(f"the request has not arrived within {seconds:.0f} s") from None
+    except ClientDisconnect:
+        raise ToolError("the request was given up") from None
     try:
         body = json.loads(bytes(data) or b"{}")
     except (ValueError, RecursionError):

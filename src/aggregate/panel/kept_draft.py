@@ -1,17 +1,19 @@
 """Edits that nobody has saved, kept in the user's own state folder: they outlive the server."""
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.config.load import MOST_BYTES
-from aggregate.disk.reading import read_text
+from aggregate.disk.reading import read_own_text
 from aggregate.disk.user_folders import state_folder
 from aggregate.disk.writing import replace_own
 from aggregate.errors import AggregateError, OutputError
 from aggregate.panel.draft import Draft
 from aggregate.panel.merging import changed_keys
+from aggregate.text.terminal import printable
 
 _FILE: Final = "panel_draft.json"
 _MOST_KEPT: Final = 12 * MOST_BYTES
@@ -63,8 +65,8 @@ class KeptDraft:
             config: The configuration's path.
             unsaved: The draft, ``None`` where it has no edits.
         """
-        if unsaved == self._written:
-            return
+        if unsaved == self._written and (unsaved is None or self._file.exists()):
+            return  # another panel of this project keeps its own in the same place
         self._written = unsaved
         try:
             if unsaved is None:
@@ -82,7 +84,8 @@ class KeptDraft:
         """Forget the draft of the last time."""
         self.last, self.sentence = None, ""
         if self._written is None:
-            self._file.unlink(missing_ok=True)
+            with suppress(OSError):  # it is offered again at the next start
+                self._file.unlink(missing_ok=True)
 
 
 def _text(name: str, unsaved: UnsavedDraft) -> str:
@@ -93,12 +96,16 @@ def _text(name: str, unsaved: UnsavedDraft) -> str:
 def _read(file: Path, name: str) -> UnsavedDraft | None:
     """Return what was kept for a configuration of this name; ``None`` for nothing that can be read."""
     try:
-        kept = json.loads(read_text(file, limit=_MOST_KEPT))
+        kept = json.loads(read_own_text(file, limit=_MOST_KEPT))
         base = kept["base"]
         if kept["config"] != name or not (base is None or isinstance(base, str)):
             return None
-        return UnsavedDraft(base, _draft(kept["draft"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        unsaved = UnsavedDraft(base, _draft(kept["draft"]))
+        is_usable = all(
+            len(text.encode()) <= MOST_BYTES for text in (base or "", unsaved.draft.text)
+        )
+        return unsaved if is_usable else None
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 
@@ -109,6 +116,8 @@ def _draft(kept: Any) -> Draft:  # noqa: ANN401 - whatever stands in the file
         TypeError: It is none.
         ValueError: It is none.
     """
+    if not isinstance(kept, dict):
+        raise TypeError("draft")
     values: dict[str, Any] = {}
     for field in fields(Draft):
         value = kept.get(field.name, field.default)
@@ -130,5 +139,5 @@ def _sentence(unsaved: UnsavedDraft, config: Path) -> str:
     except AggregateError:
         return ""
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-    names = ", ".join(key[:_MOST_KEY] for key in keys[:_NAMED]) or "its comments"
+    names = ", ".join(printable(key[:_MOST_KEY]) for key in keys[:_NAMED]) or "its comments"
     return f"edits that were not saved when the panel ended: {names}{more}"

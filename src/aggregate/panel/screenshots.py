@@ -11,7 +11,7 @@ from typing import Final
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.request import Request
 from aggregate.disk.reading import CONTENT_BYTES, read_bytes
-from aggregate.disk.writing import confined, temporary_name, write_to_free
+from aggregate.disk.writing import temporary_name, write_to_free
 from aggregate.errors import OutputError, ToolError
 from aggregate.models.screenshot import Screenshot
 from aggregate.panel.draft import Draft
@@ -86,11 +86,12 @@ def add_image(request: Request, encoded: str, name: str = "") -> Path:
     folder = request.screenshot_dir
     if folder.resolve() == request.shown_from.resolve():
         folder = folder / _FOLDER
-    confined(folder, request.written_in)
     stem = _plain_name(name)
     try:
         names = _names(folder, stem, _SUFFIXES[header.media_type])
-        return write_to_free(names, (data,), temporary_name(folder, stem))
+        return write_to_free(
+            names, (data,), temporary_name(folder, stem), within=request.written_in
+        )
     except OSError as error:
         raise OutputError(f"cannot write to {folder}: {error.strerror or error}") from error
 

@@ -54,6 +54,7 @@ class Sender:
         self._plans: OrderedDict[str, _Planned] = OrderedDict()
         self._sent: dict[str, RequestStop] = {}
         self._lock = threading.Lock()
+        self._all_ended = threading.Condition(self._lock)
         self._has_ended = False
 
     def plan(self, message: str, *, model: str = "", persona: str = "") -> PlanData:
@@ -148,7 +149,13 @@ class Sender:
         finally:
             with self._lock:
                 del self._sent[plan]
+                self._all_ended.notify_all()
         return _sentence(planned.turn, completed)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until what has come of all answers is kept; tell whether it is."""
+        with self._all_ended:
+            return self._all_ended.wait_for(lambda: not self._sent, seconds)
 
     def stop(self, plan: str) -> None:
         """End the request of a plan, or forget a plan that was not sent yet; what has come of the answer is kept."""

@@ -15,12 +15,13 @@ from typing import Final
 
 import uvicorn
 
+from aggregate.clients.address import host_in_url, is_loopback_host
 from aggregate.concurrency.threads import run_in_thread
-from aggregate.disk.reading import read_text
+from aggregate.disk.reading import read_own_text
 from aggregate.disk.user_folders import state_folder
 from aggregate.disk.writing import replace_own
 from aggregate.errors import ConfigError, OutputError
-from aggregate.panel.access import Access, App, is_loopback
+from aggregate.panel.access import Access, App
 from aggregate.panel.app import Panel
 from aggregate.panel.event_stream import Broadcast
 from aggregate.panel.session import Session
@@ -30,6 +31,8 @@ from aggregate.sources.watching import TreeWatch
 _TOKEN_BYTES: Final = 24
 _MOST_STATE: Final = 10_000
 """Bytes of the file with the token."""
+_KEEP_SECONDS: Final = 5.0
+"""How long the end waits for files with what has come of answers; they are small."""
 _LOOK_SECONDS: Final = 0.5
 """How soon the watch ends once the session has."""
 _BACKLOG: Final = 64
@@ -52,9 +55,9 @@ class Address:
     def of(cls, folder: Path) -> "Address":
         """Return the last address of a project's panel, kept in the user's own state; a new one where there is none."""
         try:
-            data = json.loads(read_text(_state_file(folder), limit=_MOST_STATE))
+            data = json.loads(read_own_text(_state_file(folder), limit=_MOST_STATE))
             token, port = str(data["token"]), int(data["port"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return cls(secrets.token_urlsafe(_TOKEN_BYTES))
         is_usable = len(token) >= _TOKEN_BYTES and 0 < port < 1 << 16
         return cls(token, port) if is_usable else cls(secrets.token_urlsafe(_TOKEN_BYTES))
@@ -93,7 +96,7 @@ def serve_panel(
     Raises:
         ConfigError: The configuration cannot be used, or the address is taken.
     """
-    if not is_loopback(host):
+    if not is_loopback_host(host):
         say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
     broadcast = Broadcast()
     session = Session(config, on_event=broadcast.tell)
@@ -117,6 +120,7 @@ def serve_panel(
         return  # as it is meant to end
     finally:
         panel.end()
+        panel.wait(_KEEP_SECONDS)
         session.close()
         session.index.flush()
 
@@ -125,7 +129,7 @@ def _shown(host: str) -> str:
     """Return the host of the address that is opened on this machine."""
     if host in ("", "0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         return "127.0.0.1"
-    return f"[{host}]" if ":" in host else host
+    return host_in_url(host)
 
 
 def open_listener(host: str, port: int | None, last: int) -> socket.socket:

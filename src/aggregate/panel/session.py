@@ -1,7 +1,6 @@
 """One project that a page edits: its draft, its prompt, and what happens on the disk meanwhile."""
 
 import os
-import re
 import secrets
 import threading
 import time
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from aggregate.chat.request_log import LoggedRequest
 from aggregate.compose.project import redaction_for, scope_of
 from aggregate.compose.redact_prompt import redact_text
-from aggregate.compose.selection import ResolvedFile, display_path, own_output_filter
+from aggregate.compose.selection import ResolvedFile, display_path
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.config.load import Project
 from aggregate.disk.roots import real_path
@@ -21,14 +20,16 @@ from aggregate.errors import AggregateError, ConfigError, ToolError
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
-from aggregate.panel.config_draft import ConfigDraft, Saved
+from aggregate.panel.config_draft import ConfigDraft
 from aggregate.panel.config_editor import Surroundings
 from aggregate.panel.disk_state import DiskState
 from aggregate.panel.draft import Draft
+from aggregate.panel.draft_state import Saved
 from aggregate.panel.edits import apply_edits
 from aggregate.panel.file_data import file_data
 from aggregate.panel.file_overview import FileOverview
 from aggregate.panel.kept_draft import KeptDraft
+from aggregate.panel.own_writes import is_own, whole_files
 from aggregate.panel.project_files import read_listed, without_secrets
 from aggregate.panel.prompt_data import (
     last_logged,
@@ -56,8 +57,6 @@ _LISTING_SECONDS: Final = 20.0
 """Who asks for the table while it is made waits so long at most."""
 _NOTHING_COMPOSED: Final = 0
 """The revision of a table of names alone, so that who has it asks for all that the first prompt changes."""
-_HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
-"""What a file is called while it is written, by this program."""
 
 
 OnEvent = Callable[[EventData], None]
@@ -398,9 +397,11 @@ class Session:
             paths: Absolute ones.
             is_incomplete: Whether there may be others.
         """
-        changed = [path for path in paths if not _HALF_WRITTEN.search(path)]
+        changed = whole_files(paths)
         config = {real_path(self.config), os.path.abspath(self.config)}
-        if not is_incomplete and (self._own(changed) or self._is_saved(changed, config)):
+        if not is_incomplete and (
+            is_own(changed, self.view.composed, self.base_dir) or self._is_saved(changed, config)
+        ):
             return
         if is_incomplete or not config.isdisjoint(changed):
             self._follow_config()
@@ -416,23 +417,6 @@ class Session:
             self.revision += 1
         self._wanted.set()
         self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
-
-    def _own(self, paths: list[str]) -> bool:
-        """Tell whether all of these are what we have written ourselves: prompts, records, states.
-
-        Not whatever lies beside them: the folder of the prompts may be one of sources too.
-        """
-        composed, base = self.view.composed, self.base_dir
-        if composed is None:
-            return False
-        request = composed.request
-        output, folder = (
-            Path(real_path(path)) for path in (request.output_dir, request.shown_from)
-        )
-        is_ours = own_output_filter(base, output, request.namespace, folder)
-        # A folder comes with what was written into it.
-        folders = (str(output), str(folder / "state"))
-        return all(path in folders or is_ours(display_path(path, base)) for path in paths)
 
     def _is_saved(self, paths: list[str], config: set[str]) -> bool:
         """Tell whether nothing was changed but the configuration, to what is known of it: by saving."""

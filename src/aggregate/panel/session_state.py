@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from aggregate.compose.selection import ResolvedFile
 from aggregate.panel.composing import ComposedDraft
-from aggregate.panel.config_draft import DraftState
+from aggregate.panel.draft_state import DraftState
 from aggregate.panel.prompt_data import CacheMarks
 
 

@@ -106,15 +106,17 @@ class ContextPresetManager:
             PresetError: There is no such preset.
         """
         path = self._path(self.scope_of(name))
-        document = open_document(path)
-        del document[TABLE][name]
-        if not document[TABLE]:
-            del document[TABLE]
-        if document.get("project", {}).get("active_preset") == name and name not in _stored(
-            self.global_path
-        ):
-            del document["project"]["active_preset"]
-        write_document(path, document)
+        with changing(path):
+            document = open_document(path)
+            if name not in document.get(TABLE, {}):  # removed meanwhile
+                raise self._unknown(name)
+            del document[TABLE][name]
+            if not document[TABLE]:
+                del document[TABLE]
+            is_shared = name in _stored(self.global_path)
+            if document.get("project", {}).get("active_preset") == name and not is_shared:
+                del document["project"]["active_preset"]
+            write_document(path, document)
 
     def apply_preset(self, name: str) -> ContextPreset:
         """Make ``name`` the project's active composition, in force instead of its files and screenshots; return it.
@@ -123,9 +125,10 @@ class ContextPresetManager:
             PresetError: There is no such preset.
         """
         preset = self.get(name)
-        document = open_document(self.project_path)
-        document.setdefault("project", tomlkit.table())["active_preset"] = name
-        write_document(self.project_path, document)
+        with changing(self.project_path):
+            document = open_document(self.project_path)
+            document.setdefault("project", tomlkit.table())["active_preset"] = name
+            write_document(self.project_path, document)
         return preset
 
     def reload_context_presets(self) -> tuple[dict[str, ContextPreset], list[str]]:
