@@ -80,3 +80,10 @@ def test_what_was_sent_is_recorded_with_the_first_piece(panel: Opened) -> None:
 
     sender.send(plan, on_text, on_notice=lambda _sentence: None)
     assert recorded[:2] == [False, True]
+
+
+def test_without_a_model_the_page_is_told_to_choose_one(panel: Opened) -> None:
+    """The sentence speaks of the page and the configuration, not of options of the command line (E-6)."""
+    with pytest.raises(ToolError, match="no model is chosen: choose one here") as raised:
+        _sender(panel).plan("count")
+    assert "--" not in str(raised.value)
