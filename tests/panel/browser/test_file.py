@@ -160,3 +160,21 @@ def test_a_long_line_is_cut_and_says_so(opened: Opened) -> None:
     page.locator("#tree .rows .row").first.click()
 
     expect(page.locator("#source .row .text")).to_contain_text("(998000 more characters)")
+
+
+def test_one_click_shows_a_file_whole_despite_the_budget(opened: Opened) -> None:
+    """Beside a budget a view is a maximum: the box above the view makes its file a focus, beside the others."""
+    shop = FakePanel(["shop.py", "till.py"])
+    page = opened(shop)
+    page.locator("#tree .rows .row").first.click()
+    expect(page.locator("#source .row")).to_have_count(6)
+    expect(page.get_by_label("Always whole")).to_be_hidden()
+    shop.state |= {"budget": 32_000, "budget_tokens": 32_000}
+    shop.state["task"]["focus"] = ["till.py"]
+    shop.changed_on_disk()
+
+    page.get_by_label("Always whole").check()
+    expect(page.locator("#status")).to_contain_text("shop.py: whole, whatever the budget")
+    (body,) = shop.bodies("edit")
+    assert body["edits"] == [{"op": "task", "focus": ["till.py", "shop.py"]}]
+    expect(page.get_by_label("Always whole")).to_be_checked()
