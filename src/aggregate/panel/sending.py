@@ -24,7 +24,9 @@ _MOST_PLANS: Final = 4
 """Plans that wait to be sent; a page shows one."""
 _MOST_MESSAGE: Final = 200_000
 """Characters of a message."""
-_NO_MODEL: Final = "no model is chosen: choose one here, or name provider and model once under [send] in the configuration"
+_NO_MODEL: Final = (
+    "no model is chosen: choose one here, or name one under [send] in the configuration"
+)
 
 
 class _Planned(NamedTuple):
