@@ -13,6 +13,7 @@ from aggregate.chat.turn import CompletedTurn, PreparedTurn, prepare_turn, send_
 from aggregate.clients.context_window import context_window
 from aggregate.clients.providers import NAMES
 from aggregate.clients.request_stop import RequestStop
+from aggregate.compose.asking import for_reader
 from aggregate.config.load import Project
 from aggregate.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
 from aggregate.models.task import Task
@@ -83,7 +84,7 @@ class Sender:
         except ClientSetupError:
             turn = self._prepared(draft, project, message, selection, require_key=False)
             has_key = False
-        warnings = [*turn.warnings]
+        warnings = for_reader(turn.warnings)
         if draft.turns_out or not draft.has_history:
             warnings.append(
                 "turns that are switched off here are sent: a discussion goes as a whole"
