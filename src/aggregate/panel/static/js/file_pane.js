@@ -117,7 +117,7 @@ export class FilePane {
     if (!file) return;
     const level = this.project.tree.files.get(file.path)?.view ?? file.mode;
     const asked = level && file.mode && level !== file.mode ? ` (at most ${file.mode})` : "";
-    byId("view-title").textContent = level ? `View: ${level}${asked}` : "View: out of the prompt";
+    byId("view-title").textContent = byId("view-title").title = level ? `View: ${level}${asked}` : "View: out of the prompt";
   }
 
   // Beside a budget a view is a maximum; a focus on the path is not.
