@@ -367,6 +367,7 @@ def test_places_with_spaces_are_seeds_too(opened: Opened, shop: FakePanel) -> No
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(page.locator("#status")).to_have_text("The seeds are set.")
     (body,) = shop.bodies("edit")
     assert body["edits"][0]["focus"] == ["my shop.py:3", "a b/"]
 
@@ -402,3 +403,16 @@ def test_what_patterns_leave_out_is_not_denied(opened: Opened, shop: FakePanel) 
     page.get_by_role("tab", name="Left out").click()
 
     expect(page.locator("#out-note")).to_contain_text("1 binary or generated file")
+
+
+def test_a_budget_that_holds_no_file_is_told_as_that(opened: Opened, shop: FakePanel) -> None:
+    """An empty prompt beside chosen files does not ask to choose some: the budget is what is too small."""
+    page = opened(shop)
+    shop.state |= {"budget": 10, "budget_tokens": 10}
+    shop.prompt |= {"lines": 0, "sections": [], "not_entered_count": 2}
+    shop.changed_on_disk()
+
+    expect(page.locator("#prompt-note")).to_have_text(
+        "A budget of 10 has room for none of 2 files: raise it at the top."
+    )
+    expect(page.locator("#first-steps")).to_be_hidden()

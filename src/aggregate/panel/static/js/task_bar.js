@@ -128,8 +128,14 @@ export class TaskBar {
         element("label", { class: "field" }, "Symbols: names of definitions", symbols),
         element("label", { class: "field" }, "Since: a git revision; what changed since then counts", since),
       ],
-      buttons: [{ label: "Set", primary: true, act: () => this.project.edit({ op: "task", focus: words(focus.value), symbols: words(symbols.value), since: since.value.trim() }) }],
+      buttons: [{ label: "Set", primary: true, act: () => this.#setSeeds({ focus: words(focus.value), symbols: words(symbols.value), since: since.value.trim() }) }],
     });
+  }
+
+  async #setSeeds(seeds) {
+    const isTaken = await this.project.edit({ op: "task", ...seeds });
+    if (isTaken) this.project.say("The seeds are set.");
+    return isTaken;
   }
 
   async #setBudget() {
