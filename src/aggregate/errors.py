@@ -219,6 +219,10 @@ class ClientSetupError(ClientError):
     """A key, an SDK, a program or a name is missing; the message says what to set or install."""
 
 
+class NoProviderError(ClientSetupError):
+    """Nobody says whom to ask; how one is named follows from where it is asked."""
+
+
 class PromptTooLongError(ClientError):
     """The prompt exceeds the model's context window.
 

@@ -458,3 +458,13 @@ def test_ten_thousand_files_are_less_than_a_megabyte(tmp_path: Path) -> None:
     answer = panel.client.get("/api/files")
     assert len(answer.json()["path"]) == 10_001
     assert len(answer.content) < 1_000_000
+
+
+def test_warnings_name_no_pattern_that_nobody_wrote(tmp_path: Path) -> None:
+    """With a task alone all files are meant: neither the glob for them nor what it passes over is a warning."""
+    panel = opened(tmp_path, {"a.py": "x = 1\n", "picture.bin": "\0\0\0"})
+    panel.edit(op="task", task="what is x", budget="2k")
+
+    state = panel.get("state")
+    assert state["prompt"]["tokens"] > 0
+    assert state["warnings"] == []

@@ -123,3 +123,10 @@ def test_an_answer_outlives_the_server_s_loop(panel: Opened) -> None:
     assert sender.wait(20)
     (reply,) = (panel.folder / "md_gen").glob("*.reply.md")
     assert reply.read_text().startswith("one\ntwo\nthree\n")
+
+
+def test_without_a_model_the_page_is_told_to_choose_one(panel: Opened) -> None:
+    """The sentence speaks of the page and the configuration, not of options of the command line (E-6)."""
+    with pytest.raises(ToolError, match="no model is chosen: choose one here") as raised:
+        _sender(panel).plan("count")
+    assert "--" not in str(raised.value)

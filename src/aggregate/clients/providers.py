@@ -15,7 +15,7 @@ from aggregate.clients.openai_api import OpenAiApi
 from aggregate.clients.protocol import Transport
 from aggregate.clients.retry import Retry
 from aggregate.clients.scripted_client import scripted_client
-from aggregate.errors import ClientSetupError, ProviderError
+from aggregate.errors import ClientSetupError, NoProviderError, ProviderError
 from aggregate.models.model_name import CLOUDS, bare_model_name
 from aggregate.prompt_cache.policy import COMPATIBLE, SCRIPTED
 
@@ -128,10 +128,10 @@ def open_client(
         cloud = open_cloud(name, variables, base_url=base_url, needed=require_key)
         return Client(name, cloud, model, retry or Retry(), on_wait)
     if name not in PROVIDERS:
-        what = f"there is no provider {name!r}" if name else "no provider is named"
-        raise ClientSetupError(
-            f"{what}: take one of {', '.join(NAMES)} with --provider, in a persona or in [send]"
-        )
+        how = f"take one of {', '.join(NAMES)} with --provider, in a persona or in [send]"
+        if not name:
+            raise NoProviderError(f"no provider is named: {how}")
+        raise ClientSetupError(f"there is no provider {name!r}: {how}")
     entry = PROVIDERS[name]
     if name == COMPATIBLE and not base_url:
         raise ClientSetupError(

@@ -13,8 +13,9 @@ from aggregate.chat.turn import CompletedTurn, PreparedTurn, prepare_turn, send_
 from aggregate.clients.context_window import context_window
 from aggregate.clients.providers import NAMES
 from aggregate.clients.request_stop import RequestStop
+from aggregate.compose.asking import for_reader
 from aggregate.config.load import Project
-from aggregate.errors import ClientSetupError, ProviderError, ToolError
+from aggregate.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
 from aggregate.models.task import Task
 from aggregate.panel.draft import Draft
 from aggregate.panel.protocol import PlanData
@@ -24,6 +25,9 @@ _MOST_PLANS: Final = 4
 """Plans that wait to be sent; a page shows one."""
 _MOST_MESSAGE: Final = 200_000
 """Characters of a message."""
+_NO_MODEL: Final = (
+    "no model is chosen: choose one here, or name one under [send] in the configuration"
+)
 
 
 class _Planned(NamedTuple):
@@ -66,7 +70,7 @@ class Sender:
             persona: Who is asked.
 
         Raises:
-            ToolError: The message is empty.
+            ToolError: The message is empty, or nobody says which model is asked.
             AggregateError: It cannot be composed.
         """
         if not message.strip() or len(message) > _MOST_MESSAGE:
@@ -76,10 +80,12 @@ class Sender:
         has_key = True
         try:
             turn = self._prepared(draft, project, message, selection)
+        except NoProviderError:
+            raise ToolError(_NO_MODEL) from None
         except ClientSetupError:
             turn = self._prepared(draft, project, message, selection, require_key=False)
             has_key = False
-        warnings = [*turn.warnings]
+        warnings = for_reader(turn.warnings)
         if draft.turns_out or not draft.has_history:
             warnings.append(
                 "turns that are switched off here are sent: a discussion goes as a whole"

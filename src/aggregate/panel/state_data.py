@@ -4,6 +4,7 @@ import sys
 from typing import get_args
 from urllib.parse import quote
 
+from aggregate.compose.asking import for_reader
 from aggregate.compose.discussions import discussion_turns
 from aggregate.compose.layout import Strategy
 from aggregate.compose.project import redaction_for, scope_of, shared_personas
@@ -40,7 +41,7 @@ def state_data(session: Session) -> StateData:
     draft, project = edited.draft, edited.project
     composed = view.composed
     warnings = [session.problem] if session.problem else []
-    warnings += composed.composition.warnings if composed else ()
+    warnings += for_reader(composed.composition.warnings) if composed else ()
     preset = project.config.project.active_preset
     chosen = project.config.context_presets.get(preset)
     budget = chosen.budget if chosen is not None and chosen.budget is not None else None

@@ -149,6 +149,7 @@ class FakePanel:
                     definition["mask"] = edit["mask"]
         elif edit["op"] == "task":
             self.state["task"]["text"] = edit.get("task", self.state["task"]["text"])
+            self.state["task"]["focus"] = edit.get("focus", self.state["task"]["focus"])
 
     def _get(self, name: str, query: dict[str, str]) -> Any:
         if name == "state":

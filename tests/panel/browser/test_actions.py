@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from aggregate.panel import protocol
 from tests.panel.browser.fake_panel import FakePanel
 
 pytestmark = pytest.mark.browser
@@ -162,7 +163,7 @@ def test_the_slider_fits_again_and_counts_when_released(opened: Opened, shop: Fa
 
     page.keyboard.press("Home")
 
-    expect(page.locator("#budget")).to_have_value("1000")
+    expect(page.locator("#budget")).to_have_value("1k")
     expect(page.locator("#revision")).to_have_text("revision 3")
     assert shop.bodies("fit")[-1] == {"budget": 1000, "released": True, "since": 2}
     page.keyboard.press("End")
@@ -336,3 +337,82 @@ def test_edits_from_before_are_dropped_by_a_button(opened: Opened, shop: FakePan
     expect(page.locator("#unsaved")).to_be_hidden()
     expect(page.locator("#tree")).to_be_focused()
     assert [name for name, _ in shop.posts] == ["draft/forget"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "shown"), [(32_000, "32k"), (1_500_000, "1.5m"), (32_768, "32768"), ("auto", "auto")]
+)
+def test_a_budget_stands_in_its_field_as_people_write_it(
+    opened: Opened, shop: FakePanel, budget: int | str, shown: str
+) -> None:
+    """What was typed as 32k does not come back as 32000; typing the one in force again asks for nothing."""
+    shop.state |= {"budget": budget, "budget_tokens": 32_000}
+    page = opened(shop)
+    expect(page.locator("#budget")).to_have_value(shown)
+
+    page.locator("#budget").fill(str(budget))
+    page.keyboard.press("Enter")
+    page.locator("#tree").focus()
+    assert shop.posts == []
+
+
+def test_places_with_spaces_are_seeds_too(opened: Opened, shop: FakePanel) -> None:
+    """A path that has a space stands in quotes, and comes back whole when seeds are set again."""
+    shop.state["task"]["focus"] = ["my shop.py:3", "till.py"]
+    page = opened(shop)
+    page.get_by_role("button", name="Seeds (2)…").click()
+    field = page.get_by_label("Focus: paths")
+    expect(field).to_have_value('"my shop.py:3" till.py')
+    field.fill('"my shop.py:3"  "a b/"')
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(page.locator("#status")).to_have_text("The seeds are set.")
+    (body,) = shop.bodies("edit")
+    assert body["edits"][0]["focus"] == ["my shop.py:3", "a b/"]
+
+
+def test_one_turn_of_many_is_switched_without_the_others(opened: Opened, shop: FakePanel) -> None:
+    """Nothing of the tab is drawn anew but the size of that turn; what the server refuses is not shown as done."""
+    turn = shop.state["discussion"]["turns"][0]
+    turns: list[protocol.TurnData] = [{**turn, "id": number} for number in range(50)]
+    shop.state["discussion"]["turns"] = turns
+    page = opened(shop)
+    page.get_by_role("tab", name="Sections").click()
+    page.evaluate(
+        "document.querySelectorAll('#panel-sections :is(.turn, select, figure)').forEach((each) => (each.seen = true))"
+    )
+    turns[30] |= {"on": False, "tokens": 0}
+    page.locator("[data-key='turn 30']").uncheck()
+
+    expect(page.locator("#panel-sections .turn", has_text="out")).to_have_count(1)
+    assert page.evaluate(
+        "[...document.querySelectorAll('#panel-sections :is(.turn, select, figure)')].every((each) => each.seen)"
+    )
+    shop.refusals["edit"] = "a pattern stands for this screenshot"
+    page.locator("#panel-sections").get_by_role("checkbox", name="a.png").click()
+    expect(page.locator("#status")).to_have_text("a pattern stands for this screenshot")
+    expect(page.locator("#panel-sections").get_by_role("checkbox", name="a.png")).to_be_checked()
+
+
+def test_what_patterns_leave_out_is_not_denied(opened: Opened, shop: FakePanel) -> None:
+    """A binary file of a pattern stays out without a budget too: the tab says so and how to find it."""
+    shop.files["till.py"] |= {"view": "", "tokens": 0, "state": "binary"}
+    shop.prompt |= {"not_entered": [], "not_entered_count": 0}
+    page = opened(shop)
+    page.get_by_role("tab", name="Left out").click()
+
+    expect(page.locator("#out-note")).to_contain_text("1 binary or generated file")
+
+
+def test_a_budget_that_holds_no_file_is_told_as_that(opened: Opened, shop: FakePanel) -> None:
+    """An empty prompt beside chosen files does not ask to choose some: the budget is what is too small."""
+    page = opened(shop)
+    shop.state |= {"budget": 10, "budget_tokens": 10}
+    shop.prompt |= {"lines": 0, "sections": [], "not_entered_count": 2}
+    shop.changed_on_disk()
+
+    expect(page.locator("#prompt-note")).to_have_text(
+        "A budget of 10 has room for none of 2 files: raise it at the top."
+    )
+    expect(page.locator("#first-steps")).to_be_hidden()

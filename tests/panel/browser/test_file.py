@@ -160,3 +160,38 @@ def test_a_long_line_is_cut_and_says_so(opened: Opened) -> None:
     page.locator("#tree .rows .row").first.click()
 
     expect(page.locator("#source .row .text")).to_contain_text("(998000 more characters)")
+
+
+def test_one_click_shows_a_file_whole_despite_the_budget(opened: Opened) -> None:
+    """Beside a budget a view is a maximum: the box above the view makes its file a focus, beside the others."""
+    shop = FakePanel(["shop.py", "till.py"])
+    page = opened(shop)
+    page.locator("#tree .rows .row").first.click()
+    expect(page.locator("#source .row")).to_have_count(6)
+    expect(page.get_by_label("Always whole")).to_be_hidden()
+    shop.state |= {"budget": 32_000, "budget_tokens": 32_000}
+    shop.state["task"]["focus"] = ["till.py"]
+    shop.changed_on_disk()
+
+    page.get_by_label("Always whole").check()
+    expect(page.locator("#status")).to_contain_text("shop.py: whole, whatever the budget")
+    (body,) = shop.bodies("edit")
+    assert body["edits"] == [{"op": "task", "focus": ["till.py", "shop.py"]}]
+    expect(page.get_by_label("Always whole")).to_be_checked()
+
+
+def test_the_box_above_the_view_is_never_cut_off(opened: Opened, page: Page) -> None:
+    """In halves side by side there is little room: the title gives way, not what can be clicked."""
+    shop = FakePanel(["shop.py"])
+    shop.files["shop.py"] |= {"view": "focused"}
+    shop.state |= {"budget": 32_000, "budget_tokens": 32_000}
+    page.set_viewport_size({"width": 1500, "height": 800})
+    opened(shop)
+    page.locator("#tree .rows .row").first.click()
+    expect(page.locator("#always-whole")).to_be_visible()
+
+    box = page.locator("#always-whole").bounding_box()
+    pane = page.locator("#view-half").bounding_box()
+    assert box is not None
+    assert pane is not None
+    assert box["x"] + box["width"] <= pane["x"] + pane["width"]

@@ -72,7 +72,7 @@ def test_the_margin_shows_breakpoints_and_what_is_kept(opened: Opened) -> None:
 
     assert page.locator("#prompt .row.kept").count() == 10
     expect(_line(page, 5)).to_contain_text("cache breakpoint above")
-    expect(_line(page, 10)).to_contain_text("kept since the last send up to here")
+    expect(_line(page, 10)).to_contain_text("kept since the last prompt up to here")
 
 
 def test_a_prompt_of_two_million_lines_scrolls_to_its_end(opened: Opened) -> None:

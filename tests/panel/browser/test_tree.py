@@ -224,3 +224,32 @@ def test_characters_that_turn_names_round_are_named(opened: Opened) -> None:
     page.locator("#tree .rows .row").click()
     expect(page.locator("#file-title")).to_contain_text("rtl[U+202E]gnp.py")
     expect(page.locator("#source .row .text").first).to_have_text("a = 1 # [U+2066] [U+202E] }")
+
+
+def test_the_cursor_stays_on_its_file_when_the_table_comes_whole(opened: Opened) -> None:
+    """After a restart of the server, or of the page's own edit, keys go on where they were."""
+    shop = FakePanel(["app/shop.py", "app/till.py", "readme.md"])
+    page = opened(shop)
+    page.locator("#tree").focus()
+    page.keyboard.press("End")
+    shop.changed_on_disk()
+    expect(page.locator("#revision")).to_have_text(f"revision {shop.state['revision']}")
+    page.keyboard.press("3")
+
+    expect(page.locator("#status")).to_contain_text("readme.md: skeleton")
+    assert shop.bodies("edit")[0]["edits"][0]["paths"] == ["readme.md"]
+
+
+def test_a_window_tells_how_wide_panes_are_until_they_are_moved(opened: Opened, page: Page) -> None:
+    """Narrow windows give the files a larger part; what was moved stays, and a double click gives it back."""
+    opened(FakePanel(["a.py"]))
+    part = "document.getElementById('tree-pane').clientWidth / window.innerWidth"
+    assert page.evaluate(part) == pytest.approx(0.27, abs=0.01)
+    page.set_viewport_size({"width": 1024, "height": 700})
+    assert page.evaluate(part) == pytest.approx(0.30, abs=0.01)
+    page.locator("#split-left").focus()
+    page.keyboard.press("ArrowRight")
+    page.set_viewport_size({"width": 1400, "height": 700})
+    assert page.evaluate(part) == pytest.approx(0.32, abs=0.01)
+    page.locator("#split-left").dblclick()
+    assert page.evaluate(part) == pytest.approx(0.27, abs=0.01)

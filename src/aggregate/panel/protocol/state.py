@@ -154,8 +154,8 @@ class StateData(TypedDict):
         beads: ``null`` where the project has none.
         screenshots: All.
         task: What the prompt is for.
-        budget: The most tokens, as the user wrote it (``"32k"``, ``"auto"``), ``null`` for no limit.
-        budget_tokens: The same as a number.
+        budget: The most tokens, a number or ``"auto"``, ``null`` for no limit.
+        budget_tokens: The same as a number, of the prompt that is composed.
         models: For the totals at the top.
         personas: Whom the page may send to, by name.
         prompt: ``null`` where it is not composed yet or cannot be.

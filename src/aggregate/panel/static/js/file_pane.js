@@ -46,6 +46,8 @@ export class FilePane {
     project.addEventListener("opening", (event) => (byId("file-empty").textContent = `Opening ${event.detail}…`));
     project.addEventListener("file", (event) => this.#show(event.detail));
     project.addEventListener("files", () => this.#title());
+    project.addEventListener("state", () => this.#alwaysWhole());
+    byId("always-whole").addEventListener("change", (event) => this.#setAlwaysWhole(event.target.checked));
     this.#show({ moved: false });
   }
 
@@ -92,6 +94,7 @@ export class FilePane {
     this.view.setCount(file.view.length);
     this.#hint(file);
     this.#modes(file);
+    this.#alwaysWhole();
     this.slices.show(file);
   }
 
@@ -114,7 +117,24 @@ export class FilePane {
     if (!file) return;
     const level = this.project.tree.files.get(file.path)?.view ?? file.mode;
     const asked = level && file.mode && level !== file.mode ? ` (at most ${file.mode})` : "";
-    byId("view-title").textContent = level ? `View: ${level}${asked}` : "View: out of the prompt";
+    byId("view-title").textContent = byId("view-title").title = level ? `View: ${level}${asked}` : "View: out of the prompt";
+  }
+
+  // Beside a budget a view is a maximum; a focus on the path is not.
+  #alwaysWhole() {
+    const { file, state } = this.project;
+    if (!file || !state) return;
+    const isFocused = state.task.focus.includes(file.path);
+    byId("always-whole").hidden = !isFocused && state.budget_tokens === null;
+    byId("always-whole").querySelector("input").checked = isFocused;
+  }
+
+  async #setAlwaysWhole(isOn) {
+    const { file, state } = this.project;
+    const others = state.task.focus.filter((place) => place !== file.path);
+    const taken = await this.project.edit({ op: "task", focus: isOn ? [...others, file.path] : others });
+    if (taken) this.project.say(isOn ? `${visible(file.path)}: whole, whatever the budget; not saved.` : `${visible(file.path)}: as far as the budget goes.`);
+    this.#alwaysWhole();
   }
 
   #modes(file) {

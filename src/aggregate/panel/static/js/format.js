@@ -12,7 +12,7 @@ export function whole(value) {
 export function short(value) {
   if (value < 1000) return String(Math.round(value));
   const [scaled, unit] = value < 999_500 ? [value / 1e3, "k"] : [value / 1e6, "M"];
-  return scaled.toPrecision(scaled >= 100 ? 3 : 3).replace(/\.?0+$/, (zeros) => (zeros.startsWith(".") ? "" : zeros)) + unit;
+  return scaled.toPrecision(3).replace(/\.0+$/, "") + unit;
 }
 
 /** A price in US dollars: cents from a dollar on, else the two first figures that count. */
@@ -40,6 +40,13 @@ export function parseTokens(text) {
   const match = /^(\d+(?:\.\d+)?)\s*([km]?)$/.exec(trimmed);
   if (!match) return NaN;
   return Math.round(Number(match[1]) * { "": 1, k: 1e3, m: 1e6 }[match[2]]);
+}
+
+/** A budget as people write it: 32000 as `32k`, 1500000 as `1.5m`, 32768 as it is; `auto` too, and an empty text for none. */
+export function budgetText(budget) {
+  if (budget === null) return "";
+  if (budget >= 1e6 && budget % 1e5 === 0) return `${budget / 1e6}m`;
+  return budget >= 1e3 && budget % 1e3 === 0 ? `${budget / 1e3}k` : String(budget);
 }
 
 // Characters that turn the order of others round or show as nothing: a name or a line with them reads as what it is not.

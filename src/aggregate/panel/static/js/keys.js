@@ -71,7 +71,7 @@ function showKeys() {
       "div",
       {},
       element("h3", { text: title }),
-      element("table", {}, element("tbody", {}, ...rows.map(([keys, meaning]) => element("tr", {}, element("th", { scope: "row" }, element("kbd", { text: keys })), element("td", { text: meaning }))))),
+      element("table", { class: "keys" }, element("tbody", {}, ...rows.map(([keys, meaning]) => element("tr", {}, element("th", { scope: "row" }, element("kbd", { text: keys })), element("td", { text: meaning }))))),
     ),
   );
   openDialog("Keys", { body: groups, buttons: [] });

@@ -4,26 +4,37 @@ import { byId } from "./dom.js";
 
 const NARROWEST = 15; // percent of the window: below this a pane shows nothing of use
 const STEP = 2; // percent for one press of an arrow key
+const USUAL = { left: 27, right: 35 }; // percent; panel.css has the same
+const USUAL_NARROW = { left: 30, right: 36 }; // percent of a window of at most 1100 pixels, likewise
 const PANES = ["tree", "source", "prompt"];
 
 /** Make the two separators work. */
 export function watchSplitters() {
-  watchSplitter(byId("split-left"), "left", 27, (x, width) => (100 * x) / width);
-  watchSplitter(byId("split-right"), "right", 35, (x, width) => 100 - (100 * x) / width);
+  watchSplitter(byId("split-left"), "left", (x, width) => (100 * x) / width);
+  watchSplitter(byId("split-right"), "right", (x, width) => 100 - (100 * x) / width);
 }
 
-function watchSplitter(splitter, name, usual, percentAt) {
+function watchSplitter(splitter, name, percentAt) {
   const panes = byId("panes");
-  const set = (percent) => {
-    const other = name === "left" ? widthOf("right", 35) : widthOf("left", 27);
-    const bounded = Math.round(Math.max(NARROWEST, Math.min(100 - NARROWEST - other, percent)) * 10) / 10;
-    panes.style.setProperty(`--${name}`, `${bounded}%`);
-    splitter.setAttribute("aria-valuenow", String(Math.round(bounded)));
+  const bounded = (percent) => Math.round(Math.max(NARROWEST, Math.min(most(), percent)) * 10) / 10;
+  const most = () => 100 - NARROWEST - widthOf(name === "left" ? "right" : "left");
+  const describe = (percent) => {
+    splitter.setAttribute("aria-valuenow", String(Math.round(percent)));
     splitter.setAttribute("aria-valuemin", String(NARROWEST));
-    splitter.setAttribute("aria-valuemax", String(Math.round(100 - NARROWEST - other)));
-    localStorage.setItem(`width ${name}`, String(bounded));
+    splitter.setAttribute("aria-valuemax", String(Math.round(most())));
   };
-  set(widthOf(name, usual));
+  const set = (percent) => {
+    panes.style.setProperty(`--${name}`, `${bounded(percent)}%`);
+    localStorage.setItem(`width ${name}`, String(bounded(percent)));
+    describe(bounded(percent));
+  };
+  const forget = () => {
+    panes.style.removeProperty(`--${name}`);
+    localStorage.removeItem(`width ${name}`);
+    describe(widthOf(name));
+  };
+  if (keptWidth(name) === null) describe(widthOf(name));
+  else set(widthOf(name));
   splitter.addEventListener("pointerdown", (down) => {
     splitter.setPointerCapture(down.pointerId);
     splitter.classList.add("dragged");
@@ -34,18 +45,24 @@ function watchSplitter(splitter, name, usual, percentAt) {
       splitter.classList.remove("dragged");
     }, { once: true });
   });
-  splitter.addEventListener("dblclick", () => set(usual));
+  splitter.addEventListener("dblclick", forget);
   splitter.addEventListener("keydown", (event) => {
     const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!direction) return;
     event.preventDefault();
-    set(widthOf(name, usual) + direction * STEP * (name === "left" ? 1 : -1));
+    set(widthOf(name) + direction * STEP * (name === "left" ? 1 : -1));
   });
 }
 
-function widthOf(name, usual) {
+// Only what the user has chosen is kept: what is usual follows the width of the window.
+function keptWidth(name) {
   const kept = Number(localStorage.getItem(`width ${name}`));
-  return kept >= NARROWEST && kept <= 100 - 2 * NARROWEST ? kept : usual;
+  return kept >= NARROWEST && kept <= 100 - 2 * NARROWEST ? kept : null;
+}
+
+function widthOf(name) {
+  const usual = window.innerWidth <= 1100 ? USUAL_NARROW : USUAL;
+  return keptWidth(name) ?? usual[name];
 }
 
 /** Move the focus to the list of the next pane, or of the one before. */

@@ -77,8 +77,11 @@ export class PromptPane {
     const note = byId("prompt-note");
     const isEmpty = (this.prompt?.lines ?? 0) === 0;
     const isComposing = !state.prompt_error && (state.prompt === null || state.composed < state.revision);
-    note.hidden = !isEmpty || (!state.prompt_error && !isComposing);
-    note.textContent = state.prompt_error || "The prompt is being composed. The first time in a project every file is read: this can take a while.";
+    const tooMany = state.budget_tokens === null ? 0 : (this.prompt?.not_entered_count ?? 0);
+    const tooSmall = tooMany ? `A budget of ${whole(state.budget_tokens)} has room for none of ${counted(tooMany, "file")}: raise it at the top.` : "";
+    const composing = "The prompt is being composed. The first time in a project every file is read: this can take a while.";
+    note.textContent = state.prompt_error || (isComposing ? composing : tooSmall);
+    note.hidden = !isEmpty || note.textContent === "";
     byId("first-steps").hidden = !isEmpty || !note.hidden;
     note.classList.toggle("problem-text", state.prompt_error !== "");
   }
@@ -114,7 +117,7 @@ export class PromptPane {
       element("span", { class: "text", role: "gridcell", text: there ? drawable(there.text) : "…" }),
       section ? element("span", { class: "note", text: folded ? `${counted(section.last - section.first, "line")} folded, ${short(section.tokens)} tokens` : `${short(section.tokens)} tokens` }) : null,
       breakpoint ? element("span", { class: "mark", text: "cache breakpoint above", title: "send sets a breakpoint of the provider's cache before this line" }) : null,
-      line === prompt.kept_until ? element("span", { class: "mark kept-end", text: "kept since the last send up to here", title: prompt.kept_sentence }) : null,
+      line === prompt.kept_until ? element("span", { class: "mark kept-end", text: "kept since the last prompt up to here", title: prompt.kept_sentence }) : null,
     );
   }
 

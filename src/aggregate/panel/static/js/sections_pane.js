@@ -12,19 +12,30 @@ export class LeftOut {
   constructor(project) {
     this.project = project;
     this.rows = [];
+    this.count = 0;
     const box = byId("out");
     this.list = new VirtualList(box, { rowHeight: ROW, draw: (row, index) => this.#draw(row, this.rows[index]) });
     box.addEventListener("click", (event) => this.#open(this.list.indexOf(event.target)));
     box.addEventListener("keydown", (event) => event.key === "Enter" && this.#open(this.list.cursor));
     project.addEventListener("prompt", (event) => this.#show(event.detail));
+    project.addEventListener("files", () => this.#note());
   }
 
   #show(prompt) {
     this.rows = prompt.not_entered;
-    byId("tab-out").textContent = prompt.not_entered_count ? `Left out (${whole(prompt.not_entered_count)})` : "Left out";
-    const more = prompt.not_entered_count - this.rows.length;
-    byId("out-note").textContent = this.rows.length === 0 ? "Nothing that the configuration names stays out." : more > 0 ? `The first ${whole(this.rows.length)} of ${whole(prompt.not_entered_count)}, the most relevant first.` : `${counted(this.rows.length, "file")}, the most relevant first.`;
+    this.count = prompt.not_entered_count;
+    byId("tab-out").textContent = this.count ? `Left out (${whole(this.count)})` : "Left out";
+    this.#note();
     this.list.setCount(this.rows.length);
+  }
+
+  #note() {
+    const { rows, count } = this;
+    const skipped = [...this.project.tree.files.values()].filter(({ mode, view, state }) => mode && !view && ["binary", "generated"].includes(state)).length;
+    const listed = count > rows.length ? `The first ${whole(rows.length)} of ${whole(count)}, the most relevant first.` : `${counted(rows.length, "file")}, the most relevant first.`;
+    const none = skipped ? "" : "Nothing that the configuration names stays out.";
+    const others = skipped ? `${counted(skipped, "binary or generated file")} that a pattern stands for: filter the files by state:binary or state:generated.` : "";
+    byId("out-note").textContent = [count ? listed : none, others].filter(Boolean).join(" ");
   }
 
   #draw(row, { path, level, score, why }) {
@@ -47,6 +58,15 @@ export class SectionsPane {
     this.project = project;
     this.box = byId("panel-sections");
     this.adding = new AddScreenshots(project);
+    this.turns = []; // of each turn, what changes as it is switched: its box and its size
+    const drawn = [
+      ({ sections }) => [sections, () => this.#figures(sections)],
+      ({ strategy, strategies }) => [[strategy, strategies], () => this.#strategy(strategy, strategies)],
+      ({ discussion }) => [[discussion.name, discussion.names, discussion.turns.map(({ role, beginning }) => [role, beginning])], () => this.#discussion(discussion)],
+      ({ beads }) => [beads, () => this.#beads(beads)],
+      ({ screenshots }) => [screenshots, () => this.#screenshots(screenshots)],
+    ];
+    this.blocks = drawn.map((contentOf) => ({ contentOf, content: null, shown: null }));
     project.addEventListener("state", () => this.show());
   }
 
@@ -54,25 +74,44 @@ export class SectionsPane {
   show() {
     const { state } = this.project;
     if (this.box.hidden || !state) return;
-    const content = JSON.stringify([state.sections, state.discussion, state.beads, state.screenshots, state.strategy]);
-    if (content === this.content) return;
-    this.content = content;
-    const focused = this.box.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const top = this.box.scrollTop;
-    const turnsTop = this.box.querySelector(".turns")?.scrollTop;
-    fill(this.box, this.#figures(state), this.#strategy(state), this.#discussion(state.discussion), this.#beads(state.beads), this.#screenshots(state.screenshots));
+    for (const each of this.blocks) this.#showBlock(each, state);
+    this.#showTurns(state.discussion.turns);
     this.box.scrollTop = top;
-    const turns = this.box.querySelector(".turns");
-    turns.scrollTop = turnsTop ?? turns.scrollHeight; // at first the newest ones
-    if (focused) this.box.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  #figures({ sections }) {
+  // Only a block that says something else is drawn anew: one turn of hundreds is switched without the others.
+  #showBlock(each, state) {
+    const [parts, draw] = each.contentOf(state);
+    const content = JSON.stringify(parts);
+    if (content === each.content) return;
+    const before = each.shown;
+    const focused = before?.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    const turnsTop = before?.querySelector(".turns")?.scrollTop;
+    each.content = content;
+    each.shown = draw();
+    if (before) before.replaceWith(each.shown);
+    else this.box.append(each.shown);
+    const turns = each.shown.querySelector(".turns");
+    if (turns) turns.scrollTop = turnsTop ?? turns.scrollHeight; // at first the newest ones
+    if (focused) each.shown.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  #showTurns(turns) {
+    turns.forEach(({ on, tokens }, index) => {
+      const { box, size } = this.turns[index];
+      const text = on ? whole(tokens) : "out";
+      if (box.checked !== on) box.checked = on;
+      if (size.textContent !== text) size.textContent = text;
+    });
+  }
+
+  #figures(sections) {
     const pairs = Object.entries(sections).flatMap(([name, tokens]) => [element("dt", { text: name }), element("dd", { text: whole(tokens) })]);
     return block("Tokens by section", element("dl", { class: "figures" }, ...pairs));
   }
 
-  #strategy({ strategy, strategies }) {
+  #strategy(strategy, strategies) {
     const choose = select("strategy", strategies.map((name) => [name, name]), strategy, (name) => this.project.edit({ op: "strategy", name }));
     return block("Files", element("label", { class: "group" }, "Strategy ", choose));
   }
@@ -80,16 +119,14 @@ export class SectionsPane {
   #discussion({ name, names, turns }) {
     const options = [["", "default"], ...names.map((each) => [each, each]), ["none", "no turns at all"]];
     const choose = select("discussion", options, name, (chosen) => this.project.edit({ op: "discussion", name: chosen }));
-    const rows = turns.map((turn) =>
-      element(
-        "div",
-        { class: "turn" },
-        this.#check(`turn ${turn.id}`, turn.on, `Turn ${turn.id + 1} of ${turn.role}`, (on) => ({ op: "turn", id: turn.id, on })),
-        element("span", { class: "role", text: turn.role }),
-        element("span", { class: "beginning", text: turn.beginning, title: turn.beginning }),
-        element("span", { class: "quiet", text: turn.on ? whole(turn.tokens) : "out" }),
-      ),
-    );
+    this.turns = turns.map((turn) => ({
+      box: this.#check(`turn ${turn.id}`, turn.on, `Turn ${turn.id + 1} of ${turn.role}`, (on) => ({ op: "turn", id: turn.id, on })),
+      size: element("span", { class: "quiet" }),
+    }));
+    const rows = turns.map(({ role, beginning }, index) => {
+      const { box, size } = this.turns[index];
+      return element("div", { class: "turn" }, box, element("span", { class: "role", text: role }), element("span", { class: "beginning", text: beginning, title: beginning }), size);
+    });
     const note = turns.length === 0 ? element("p", { class: "quiet", text: "No turns." }) : null;
     return block("Discussion", element("label", { class: "group" }, "Which ", choose), note, element("div", { class: "turns" }, ...rows));
   }
@@ -112,7 +149,10 @@ export class SectionsPane {
   }
 
   #check(key, on, label, edit) {
-    const box = element("input", { type: "checkbox", "aria-label": label, data: { key }, on: { change: () => this.project.edit(edit(box.checked)) } });
+    const change = async () => {
+      if (!(await this.project.edit(edit(box.checked)))) box.checked = !box.checked;
+    };
+    const box = element("input", { type: "checkbox", "aria-label": label, data: { key }, on: { change } });
     box.checked = on;
     return box;
   }
@@ -123,7 +163,10 @@ function block(title, ...children) {
 }
 
 function select(key, options, value, choose) {
-  const made = element("select", { data: { key }, on: { change: () => choose(made.value) } }, ...options.map(([name, text]) => element("option", { value: name, text })));
+  const change = async () => {
+    if (!(await choose(made.value))) made.value = value;
+  };
+  const made = element("select", { data: { key }, on: { change } }, ...options.map(([name, text]) => element("option", { value: name, text })));
   made.value = value;
   return made;
 }

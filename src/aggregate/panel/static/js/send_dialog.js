@@ -48,8 +48,7 @@ export class SendDialog {
       const plan = await this.project.ordered(() => post("send/plan", body));
       this.#showPlan(plan);
     } catch (failure) {
-      const hint = this.model.value === "" && failure.status !== 0 ? element("p", { class: "quiet", text: "Here: choose a model above." }) : null;
-      fill(this.plan, problem(failure.message), hint);
+      fill(this.plan, problem(failure.message));
     }
     return false;
   }

@@ -2,7 +2,7 @@
 
 import { openDialog } from "./dialogs.js";
 import { byId, element, fill } from "./dom.js";
-import { counted, dollars, parseTokens, percent, short, whole } from "./format.js";
+import { budgetText, counted, dollars, parseTokens, percent, short, whole } from "./format.js";
 
 const USUAL_BUDGET = "32k"; // tokens: room for some dozen files, and a few cents with the usual models
 const LEAST = 1000; // tokens at the slider's left end: less holds no prompt worth sending
@@ -58,7 +58,7 @@ export class TaskBar {
     this.taskShown = task.text;
     const seeds = task.focus.length + task.symbols.length + (task.since ? 1 : 0);
     byId("seeds").textContent = seeds ? `Seeds (${seeds})…` : "Seeds…";
-    if (document.activeElement !== byId("budget")) byId("budget").value = state.budget ?? "";
+    if (document.activeElement !== byId("budget")) byId("budget").value = budgetText(state.budget);
     this.#showSlider();
     this.#showTotal();
     this.#showModels();
@@ -118,36 +118,42 @@ export class TaskBar {
 
   #seeds() {
     const { task } = this.project.state;
-    const focus = element("input", { type: "text", value: task.focus.join(" "), placeholder: "src/app.py:40-60 tests/" });
-    const symbols = element("input", { type: "text", value: task.symbols.join(" "), placeholder: "Model.save parse" });
+    const focus = element("input", { type: "text", value: joined(task.focus), placeholder: "src/app.py:40-60 tests/" });
+    const symbols = element("input", { type: "text", value: joined(task.symbols), placeholder: "Model.save parse" });
     const since = element("input", { type: "text", value: task.since, placeholder: "HEAD~3" });
-    const words = (input) => input.value.split(/\s+/).filter(Boolean);
     openDialog("Seeds of the ranking", {
       body: [
         element("p", { class: "quiet", text: "Where ranking starts from, beside the task. Seeds hold for this page alone and are not saved." }),
-        element("label", { class: "field" }, "Focus: paths, with lines if you like, shown whatever they cost", focus),
+        element("label", { class: "field" }, 'Focus: paths, with lines if you like, shown whatever they cost; "in quotes" where one has a space', focus),
         element("label", { class: "field" }, "Symbols: names of definitions", symbols),
         element("label", { class: "field" }, "Since: a git revision; what changed since then counts", since),
       ],
-      buttons: [{ label: "Set", primary: true, act: () => this.project.edit({ op: "task", focus: words(focus), symbols: words(symbols), since: since.value.trim() }) }],
+      buttons: [{ label: "Set", primary: true, act: () => this.#setSeeds({ focus: words(focus.value), symbols: words(symbols.value), since: since.value.trim() }) }],
     });
+  }
+
+  async #setSeeds(seeds) {
+    const isTaken = await this.project.edit({ op: "task", ...seeds });
+    if (isTaken) this.project.say("The seeds are set.");
+    return isTaken;
   }
 
   async #setBudget() {
     const text = byId("budget").value.trim();
-    if (text === (this.budgetAsked ?? String(this.project.state.budget ?? ""))) return;
-    this.budgetAsked = text;
     const tokens = parseTokens(text);
-    const budget = Number.isNaN(tokens) ? text : tokens === null ? null : text;
+    const isInForce = tokens === this.project.state.budget || text === this.project.state.budget;
+    if (this.budgetAsked === null ? isInForce : text === this.budgetAsked) return;
+    this.budgetAsked = text;
+    const budget = tokens === null ? null : text;
     if (await this.project.edit({ op: "task", budget })) this.project.say(budget === null ? "No budget." : `Budget: ${text}.`);
-    else byId("budget").value = this.project.state.budget ?? "";
+    else byId("budget").value = budgetText(this.project.state.budget);
     this.budgetAsked = null;
   }
 
   async #slide(position, released) {
     this.sliding = true;
     const tokens = tokensAt(position, this.#most());
-    byId("budget").value = tokens === null ? "" : String(tokens);
+    byId("budget").value = budgetText(tokens);
     this.#describeSlider(tokens);
     const isTaken = await this.project.fit(tokens, released);
     if (!released) return;
@@ -184,6 +190,16 @@ export class TaskBar {
     localStorage.setItem("models", JSON.stringify([...chosen]));
     this.#showModels();
   }
+}
+
+/** The words of a text; what stands in double quotes is one. */
+export function words(text) {
+  return Array.from(text.matchAll(/"([^"]+)"|[^\s"]+/g), ([word, quoted]) => quoted ?? word);
+}
+
+/** A text of which `words` makes these words again. */
+export function joined(words) {
+  return words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ");
 }
 
 function numberCell(value, format) {

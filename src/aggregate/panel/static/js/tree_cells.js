@@ -33,7 +33,7 @@ export function score(node, most) {
   const cell = element("span", { role: "gridcell", class: "score-cell" });
   if (node.score === null) return cell;
   const bar = element("span", { class: "score", "aria-hidden": "true" });
-  bar.style.width = `${Math.max(1, Math.round(36 * Math.sqrt(node.score / (most || 1))))}px`;
+  bar.style.width = `max(1px, ${Math.round(100 * Math.sqrt(node.score / (most || 1)))}%)`;
   cell.append(bar, element("span", { class: "hidden", text: node.score.toFixed(2) }));
   cell.title = `Score ${node.score.toFixed(3)}`;
   return cell;

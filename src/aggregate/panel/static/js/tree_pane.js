@@ -66,7 +66,7 @@ export class TreePane {
     const at = this.rows[this.list.cursor];
     this.rows = this.tree.rows();
     this.list.setCount(this.rows.length);
-    const index = at ? this.rows.indexOf(at) : -1;
+    const index = at ? this.rows.findIndex((node) => node.path === at.path) : -1; // a new table has nodes of its own
     this.list.setCursor(index >= 0 ? index : Math.min(0, this.rows.length - 1), { reveal: false });
     if (this.anchor < 0 || this.anchor >= this.rows.length) this.anchor = this.list.cursor;
     const matched = [...this.tree.files.values()].filter((file) => file.visible).length;

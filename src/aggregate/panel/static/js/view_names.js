@@ -15,6 +15,6 @@ export const VIEW_MEANINGS = {
 /** What to say of a view that was set; within a budget a view is the most that is shown. */
 export function sentenceOf(what, view, { budget_tokens: budget }) {
   if (view === "out") return `${what}: taken out.`;
-  if (budget !== null && view === "full") return `${what}: full, as far as the budget goes; a focus (Seeds…) is shown whatever it costs.`;
+  if (budget !== null && view === "full") return `${what}: full, as far as the budget goes; Always whole, above its view, shows it whatever it costs.`;
   return `${what}: ${view}.`;
 }
