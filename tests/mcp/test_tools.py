@@ -131,7 +131,7 @@ def test_a_prompt_of_nothing_says_so(folder: Path) -> None:
 
     async def questions(ask: Asking) -> None:
         said = (await ask("compose", task="retry", budget=1)).text
-        assert "[nothing fits: ask for more tokens]\n" in said
+        assert "[none of the files fits into the budget: ask for more tokens]\n" in said
 
     asked(folder, questions)
 

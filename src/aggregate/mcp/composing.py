@@ -66,7 +66,11 @@ def compose(
 
 def _doubts(kept: KeptPrompt) -> list[str]:
     """Return what is doubtful about what was asked, and about the files, in sentences."""
-    empty = [] if kept.markdown.strip() else ["nothing fits: ask for more tokens"]
+    empty = (
+        []
+        if kept.markdown.strip()
+        else ["none of the files fits into the budget: ask for more tokens"]
+    )
     return [*empty, *for_reader(kept.composition.warnings)]
 
 
