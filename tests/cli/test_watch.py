@@ -216,6 +216,31 @@ def test_copy_hands_the_prompt_to_the_desktop(demo: Path, tmp_path: Path) -> Non
     assert (tmp_path / "clipboard").read_bytes() == (demo / "md_gen/demo_001.md").read_bytes()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the fake programs are shell scripts")
+def test_what_nobody_took_is_copied_behind_the_next_change(demo: Path, tmp_path: Path) -> None:
+    """A clipboard that failed gets the prompt as soon as something changes, though that is the same prompt (W-2)."""
+    taken, broken = tmp_path / "clipboard", tmp_path / "broken"
+    path = _program(tmp_path / "bin", "xclip", f"cat > {taken}; test ! -e {broken}")
+    here = {"SSH_TTY": "", "SSH_CONNECTION": "", "WAYLAND_DISPLAY": "", "DISPLAY": ":0"}
+    with begin(
+        demo, "--watch", "--copy", load=(), stdout=None, stderr=None, PATH=path, **here
+    ) as command:
+        err = command.err.readline
+        _line(err, "watching")
+        broken.touch()
+        (demo / "a.py").write_text("a = 2\n")
+        assert _line(err, "aggregate: nothing was copied: xclip ended with 1").endswith(
+            "; waiting for the next change"
+        )
+        broken.unlink()
+        taken.unlink()
+        (demo / "notes.txt").write_text("not in the prompt\n")
+        assert _line(err) == "copied to the clipboard (xclip)"
+        assert _line(err) == "that is mended; the prompt is as before"
+        _end(command)
+    assert taken.read_bytes() == (demo / "md_gen/demo_002.md").read_bytes()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="terminals of our own need pseudo terminals")
 def test_copy_over_ssh_goes_through_the_terminal(demo: Path, tmp_path: Path) -> None:
     """Over ssh the terminal gets the text by OSC 52, under tmux by tmux's own command, else passed through it (W-2)."""

@@ -104,6 +104,70 @@ def test_the_same_question_is_answered_by_a_line_until_something_changes(folder:
     assert texts[0] == texts[1]
 
 
+def test_what_is_doubtful_about_a_question_is_said_with_the_same_prompt_too(folder: Path) -> None:
+    """A focus that is nowhere leads to the prompt that there was: the line that names it tells of the focus, once."""
+    nowhere = (
+        "[focus nowhere.py: no file of the project matches it; name it under [files] paths too]\n"
+    )
+
+    async def questions(ask: Asking) -> None:
+        assert nowhere not in (await ask("compose", task="retry", focus=["src/retry.py"])).text
+        said = (await ask("compose", task="retry", focus=["nowhere.py"])).text
+        assert "the same prompt as in your call 1" in said
+        assert said.endswith(f"repeats it]\n{nowhere}")
+
+    asked(folder, questions)
+
+    async def first_so(ask: Asking) -> None:
+        assert nowhere in (await ask("compose", task="retry", focus=["nowhere.py"])).text
+        again = (await ask("compose", task="retry", focus=["nowhere.py"])).text
+        assert again.count("\n") == 1
+
+    asked(folder, first_so)
+
+
+def test_a_prompt_of_nothing_says_so(folder: Path) -> None:
+    """A budget that nothing fits into gives no prompt, and a word about it."""
+
+    async def questions(ask: Asking) -> None:
+        said = (await ask("compose", task="retry", budget=1)).text
+        assert "[none of the files fits into the budget: ask for more tokens]\n" in said
+
+    asked(folder, questions)
+
+
+def test_what_only_the_user_can_allow_is_no_hint_for_an_agent(tmp_path: Path) -> None:
+    """A file is said to be left out or refused, in notes and in the prompt, without an option of the command line."""
+    config = '[files]\npaths = ["**/*", "key.pem", "../x.py", "../y/*.py"]\n'
+    files = {"a.py": "a = 1\n", ".env": "KEY=1\n", "key.pem": "x\n", "manual_slop.toml": config}
+    project(tmp_path / "in", files)
+
+    async def questions(ask: Asking) -> None:
+        said = (await ask("compose", task="a")).text
+        assert "[2 matching files left out as secret-looking (.env, key.pem)]" in said
+        assert "ERROR: looks like a secret, so not read: key.pem" in said
+        assert "ERROR: outside the project, so not read: ../x.py" in said
+        assert "--allow" not in said
+        assert "trust" not in said
+
+    asked(tmp_path / "in", questions)
+
+
+def test_a_place_is_found_however_it_is_written(folder: Path) -> None:
+    """Relative with a dot or a slash, with detours, or absolute within the project: it is the same folder."""
+    there = ("src", "./src", "/src/", "src/.", "docs/../src", "src\\", str(folder / "src"))
+    whole = ("", ".", "./", str(folder))
+
+    async def questions(ask: Asking) -> None:
+        for tool, arguments in (("find", {"query": "retry"}), ("outline", {})):
+            for places in (there, whole):
+                answers = {(await ask(tool, path=place, **arguments)).text for place in places}
+                assert len(answers) == 1
+                assert "src/client.py" in answers.pop()
+
+    asked(folder, questions)
+
+
 def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
     """Its handle follows from its text; the parts make up the whole, each within the cap."""
     text = "".join(
@@ -279,6 +343,17 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
             "read",
             {"path": "p-00000000"},
             "there is no prompt 'p-00000000' (any more): compose it again",
+        ),
+        (
+            "find",
+            {"query": "retry", "path": "nowhere"},
+            "find: no file of the project is at or below nowhere: a path is relative to the project's root",
+        ),
+        (
+            "compose",
+            {"task": "retry", "focus": ["src/retry.py"], "budget": 20},
+            "compose: what must be shown has 49 tokens, more than the budget of 20; the largest: src/retry.py (46), "
+            "files (3): focus on less, or ask for a budget of 49",
         ),
         ("read", {"path": "src"}, "src is a folder: outline lists its files"),
         ("find", {"query": " "}, "find: query: String should match pattern '\\S'"),

@@ -11,6 +11,7 @@ from threading import Event
 
 import pytest
 
+from aggregate.concurrency.threads import run_in_thread
 from aggregate.sources.watch_backends import (
     Backend,
     Entry,
@@ -159,6 +160,43 @@ class _Limited:
 
 def _refused(_root: str, _report: Report) -> Backend:
     raise OSError(errno.EMFILE, "too many watchers")
+
+
+class _Slow:
+    """A backend that takes a while for each folder but the first."""
+
+    def __init__(self, root: str, report: Report) -> None:
+        self.report = report
+        self._root = root
+
+    def add(self, folder: str) -> None:
+        if folder != self._root:
+            time.sleep(0.2)
+
+    def discard(self, folder: str) -> None:
+        """Nothing is kept."""
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+
+def test_what_a_new_folder_holds_is_told_of_with_it(tmp_path: Path) -> None:
+    """However long a folder that has come takes to be watched: it alone would be a change that names no file."""
+    backends: list[_Slow] = []
+
+    def keep(root: str, report: Report) -> Backend:
+        backends.append(_Slow(root, report))
+        return backends[0]
+
+    with TreeWatch(tmp_path, make_backend=keep) as watch:
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new/a.py").write_text("a")
+        come = Entry(os.path.realpath(tmp_path), "new", is_folder=True)
+        told = run_in_thread("telling", lambda: backends[0].report(come))
+        changes = watch.wait(PATIENCE)
+        told.result()
+    assert changes is not None
+    assert [Path(path).name for path in changes.paths] == ["new", "a.py"]
 
 
 def test_lost_events_are_told(tmp_path: Path) -> None:

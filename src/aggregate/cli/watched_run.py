@@ -112,6 +112,7 @@ class _WatchedRun:
         self._index = index
         self._as_json, self._quiet, self._copies = as_json, quiet, copies
         self._digests: Sequence[str] = ()
+        self._is_copied = True
         self._warnings: Sequence[str] = ()
         self._tokens = 0
         self._failure = ""
@@ -169,10 +170,12 @@ class _WatchedRun:
             self._tell(
                 path, stream, tokens, prefix, names_of_changes(changes.paths, request, self._files)
             )
-            if self._copies:
-                how = copy_to_clipboard(b"".join(pieces))
-                if not self._quiet:
-                    say(how)
+            self._is_copied = not self._copies
+        if not self._is_copied:  # nor behind the change before, where nothing took it
+            how = copy_to_clipboard(b"".join(pieces))
+            self._is_copied = True
+            if not self._quiet:
+                say(how)
         self._index.flush()
         self._files = self._asked.files(request, stream)
         return self._files

@@ -193,7 +193,8 @@ class _SelectionBuilder:
             prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)
         ]
         if secrets:
-            self.files[glob] = omission_remark(entry, "secret-looking", secrets, hint=_NAME_SECRETS)
+            hint = "" if self.listing.scope.is_fixed else _NAME_SECRETS
+            self.files[glob] = omission_remark(entry, "secret-looking", secrets, hint=hint)
         elif resolved.refused:
             self.files[glob] = ResolvedFile(glob, "", entry, problem=resolved.refused, refused=True)
         elif not names:

@@ -6,11 +6,17 @@ from aggregate.compose.asking import for_reader
 from aggregate.compose.audit import audit_of
 from aggregate.compose.audit_text import audit_lines
 from aggregate.compose.within_budget import compose_within_budget
-from aggregate.errors import ToolError
+from aggregate.errors import BudgetError, ToolError
 from aggregate.mcp.arguments import ComposeArguments
 from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import text_digest
-from aggregate.mcp.workspace import Connection, KeptPrompt, Progress, Workspace
+from aggregate.mcp.workspace import (
+    Connection,
+    KeptPrompt,
+    Progress,
+    ShownPrompt,
+    Workspace,
+)
 from aggregate.models.audit import Audit
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.task import Place, Task
@@ -28,8 +34,7 @@ def compose(
     """Return the prompt for a task, or what is in it and its handle.
 
     Raises:
-        BudgetError: What is to be shown in any case does not fit.
-        ToolError: The task says nothing.
+        ToolError: The task says nothing, or what is to be shown in any case does not fit.
     """
     task = Task(
         asked.task,
@@ -42,15 +47,14 @@ def compose(
     kept = composed(workspace, task, asked.budget or workspace.cap - _SAID, progress)
     connection.last_prompt = kept.handle
     tokens = workspace.count(kept.markdown)
-    if call := connection.prompts.get(kept.handle):
+    if shown := connection.prompts.get(kept.handle):
         return (
-            f"[{kept.handle}: {tokens:,} tokens, the same prompt as in your call {call}: "
-            f'read "{kept.handle}" repeats it]\n'
+            f"[{kept.handle}: {tokens:,} tokens, the same prompt as in your call {shown.call}: "
+            f'read "{kept.handle}" repeats it]\n{_notes(workspace, kept, told=shown.notes)}'
         )
-    connection.prompts[kept.handle] = connection.calls
+    connection.prompts[kept.handle] = ShownPrompt(connection.calls, frozenset(_doubts(kept)))
     ending = f"[{kept.handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
-    notes = "".join(f"[{sentence}]\n" for sentence in for_reader(kept.composition.warnings))
-    ending += capped(notes, _NOTES, workspace.count, more="aggregate run says them")
+    ending += _notes(workspace, kept)
     if tokens + _SAID <= workspace.cap:
         _record(connection, kept)
         return f"{kept.markdown}\n\n{ending}"
@@ -60,11 +64,35 @@ def compose(
     return said + capped(head, workspace.cap - _SAID, workspace.count, more=more) + ending
 
 
+def _doubts(kept: KeptPrompt) -> list[str]:
+    """Return what is doubtful about what was asked, and about the files, in sentences."""
+    empty = (
+        []
+        if kept.markdown.strip()
+        else ["none of the files fits into the budget: ask for more tokens"]
+    )
+    return [*empty, *for_reader(kept.composition.warnings)]
+
+
+def _notes(workspace: Workspace, kept: KeptPrompt, *, told: frozenset[str] = frozenset()) -> str:
+    """Return these doubts, one line each, but for those that the reader was told with the same prompt."""
+    notes = "".join(f"[{sentence}]\n" for sentence in _doubts(kept) if sentence not in told)
+    return capped(notes, _NOTES, workspace.count, more="aggregate run says them")
+
+
 def composed(workspace: Workspace, task: Task, budget: int, progress: Progress) -> KeptPrompt:
-    """Return the prompt for a task, kept under a handle."""
+    """Return the prompt for a task, kept under a handle.
+
+    Raises:
+        ToolError: What is to be shown in any case does not fit.
+    """
     request = workspace.request(task=task, budget=budget)
     files = workspace.read_files(request, progress)
-    composition = compose_within_budget(request, index=workspace.index, files=files)
+    try:
+        composition = compose_within_budget(request, index=workspace.index, files=files)
+    except BudgetError as error:  # its remedies are options of the command line
+        remedy = f"focus on less, or ask for a budget of {error.smallest}"
+        raise ToolError(f"compose: {error.reason}: {remedy}") from None
     workspace.index.flush()
     return workspace.keep(request, composition)
 

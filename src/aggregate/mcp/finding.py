@@ -1,13 +1,16 @@
 """``find``: where a name is defined and used, and where a text stands."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from aggregate.compose.file_corpus import FileCorpus
+from aggregate.errors import ToolError
 from aggregate.mcp.arguments import FindArguments
 from aggregate.mcp.pages import capped
+from aggregate.mcp.places import is_below, no_file_below, project_path
 from aggregate.mcp.workspace import Progress, Workspace
 from aggregate.ranking.file_analysis import DefinedName, FileAnalysis
 from aggregate.ranking.terms import term_list
@@ -26,10 +29,17 @@ def find(workspace: Workspace, asked: FindArguments, progress: Progress) -> str:
     """Return the definitions of a name and where it is used, else the lines that hold a text.
 
     A text is found whatever its case.
+
+    Raises:
+        ToolError: There is no such file or folder to look in.
     """
-    corpus = workspace.read_files(workspace.request(), progress).corpus
+    request = workspace.request()
+    corpus = workspace.read_files(request, progress).corpus
     workspace.index.flush()
-    search = _Search(corpus, asked.query.strip(), asked.path.replace("\\", "/").strip("/"))
+    place = project_path(asked.path, os.path.abspath(request.base_dir))
+    if not any(is_below(file.path, place) for file in corpus.files):
+        raise ToolError(f"find: {no_file_below(asked.path)}")
+    search = _Search(corpus, asked.query.strip(), place)
     text = "".join(f"{line}\n" for line in search.lines())
     more = "name a longer text, or a path to look below"
     return capped(text, workspace.cap, workspace.count, more=more)
@@ -63,8 +73,7 @@ class _Search:
         yield from matches
 
     def _is_wanted(self, number: int) -> bool:
-        path = self.corpus.files[number].path
-        return not self.path or path == self.path or path.startswith(f"{self.path}/")
+        return is_below(self.corpus.files[number].path, self.path)
 
     def _definitions(self, names: Sequence[str]) -> Iterator[str]:
         places = [

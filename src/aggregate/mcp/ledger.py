@@ -44,6 +44,14 @@ class Ledger:
             kept -= len(file.text)
             file.text = ""
 
+    def forget(self, call: int) -> None:
+        """Know nothing of what a call has shown first: its answer was not received."""
+        for file in self._files.values():
+            if call in file.calls.values():
+                file.calls = {line: first for line, first in file.calls.items() if first != call}
+                file.text = ""
+        self._views = {view: shown for view, shown in self._views.items() if shown[1] != call}
+
     def call_of(self, path: str, content_hash: str, lines: Iterable[int]) -> int:
         """Return the last call that showed some of these lines, if all were shown as they are; ``0`` if not."""
         file = self._files.get(path)

@@ -1,5 +1,6 @@
 """``outline``: what a folder holds, as far as an answer reaches, or the definitions of one file."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 from aggregate.errors import ToolError
 from aggregate.mcp.arguments import OutlineArguments, ReadArguments
 from aggregate.mcp.pages import capped
+from aggregate.mcp.places import is_below, no_file_below, project_path
 from aggregate.mcp.reading import read
 from aggregate.mcp.workspace import Connection, Progress, Workspace
 from aggregate.ranking.corpus import Corpus, FileFacts
@@ -26,22 +28,19 @@ def outline(
     Raises:
         ToolError: There is no such file or folder.
     """
-    folder = asked.path.replace("\\", "/").strip("/").removeprefix("./")
-    folder = "" if folder == "." else folder
-    corpus = workspace.read_files(workspace.request(), progress).corpus
+    request = workspace.request()
+    folder = project_path(asked.path, os.path.abspath(request.base_dir))
+    corpus = workspace.read_files(request, progress).corpus
     workspace.index.flush()
     if any(facts.path == folder for facts in corpus.files):
         return read(workspace, connection, ReadArguments(path=folder, view="outline"))
     below = [
         _File(number, facts)
         for number, facts in enumerate(corpus.files)
-        if not folder or facts.path.startswith(f"{folder}/")
+        if is_below(facts.path, folder)
     ]
     if not below:
-        raise ToolError(
-            f"outline: no file of the project is at or below {asked.path or 'its folder'}: "
-            "a path is relative to the project's root"
-        )
+        raise ToolError(f"outline: {no_file_below(asked.path)}")
     return _Outline(workspace, corpus, folder, below).text()
 
 

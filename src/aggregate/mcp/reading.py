@@ -72,8 +72,9 @@ def _sentence(message: str, path: str) -> str:
     if line.startswith("is a directory"):
         return f"{path or '.'} is a folder: outline lists its files"
     for refusal in (OUTSIDE, SECRET):
-        if refusal in line:  # what allows it is the user's, not the agent's
-            return f"{path}: {refusal.partition(':')[0]}"
+        reason = refusal.partition(":")[0]
+        if line.startswith(reason):
+            return f"{path}: {reason}"
     return line if path in line else f"{path}: {line}"
 
 

@@ -26,7 +26,7 @@ from aggregate.mcp.resources import (
 )
 from aggregate.mcp.roots import config_of_host
 from aggregate.mcp.tools import TOOLS, call_tool
-from aggregate.mcp.workspace import Connection, Progress, Workspace
+from aggregate.mcp.workspace import Call, Connection, Progress, Workspace
 
 _NAME: Final = "aggregate"
 _INSTRUCTIONS: Final = (
@@ -91,16 +91,19 @@ class AgentServer:
     ) -> types.CallToolResult:
         if params.name not in TOOLS:
             return _failure(f"there is no tool {params.name[:100]!r}: there are {', '.join(TOOLS)}")
+        connection, call = self._connections.of(context), Call()
         try:
             await self._follow_host(context)
             text = await run_beside(
                 context.session,
-                partial(
-                    self._answer, params.name, params.arguments or {}, self._connections.of(context)
-                ),
+                partial(self._answer, params.name, params.arguments or {}, connection, call),
             )
         except AggregateError as error:
             return _failure(" ".join(str(error).split()))
+        except anyio.get_cancelled_exc_class():
+            call.is_cancelled = True
+            connection.cancelled.append(call)
+            raise
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
     async def _follow_host(self, context: Any) -> None:  # noqa: ANN401 - the SDK's
@@ -134,16 +137,23 @@ class AgentServer:
         name: str,
         arguments: Mapping[str, Any],
         connection: Connection,
+        call: Call,
         progress: Progress,
     ) -> str:
         with self._lock:  # the index, and what a connection was shown, are for one thread at a time
-            return call_tool(
-                name,
-                arguments,
-                workspace=self.workspace,
-                connection=connection,
-                progress=progress,
-            )
+            if call.is_cancelled:
+                return ""
+            connection.forget_cancelled()
+            try:
+                return call_tool(
+                    name,
+                    arguments,
+                    workspace=self.workspace,
+                    connection=connection,
+                    progress=progress,
+                )
+            finally:
+                call.number = connection.calls
 
     async def _list_resources(self, context: Any, _params: Any) -> types.ListResourcesResult:  # noqa: ANN401
         with suppress(AggregateError):  # a call tells of it

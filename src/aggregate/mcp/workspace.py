@@ -42,6 +42,21 @@ class KeptPrompt(NamedTuple):
     markdown: str
 
 
+class ShownPrompt(NamedTuple):
+    """A prompt that a reader was shown: in which call, and what was said to be doubtful about it."""
+
+    call: int
+    notes: frozenset[str]
+
+
+@dataclass(slots=True)
+class Call:
+    """A call while it is answered: its number, once it has one, and whether its reader has gone."""
+
+    number: int = 0
+    is_cancelled: bool = False
+
+
 @dataclass(slots=True)
 class Connection:
     """What one reader was told.
@@ -50,19 +65,30 @@ class Connection:
         ledger: What it was shown.
         calls: How many tools it has called.
         last_prompt: The handle of the prompt that it composed last.
-        prompts: The number of the call that composed each prompt, by its handle.
+        prompts: Which call composed each prompt first, by its handle.
+        cancelled: Calls whose answers nobody got.
     """
 
     ledger: Ledger = field(default_factory=Ledger)
     calls: int = 0
     last_prompt: str = ""
-    prompts: dict[str, int] = field(default_factory=dict)
+    prompts: dict[str, ShownPrompt] = field(default_factory=dict)
+    cancelled: list[Call] = field(default_factory=list)
 
     def forget(self) -> None:
         """Know nothing of what was shown: from now on paths are those of another project."""
         self.ledger = Ledger()
         self.last_prompt = ""
         self.prompts = {}
+
+    def forget_cancelled(self) -> None:
+        """Know nothing of what answers have shown that nobody got."""
+        while self.cancelled:
+            number = self.cancelled.pop().number
+            self.ledger.forget(number)
+            self.prompts = {
+                handle: shown for handle, shown in self.prompts.items() if shown.call != number
+            }
 
 
 class Workspace:
@@ -134,7 +160,11 @@ class Workspace:
         )
         if task is None:
             request = replace(request, task=None)
-        return replace(request, redaction=redaction_for(project, sending=True))
+        return replace(
+            request,
+            scope=replace(request.scope, is_fixed=True),  # what allows more is the user's to say
+            redaction=redaction_for(project, sending=True),
+        )
 
     def keep(self, request: Request, composition: Composition) -> KeptPrompt:
         """Keep a prompt, to be read in parts; the handle follows from its text."""

@@ -97,7 +97,7 @@ class FolderListing:
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base, root))
         if not self.scope.allow_outside and not is_inside(real_path(folder), self.scope.root):
-            return ResolvedPath(folder, (), is_glob=True, refused=OUTSIDE)
+            return ResolvedPath(folder, (), is_glob=True, refused=self._refusal(OUTSIDE))
         if (folder, pattern) in self._taken:
             return self._taken[folder, pattern]
         if folder not in self._matched:
@@ -178,11 +178,15 @@ class FolderListing:
             return "", ""
         real = real_path(path)
         if not scope.allow_outside and not is_inside(real, scope.root):
-            return OUTSIDE, real
+            return self._refusal(OUTSIDE), real
         names = (self._below_root(os.path.abspath(path)), self._below_root(real))
         if not scope.allow_secrets and any(map(is_secret, names)):
-            return SECRET, real
+            return self._refusal(SECRET), real
         return "", real
+
+    def _refusal(self, reason: str) -> str:
+        """Return why something may not be read, and what allows it to whoever has it in hand."""
+        return reason.partition(":")[0] if self.scope.is_fixed else reason
 
     def _below_root(self, path: str) -> str:
         """Return what of a path tells of secrets: below the root only, so that not all of ``~/.aws/app`` does."""

@@ -222,11 +222,13 @@ class TreeWatch:
                 and path not in self._files
             ):
                 return
-            self._changes.put(path)
-            if entry.is_gone and entry.is_folder:
-                self._unwatch(path)
-            elif entry.is_folder:
+            if entry.is_folder and not entry.is_gone:
+                # First, so that what it holds is told of with it, however long that takes.
                 self._watch_new(watched, entry.name)
+            self._changes.put(path)
+            if entry.is_folder:
+                if entry.is_gone:
+                    self._unwatch(path)
             elif entry.name in MARKERS and watched.prefix:
                 self._unwatch(entry.folder)
             elif entry.name == ".gitignore" and watched.names is None:
