@@ -1,6 +1,8 @@
 """Ending a request from another thread."""
 
+import asyncio
 import threading
+from typing import Any
 
 import pytest
 
@@ -8,6 +10,7 @@ from aggregate.clients.client import Client
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.request_stop import RequestStop
 from aggregate.clients.retry import Retry
+from aggregate.concurrency.threads import run_in_thread
 from aggregate.errors import ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
@@ -48,3 +51,34 @@ def test_a_stop_before_the_request_keeps_it_from_being_made() -> None:
     with pytest.raises(ProviderError, match="stopped"):
         Client("openai", transport, "m", stop=stop).send(Prompt(()), "Hello?")
     assert transport.asked == 0
+
+
+class InterruptedLoop(asyncio.SelectorEventLoop):
+    """A loop that is woken up while a signal's handler stops the same request once more."""
+
+    def __init__(self, stop: RequestStop) -> None:
+        super().__init__()
+        self._stop, self._calls = stop, 0
+
+    def call_soon_threadsafe(self, *arguments: Any, **options: Any) -> asyncio.Handle:
+        """Let the handler come first, the first time."""
+        self._calls += 1
+        if self._calls == 1:
+            self._stop.set()
+        return super().call_soon_threadsafe(*arguments, **options)
+
+
+def test_a_stop_in_the_midst_of_a_stop() -> None:
+    """Ctrl-C twice in a row, whose handlers run in one thread, does not wait for itself."""
+    stop = RequestStop()
+
+    async def request() -> None:
+        run_in_thread("stopping", stop.set)
+        await asyncio.sleep(30)
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=lambda: InterruptedLoop(stop)) as runner:
+            runner.run(stop.guard(request()))
+
+    with pytest.raises(ProviderError, match="stopped"):
+        run_in_thread("asking", run).result(timeout=5)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from threading import Lock
+from threading import RLock
 from typing import Any, TypeVar
 
 from aggregate.errors import ProviderError
@@ -14,7 +14,7 @@ class RequestStop:
     """Ends one request as soon as it is asked to, also while it waits to be repeated."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = RLock()  # a handler of a signal may call `set` in the midst of a `set`
         self._is_set = False
         self._cancel: Callable[[], object] | None = None
 
