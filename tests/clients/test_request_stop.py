@@ -2,7 +2,9 @@
 
 import asyncio
 import threading
-from typing import Any
+from collections.abc import Callable
+from contextvars import Context
+from typing import TypeVarTuple
 
 import pytest
 
@@ -14,6 +16,8 @@ from aggregate.concurrency.threads import run_in_thread
 from aggregate.errors import ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
+
+_Ts = TypeVarTuple("_Ts")
 
 
 class Overloaded:
@@ -60,12 +64,14 @@ class InterruptedLoop(asyncio.SelectorEventLoop):
         super().__init__()
         self._stop, self._calls = stop, 0
 
-    def call_soon_threadsafe(self, *arguments: Any, **options: Any) -> asyncio.Handle:
+    def call_soon_threadsafe(
+        self, callback: Callable[[*_Ts], object], *args: *_Ts, context: Context | None = None
+    ) -> asyncio.Handle:
         """Let the handler come first, the first time."""
         self._calls += 1
         if self._calls == 1:
             self._stop.set()
-        return super().call_soon_threadsafe(*arguments, **options)
+        return super().call_soon_threadsafe(callback, *args, context=context)
 
 
 def test_a_stop_in_the_midst_of_a_stop() -> None:
