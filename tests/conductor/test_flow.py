@@ -1,7 +1,7 @@
 """Tracks that decide their own way: conditions, lists, approvals, schemas and limits; the queue is in memory."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerRepl
 from aggregate.conductor.endings import Ending, EndingState
 from aggregate.conductor.lifecycle import complete_assignment
 from aggregate.conductor.tickets_file import load_tickets
+from aggregate.conductor.track_events import PollingOptions
 from aggregate.errors import ConfigError, WorkerError
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
@@ -305,6 +306,49 @@ def test_a_run_that_may_not_cost_more(tmp_path: Path) -> None:
     enough = conducted(track_project(tmp_path / "enough", many(2)), Costs(), max_cost=0.2)
     assert (enough.result.succeeded, enough.result.stopped) == (True, "")
     assert "3 of 8 tickets done, 15 tokens, $0.3000." in run.report
+
+
+def test_a_limit_that_is_reached_at_a_restart(tmp_path: Path) -> None:
+    """What a list was spread over is in the report again, counts against the limit, and is not asked once more."""
+    folder = track_project(tmp_path, LIST)
+    texts = {"list": ITEMS}
+    worker = Costs(lambda assignment: texts.get(assignment.ticket, "an answer"))
+    queue, endings = MemoryQueue(worker), MemoryEndings()
+    first = conducted(folder, worker, queue=queue, endings=endings, max_cost=0.4)
+    again = conducted(folder, worker, queue=queue, endings=endings, max_cost=0.1)
+    assert "5 of 6 tickets done, 20 tokens, $0.4000." in first.report
+    assert states(again) == states(first)
+    assert "5 of 6 tickets done, 20 tokens, $0.4000." in again.report
+    assert len(worker.given) == 4
+
+
+class Slow(MemoryQueue):
+    """A queue whose worker is still at work when it is looked at for the first time, and of which nothing is taken back."""
+
+    looks: int = 0
+
+    def end_newest(self, keys: Collection[str]) -> None:
+        """Work only from the second look on; one at no tickets is none."""
+        self.looks += bool(keys)
+        if self.looks > 1:
+            super().end_newest(keys)
+
+    def cancel(self, keys: Collection[str]) -> None:
+        """Do nothing."""
+
+
+def test_what_is_under_way_at_a_restart_is_waited_for(tmp_path: Path) -> None:
+    """A limit that is reached breaks nothing off that was enqueued before."""
+    folder, worker = track_project(tmp_path, many(3)), Costs()
+    before = Slow(worker)
+    looks = iter([False, False, True])
+    polling = PollingOptions(poll=0.001, warm_up=False)
+    conducted(folder, worker, queue=before, polling=polling, cancelled=lambda: next(looks))
+    assert [*before.waiting] == ["demo/1/t0", "demo/1/t1"]
+    MemoryQueue.end_newest(before, ["demo/1/t0"])
+    queue = Slow(worker, waiting=before.waiting, ended=before.ended)
+    run = conducted(folder, worker, queue=queue, max_cost=0.1)
+    assert states(run) == {"t0": "done", "t1": "done", "t2": "not run"}
 
 
 def test_a_limit_without_prices(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ class Schedule:
         started: list[Ticket] = []
         while self._ready and len(started) < most:
             ticket_id = heappop(self._ready)[-1]
-            if ticket_id not in self._ready_ids:  # it ended before a restart
+            if ticket_id not in self._ready_ids:  # it ended before a restart, or was taken up
                 continue
             prefix = self._prefixes[ticket_id]
             if prefix in self._warming_up:
@@ -124,6 +124,17 @@ class Schedule:
             self._under_way.add(ticket_id)
             started.append(self.tickets[ticket_id])
         return started
+
+    def take_up(self, ticket_id: str) -> bool:
+        """Count a ticket that was started before a restart as under way again; tell whether it is ready for that."""
+        if ticket_id not in self._ready_ids:
+            return False
+        prefix = self._prefixes[ticket_id]
+        if prefix not in self._warm:
+            self._warming_up.setdefault(prefix, ticket_id)
+        self._ready_ids.discard(ticket_id)
+        self._under_way.add(ticket_id)
+        return True
 
     def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
         """Let the tickets that one is spread over start; the parent stays under way until ``end`` is told of it."""

@@ -148,6 +148,20 @@ class TrackRun:
                 ending = self._outcomes.ending(ticket_id)
                 if ending is not None and ending.state is EndingState.LEFT_OUT:
                     self._ends.leave_out(self._schedule.tickets[ticket_id], announce=False)
+        self._take_up(ids)
+
+    def _take_up(self, ids: Sequence[str]) -> None:
+        """Go on with what was under way before a restart, whatever room there is: it is paid for, or will be."""
+        begun = [ticket_id for ticket_id in ids if self._was_begun(ticket_id)]
+        while taken := [ticket_id for ticket_id in begun if self._schedule.take_up(ticket_id)]:
+            for ticket_id in taken:
+                self._start(self._schedule.tickets[ticket_id])
+
+    def _was_begun(self, ticket_id: str) -> bool:
+        """Tell whether a ticket was enqueued or spread before a restart."""
+        ending = self._outcomes.ending(ticket_id)
+        is_spread = ending is not None and ending.state is EndingState.SPREAD
+        return is_spread or ticket_id in self._asked_before
 
     def _start_next(self) -> bool:
         """Start one ticket, if one is ready and there is room."""
