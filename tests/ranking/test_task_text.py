@@ -197,3 +197,13 @@ def test_a_log_tells_by_what_it_says_once() -> None:
     assert "worker" not in task.terms
     assert task.names["ProgressBar.render_progress"] == 1.0
     assert read_task(log).terms["worker"] == 900
+
+
+def test_lines_of_a_log_that_differ_in_addresses_are_repetitions() -> None:
+    """Addresses that begin with a letter are numbers like those that begin with a digit (rule T-5)."""
+    log = "".join(
+        f"worker freed buffer 0x{letter}{n}fe\n" for n in range(10) for letter in "abcdef"
+    )
+    task = read_task(f"{log}parser overflow\n")
+    assert "parser" in task.terms
+    assert "worker" not in task.terms
