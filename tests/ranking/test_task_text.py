@@ -204,3 +204,13 @@ def test_a_few_lines_alike_are_no_log(times: int, counted: int) -> None:
     """A table or a short list of cases is what a task is about; twelve such lines are a log's (rule T-5)."""
     lines = "".join(f"worker {n} stopped\n" for n in range(times))
     assert read_task(f"{lines}bar drawn twice\n").terms.get("worker", 0) == counted
+
+
+def test_lines_of_a_log_that_differ_in_addresses_are_repetitions() -> None:
+    """Addresses that begin with a letter are numbers like those that begin with a digit (rule T-5)."""
+    log = "".join(
+        f"worker freed buffer 0x{letter}{n}fe\n" for n in range(10) for letter in "abcdef"
+    )
+    task = read_task(f"{log}parser overflow\n")
+    assert "parser" in task.terms
+    assert "worker" not in task.terms

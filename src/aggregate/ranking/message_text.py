@@ -46,7 +46,7 @@ _WORDING: Final = re.compile(
 )
 """What every traceback says."""
 
-_NUMBER: Final = re.compile(r"(?>(?:0x)?)[0-9][0-9a-fA-F]*+")
+_NUMBER: Final = re.compile(r"0x[0-9a-fA-F]++|[0-9][0-9a-fA-F]*+")
 """What differs between two lines of a log, also in times and identifiers."""
 _OFTEN: Final = 12
 """Lines that differ in numbers alone: so many are a log's, which tells by what it says once."""
