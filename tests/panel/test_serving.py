@@ -27,6 +27,7 @@ from aggregate.panel.serving import Address, open_listener, server, watch_disk
 from aggregate.panel.session import Session
 from tests.panel.opened import FILES, TOKEN
 from tests.project import project
+from tests.sources.repository import git
 
 _PATIENCE = 20.0
 """Seconds that a loaded machine may take for what takes a moment."""
@@ -216,3 +217,23 @@ def test_a_request_that_never_arrives_is_given_up() -> None:
     request = Request({"type": "http", "method": "POST", "headers": []}, receive)
     with pytest.raises(ToolError, match="has not arrived"):
         asyncio.run(body_of(request, seconds=0.05))
+
+
+def test_a_file_that_is_tracked_and_ignored_is_watched(tmp_path: Path) -> None:
+    """What git tracks is listed and shown whatever ignores it, so its changes are told of too (E-7)."""
+    config = '[files]\npaths = ["**/*.py"]\n'
+    files = {".gitignore": "made.py\n", "made.py": "one = 1\n", "manual_slop.toml": config}
+    project(tmp_path, files)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-f", "made.py")
+    session = Session(tmp_path / "manual_slop.toml")
+    threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
+    session.compose()
+    events: list[str] = []
+    session.on_event = lambda event: events.extend(event["paths"])
+    end = time.monotonic() + _PATIENCE
+    while "made.py" not in events and time.monotonic() < end:
+        (tmp_path / "made.py").write_text(f"one = {time.monotonic()}\n")
+        time.sleep(0.05)
+    session.close()
+    assert "made.py" in events

@@ -26,6 +26,7 @@ from aggregate.panel.app import Panel
 from aggregate.panel.event_stream import Broadcast
 from aggregate.panel.session import Session
 from aggregate.panel.watched_files import single_files
+from aggregate.sources.git import tracked_but_ignored
 from aggregate.sources.watching import TreeWatch
 
 _TOKEN_BYTES: Final = 24
@@ -189,7 +190,9 @@ def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> N
             time.sleep(_LOOK_SECONDS)
         return
     with watch:
-        watch.watch_files([session.config])
+        watch.watch_files(
+            [session.config, *(root / name for name in tracked_but_ignored(str(root)))]
+        )
         if watch.notice:
             say(watch.notice)
         session.catch_up()

@@ -56,6 +56,12 @@ def tracked_files(folder: str) -> list[str] | None:
     return None if listed is None else _names(listed)
 
 
+def tracked_but_ignored(folder: str) -> list[str]:
+    """Return the files below ``folder`` that git tracks though an ignore rule hides them, relative to it."""
+    arguments = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    return _names(git(folder, *arguments, limits=GitLimits.for_rules()) or b"")
+
+
 def other_files(folder: str) -> list[str]:
     """Return the files below ``folder`` that git would take and does not track, relative to it, sorted."""
     listed = git(
