@@ -1,7 +1,10 @@
 """A real server: its prefix cache holds what was planned as stable, and its grammar holds answers to a schema."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,25 +15,23 @@ from aggregate.models.prompt import Prompt
 from aggregate.prompt_cache.request_plan import RequestPlan
 from tests.prompt_cache.prompts import state
 
-xllamacpp = pytest.importorskip(
+pytest.importorskip(
     "xllamacpp", reason="pip install xllamacpp gguf: the tests of a real cache need it"
 )
 SAID = [("User: what does first do?", 0), ("AI: it returns its name.", 0)]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve the tiny model and return its address."""
-    from tests.fakes.tiny_model import CONTEXT, write_model
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(write_model(tmp_path_factory.mktemp("model") / "tiny.gguf"))
-    params.port, params.n_ctx, params.n_parallel, params.warmup = 0, CONTEXT, 1, False
-    params.cpuparams.n_threads = 1
-    params.verbosity = -1
-    server = xllamacpp.Server(params)
-    yield server.listening_address
-    del server
+    folder = tmp_path_factory.mktemp("model")
+    command = [sys.executable, "-m", "tests.fakes.tiny_server", str(folder)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        # Its libraries may print lines of their own.
+        yield next(line.strip() for line in server.stdout if line.startswith("http"))
+        server.kill()
 
 
 def turns(folder: str) -> tuple[Prompt, Prompt, Prompt]:
