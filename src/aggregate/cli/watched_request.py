@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aggregate.compose.inputs import files_of_sections
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.config.user import global_config_path
 from aggregate.disk.roots import is_inside
-from aggregate.sources.beads.find import possible_beads_files
-from aggregate.sources.history_reader import find_history_file
 
 if TYPE_CHECKING:
     from aggregate.compose.assemble import ComposedPrompt
@@ -43,11 +42,8 @@ class AskedAgain:
 
     def files(self, request: Request, stream: "ComposedPrompt | None" = None) -> list[str]:
         """Return the files that count wherever they lie: of the configuration, the discussion, beads, the prompt."""
-        history = find_history_file(self.config, request.discussion)
-        files = [self.config, global_config_path(), *([history] if history else ())]
-        if request.beads:
-            files += possible_beads_files(request.base_dir, environ=os.environ)
-        paths = [os.path.abspath(path) for path in files]
+        paths = [os.path.abspath(path) for path in (self.config, global_config_path())]
+        paths += files_of_sections(self.config, request)
         for row in stream.rows if stream else ():
             paths.append(os.path.abspath(os.path.join(request.base_dir, row.path)))
         return paths

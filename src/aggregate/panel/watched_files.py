@@ -2,9 +2,8 @@
 
 import os
 
+from aggregate.compose.inputs import files_of_sections
 from aggregate.panel.composing import ComposedDraft
-from aggregate.sources.beads.find import possible_beads_files
-from aggregate.sources.history_reader import find_history_file
 
 
 def single_files(composed: ComposedDraft) -> list[str]:
@@ -18,8 +17,5 @@ def single_files(composed: ComposedDraft) -> list[str]:
         for file in composed.selected.values()
         if file.file and (not file.by_glob or file.path.startswith("../"))
     ]
-    history = find_history_file(
-        project.path or project.folder / "manual_slop.toml", composed.draft.discussion
-    )
-    others = possible_beads_files(request.base_dir, environ=os.environ) if request.beads else []
-    return [os.path.abspath(path) for path in (*paths, *([history] if history else ()), *others)]
+    config = project.path or project.folder / "manual_slop.toml"
+    return [*map(os.path.abspath, paths), *files_of_sections(config, request)]
