@@ -81,16 +81,12 @@ def _bring_worker_home(site: Path) -> None:
     Raises:
         SiteError: No page had anything to replace: zensical does it otherwise now, and this is to be looked at.
     """
-    changed = 0
-    for page in site.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        if WORKER_ELSEWHERE in text:
-            depth = len(page.relative_to(site).parts) - 1
-            page.write_text(
-                text.replace(WORKER_ELSEWHERE, "../" * depth + WORKER), encoding="utf-8"
-            )
-            changed += 1
-    if not changed:
+
+    def loads_ours(page: Path, text: str) -> str:
+        depth = len(page.relative_to(site).parts) - 1
+        return text.replace(WORKER_ELSEWHERE, "../" * depth + WORKER)
+
+    if not _rewrite_pages(site, loads_ours):
         raise SiteError(f"no page loads {WORKER_ELSEWHERE} any more: see how its search works now")
 
 
@@ -100,12 +96,17 @@ def _copy_commands_only(site: Path) -> None:
     Raises:
         SiteError: No page has such an example: zensical writes it otherwise now, and this is to be looked at.
     """
-    changed = 0
+    if not _rewrite_pages(site, lambda _, text: copy_commands_only(text)):
+        raise SiteError("no page has an example of console that can be copied any more")
+
+
+def _rewrite_pages(site: Path, rewritten: Callable[[Path, str], str]) -> bool:
+    """Write each page as ``rewritten`` has it; tell whether any is another one by that."""
+    is_changed = False
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        copied = copy_commands_only(text)
-        if copied != text:
-            page.write_text(copied, encoding="utf-8")
-            changed += 1
-    if not changed:
-        raise SiteError("no page has an example of console that can be copied any more")
+        other = rewritten(page, text)
+        if other != text:
+            page.write_text(other, encoding="utf-8")
+            is_changed = True
+    return is_changed

@@ -156,6 +156,18 @@ def test_other_machines_are_let_in_with_a_warning(
     assert ("the token passes to it unencrypted" in result.stderr) is is_open
 
 
+def _is_told(session: Session, path: str, file: Path) -> bool:
+    """Change a file until pages are told of its path, then end the session; tell whether they were."""
+    events: list[str] = []
+    session.on_event = lambda event: events.extend(event["paths"])
+    end = time.monotonic() + _PATIENCE
+    while path not in events and time.monotonic() < end:
+        file.write_text(f"changed = {time.monotonic()}\n")
+        time.sleep(0.05)
+    session.close()
+    return path in events
+
+
 def test_another_base_directory_is_watched(served: _Served, tmp_path: Path) -> None:
     """Where the configuration moves the files to another folder, changes there show, outside of the first one too."""
     project(tmp_path / "elsewhere", {"c.py": "gamma = 1\n"})
@@ -168,13 +180,7 @@ def test_another_base_directory_is_watched(served: _Served, tmp_path: Path) -> N
     while session.base_dir.name != "elsewhere" and time.monotonic() < end:
         time.sleep(0.01)
     session.compose()
-    events: list[str] = []
-    session.on_event = lambda event: events.extend(event["paths"])
-    while "c.py" not in events and time.monotonic() < end:
-        (tmp_path / "elsewhere/c.py").write_text(f"gamma = {time.monotonic()}\n")
-        time.sleep(0.05)
-    session.close()
-    assert "c.py" in events
+    assert _is_told(session, "c.py", tmp_path / "elsewhere/c.py")
 
 
 @pytest.mark.parametrize("path", ["build/made.py", "../beside.py"])
@@ -188,14 +194,7 @@ def test_named_files_are_watched_wherever_they_lie(tmp_path: Path, path: str) ->
     session = Session(tmp_path / "manual_slop.toml")
     threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
     session.compose()
-    events: list[str] = []
-    session.on_event = lambda event: events.extend(event["paths"])
-    end = time.monotonic() + _PATIENCE
-    while path not in events and time.monotonic() < end:
-        (folder / path).write_text(f"one = {time.monotonic()}\n")
-        time.sleep(0.05)
-    session.close()
-    assert path in events
+    assert _is_told(session, path, folder / path)
 
 
 @pytest.mark.parametrize("port", ["Infinity", "0", "[]", "99999"])
@@ -229,11 +228,4 @@ def test_a_file_that_is_tracked_and_ignored_is_watched(tmp_path: Path) -> None:
     session = Session(tmp_path / "manual_slop.toml")
     threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
     session.compose()
-    events: list[str] = []
-    session.on_event = lambda event: events.extend(event["paths"])
-    end = time.monotonic() + _PATIENCE
-    while "made.py" not in events and time.monotonic() < end:
-        (tmp_path / "made.py").write_text(f"one = {time.monotonic()}\n")
-        time.sleep(0.05)
-    session.close()
-    assert "made.py" in events
+    assert _is_told(session, "made.py", tmp_path / "made.py")
