@@ -1,79 +1,187 @@
-"""Whether a change of the program left its prompts for tasks as they were, to the byte.
+"""Whether a change of the program left what its commands write as it was, to the byte.
 
-``python -m simulation.same_prompts TREE... --write FILE`` asks for prompts in each tree, with an empty index and again
-with the full one, and writes their SHA-256; with ``--against FILE`` they are compared with those that another version
-wrote. The trees must be the same ones, with their histories.
+``python -m simulation same_prompts TREE... --write FOLDER`` runs every kind of prompt in a copy of each tree, with an
+empty index and again with the full one, and keeps what was printed and written; with ``--against FOLDER`` that is
+compared with what another version kept. The trees must be the same ones, with their histories.
 """
 
 import argparse
-import json
+import filecmp
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from hashlib import sha256
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from simulation.git_history import git
-from simulation.prompt_makers import Ask, Ours
 
-BUDGETS = (2_000, 8_000, 27_000)
-TASKS = 3
-"""The messages of the newest commits that have one of three words or more."""
+BUDGETS = ("2k", "8k", "27k")
 _LEAST_WORDS = 3
+"""Of a commit's message that serves as a task."""
 _MOST_LOOKED_AT = "50"
-"""Commits of which the tasks are taken."""
+"""Commits of which the task is taken."""
+_LAST_TASK = 14
+"""The number of the prompt that ``run --json`` writes, which has an audit."""
+_VIEWS = ("full", "summary", "skeleton", "outline", "masked", "custom", "none")
+_BEAD = (
+    '{{"id":"tr-{0}","title":"Bead {0}","status":"{1}","priority":1,'
+    '"created_at":"2026-01-0{0}T00:00:00Z","updated_at":"2026-01-0{0}T00:00:00Z"}}\n'
+)
+_PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d494844520000000100000001080600000"
+    "01f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
+)
 
 
 def main() -> None:
-    """Ask, write or compare, and print what differs."""
-    parser = argparse.ArgumentParser(prog="python -m simulation.same_prompts", description=__doc__)
+    """Run the commands, keep or compare, and print what differs."""
+    parser = argparse.ArgumentParser(prog="python -m simulation same_prompts", description=__doc__)
     parser.add_argument("trees", type=Path, nargs="+", metavar="TREE", help="a work tree of git")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="where the hashes go")
-    parser.add_argument("--against", type=Path, metavar="FILE", help="hashes of another version")
+    parser.add_argument("--write", type=Path, required=True, metavar="FOLDER", help="kept here")
+    parser.add_argument("--against", type=Path, metavar="FOLDER", help="what was kept before")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as cache:
-        os.environ["AGGREGATE_CACHE_DIR"] = cache
-        hashes = {name: digest for tree in options.trees for name, digest in prompt_hashes(tree)}
-    if options.write:
-        options.write.write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
-    differing = cold_and_warm_differ(hashes)
+    shutil.rmtree(options.write, ignore_errors=True)
+    for tree in options.trees:
+        record_tree(tree, options.write / tree.name)
+    differing = list(_cold_and_warm_differ(options.write))
     if options.against:
-        before = json.loads(options.against.read_text(encoding="utf-8"))
-        differing += [name for name in hashes if hashes[name] != before.get(name)]
-    print(f"{len(hashes)} prompts, {len(differing)} differ")
+        differing += _differing(options.write, options.against)
+    kept = sum(1 for path in options.write.rglob("*") if path.is_file())
+    print(f"{kept} texts, {len(differing)} differ")
     for name in differing:
         print(f"  {name}")
     sys.exit(bool(differing))
 
 
-def prompt_hashes(tree: Path) -> Iterator[tuple[str, str]]:
-    """Yield a name and the SHA-256 of each prompt of a tree: first with an empty index, then with the full one."""
-    from aggregate.index.shared import user_index
+def record_tree(tree: Path, kept: Path) -> None:
+    """Run all commands in a copy of ``tree``, cold and warm, and keep what each prints and writes below ``kept``."""
+    with tempfile.TemporaryDirectory(prefix="same-", dir="/tmp") as folder:
+        work = Path(folder)
+        environ = {**os.environ, "AGGREGATE_CACHE_DIR": f"{work}/cache", "HOME": f"{work}/home"}
+        for state in ("cold", "warm"):
+            project = work / "project" / tree.name
+            git(tree, "clone", "-q", "--no-hardlinks", str(tree.resolve()), str(project))
+            task = _prepare(project)
+            for name, arguments in _commands(project, task):
+                _record(project, name, arguments, kept / state, environ)
+            shutil.rmtree(project)
 
-    tasks = _tasks(tree)
-    for state in ("cold", "warm"):
-        for task in tasks:
-            for budget in BUDGETS:
-                prompt = Ours().make(tree, Ask(task), budget)
-                name = f"{tree.name}: {task.splitlines()[0][:60]} ({budget}, {state})"
-                yield name, sha256(prompt.encode(errors="surrogatepass")).hexdigest()
-        user_index().flush()
 
-
-def cold_and_warm_differ(hashes: dict[str, str]) -> list[str]:
-    """Return the names of prompts that are others once the index knows the files (rule I-1)."""
-    return [
-        name
-        for name, digest in hashes.items()
-        if name.endswith("warm)") and hashes.get(f"{name[: -len('warm)')]}cold)") != digest
+def _prepare(project: Path) -> str:
+    """Add a configuration, beads, a screenshot and a discussion to the tree; return a task."""
+    files = git(project, "ls-files", "-z").decode("utf-8", "replace").rstrip("\0").split("\0")
+    globs = {f"**/*{Path(name).suffix}" for name in files if Path(name).suffix}
+    entries = [
+        f'  {{ path = "{glob}", view_mode = "{_VIEWS[number % len(_VIEWS)]}" }},'
+        for number, glob in enumerate(sorted(globs))
     ]
+    (project / ".beads").mkdir()
+    beads = [_BEAD.format(number, status) for number, status in enumerate(("open", "closed"), 1)]
+    (project / ".beads/issues.jsonl").write_text("".join(beads), encoding="utf-8")
+    (project / "shot.png").write_bytes(_PIXEL)
+    (project / "all.toml").write_text('[files]\npaths = ["**/*"]\n', encoding="utf-8")
+    (project / "views.toml").write_text(
+        "\n".join(
+            (
+                'history = ["user: hello", "assistant: hi"]',
+                "[project]",
+                'execution_mode = "beads"',
+                "[files]",
+                "paths = [",
+                *entries,
+                "]",
+                "[screenshots]",
+                'paths = ["shot.png"]\n',
+            )
+        ),
+        encoding="utf-8",
+    )
+    for path in project.rglob("*"):
+        os.utime(path, ns=(0, 0), follow_symlinks=False)
+    log = git(project, "log", "-n", _MOST_LOOKED_AT, "--no-merges", "--format=%B%x00")
+    messages = (message.strip() for message in log.decode(errors="replace").split("\0"))
+    return next(text for text in messages if len(text.split()) >= _LEAST_WORDS)
 
 
-def _tasks(tree: Path) -> Sequence[str]:
-    told = git(tree, "log", "-n", _MOST_LOOKED_AT, "--no-merges", "--format=%B%x00")
-    described = [message.strip() for message in told.decode(errors="replace").split("\0")]
-    return [text for text in described if len(text.split()) >= _LEAST_WORDS][:TASKS]
+def _commands(project: Path, task: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield a name and the arguments of each command."""
+    code = max(
+        (
+            path
+            for path in project.rglob("*")
+            if path.suffix in {".py", ".go", ".js", ".java", ".h"}
+        ),
+        key=lambda path: (path.stat().st_size, str(path)),
+    )
+    largest = code.relative_to(project).as_posix()
+    yield "views", ["run", "-c", "views.toml"]
+    for strategy in ("full", "summarize"):
+        yield f"all-{strategy}", ["run", "-c", "all.toml", "--strategy", strategy]
+    yield "tier3", ["run", "-c", "all.toml", "--tier", "3", "--focus", largest]
+    yield "scored", ["run", "-c", "all.toml", "--task", task]
+    for budget in BUDGETS:
+        yield f"task-{budget}", ["run", "--task", task, "--budget", budget]
+        yield f"structure-{budget}", ["run", "-c", "views.toml", "--budget", budget]
+    yield "focus", ["run", "--task", task, "--budget", "8k", "--focus", f"{largest}:20-40"]
+    yield "since", ["run", "--task", task, "--budget", "8k", "--since", "HEAD~2"]
+    yield "json", ["run", "-c", "all.toml", "--task", task, "--budget", "8k", "--json"]
+    yield "explain", ["explain"]
+    yield "explain-json", ["explain", "--json"]
+    yield "explain-file", ["explain", "--json", largest]
+    for line in (1, 40, 400):
+        yield f"locate-{line}", ["locate", f"{_LAST_TASK}:{line}"]
+        yield f"locate-file-{line}", ["locate", f"{largest}:{line}"]
+    yield "stats", ["stats", "-c", "all.toml"]
+    yield "stats-json", ["stats", "-c", "all.toml", "--json"]
+    for view in ("summary", "skeleton", "outline"):
+        yield f"view-{view}", ["view", largest, "--mode", view]
+    send = ["send", "hello", "--provider", "scripted", "-c", "views.toml"]
+    yield "send-plan", [*send, "--dry-run"]
+    yield "send-plan-json", [*send, "--budget", "8k", "--dry-run", "--json"]
+    yield "send", [*send, "--budget", "8k"]
+    yield "send-again", [*send, "--budget", "8k"]
+    yield "diff", ["diff", "1", "2"]
+
+
+def _record(
+    project: Path, name: str, arguments: Sequence[str], kept: Path, environ: Mapping[str, str]
+) -> None:
+    """Run one command; keep what it prints, and what it has written in place of what was there before."""
+    command = [sys.executable, "-m", "aggregate", *arguments]
+    done = subprocess.run(command, cwd=project, env=environ, capture_output=True, check=False)
+    folder = kept / name
+    folder.mkdir(parents=True)
+    text = b"\n".join((b"exit code %d" % done.returncode, done.stdout, done.stderr))
+    place = str(project.parent.parent).encode()
+    (folder / "printed").write_bytes(text.replace(place, b"/place"))
+    output = project / "md_gen"
+    for path in sorted(output.glob("*")) + sorted(output.glob(".*")):
+        if path.is_file() and path.stat().st_mtime_ns:
+            data = path.read_bytes().replace(place, b"/place")
+            (folder / path.name.lstrip(".")).write_bytes(data)
+            os.utime(path, ns=(0, 0))
+
+
+def _cold_and_warm_differ(folder: Path) -> Iterator[str]:
+    """Yield the names of what is another text once the index knows the files (rule I-1)."""
+    for tree in sorted(folder.iterdir()):
+        yield from _differing(tree / "warm", tree / "cold")
+
+
+def _differing(folder: Path, other: Path) -> Iterator[str]:
+    """Yield the names of texts that two folders do not both hold, with the same bytes."""
+    names = {
+        path.relative_to(base).as_posix()
+        for base in (folder, other)
+        for path in base.rglob("*")
+        if path.is_file()
+    }
+    for name in sorted(names):
+        pair = folder / name, other / name
+        if not all(path.is_file() for path in pair) or not filecmp.cmp(*pair, shallow=False):
+            yield f"{folder}/{name}"
 
 
 if __name__ == "__main__":
