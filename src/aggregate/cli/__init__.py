@@ -7,11 +7,14 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 
 import os
 
-from aggregate.cli.program import run_process
+from aggregate.cli import lazy
+from aggregate.disk.program_guard import guard_process
 
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    # Plugins of pydantic could only watch this program; looking for them reads the metadata of everything installed.
+    guard_process()
+    # Plugins of the library that checks configurations could only watch this program; looking for them reads the
+    # metadata of everything installed, and what it finds is run.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    raise SystemExit(run_process())
+    raise SystemExit(lazy.run_process())

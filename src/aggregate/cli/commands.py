@@ -1,6 +1,7 @@
 """The tables of commands, so that a list of them loads none of them."""
 
 import gc
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ import click
 from click.exceptions import NoSuchCommand
 
 from aggregate.cli import lazy
+from aggregate.disk.program_guard import guard_project
 from aggregate.errors import StateError
 
 if TYPE_CHECKING:
@@ -209,6 +211,7 @@ class Commands(LazyGroup):
         So it does where that is a sentence, which no command's name is: the task (rule T-1). A sentence may begin with
         an option's name, as one about a command line does.
         """
+        _guard_named_projects(args)
         args = [f" {argument}" if _is_about_option(argument) else argument for argument in args]
         if args and is_sentence(args[0]):
             args = [DEFAULT, *args]
@@ -233,6 +236,21 @@ class Commands(LazyGroup):
                 for item in default.shell_complete(context, incomplete)
                 if item.value not in known
             ]
+
+
+_NAMING = click.Command(
+    "naming",
+    params=[click.Option(["-c", "--config"]), click.Option(["--root"], multiple=True)],
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+"""The options of all commands that name a project."""
+
+
+def _guard_named_projects(args: list[str]) -> None:
+    """Start no program of a project that is named, while commands are loaded: a library may start one by then."""
+    named = _NAMING.make_context(None, [*args], resilient_parsing=True).params
+    for folder in (os.path.dirname(named["config"] or ""), *named["root"]):  # noqa: PTH120 - text in, text out
+        guard_project(folder)
 
 
 def is_sentence(argument: str) -> bool:

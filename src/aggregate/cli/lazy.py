@@ -22,6 +22,7 @@ if (
     from aggregate.cli.conduct.start import start_track as start_track
     from aggregate.cli.conduct.track_list import is_track as is_track
     from aggregate.cli.conduct.track_list import print_tracks as print_tracks
+    from aggregate.cli.program import run_process as run_process
     from aggregate.cli.trace_tree import draw_trace as draw_trace
     from aggregate.cli.watched_request import AskedAgain as AskedAgain
     from aggregate.cli.watched_run import watch_run as watch_run
@@ -64,6 +65,7 @@ HOMES = {
     "print_audit": "aggregate.cli.audit_table",  # draws with rich
     "print_tracks": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick
     "prune_caches": "aggregate.chat.gemini_caching",  # loads the clients
+    "run_process": "aggregate.cli.program",  # nothing is loaded before PATH is clean
     "serve_on_http": "aggregate.mcp.serving",
     "serve_on_stdio": "aggregate.mcp.serving",
     "serve_panel": "aggregate.panel.serving",  # needs an extra

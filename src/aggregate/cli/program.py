@@ -70,8 +70,6 @@ def run_process() -> int:
     """Run the command of this process and return its exit code; see ``run_program``."""
     # Hardly anything here makes cycles: what a prompt of many files is made of stays until the end.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    # The library that checks configurations else looks for plugins in all that is installed, and runs what it finds.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     prepare_streams()
     try:
         return run_program()

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from aggregate.clients.credentials import ApiKey
 from aggregate.clients.protocol import ModelRequest, OnText
-from aggregate.disk.programs import find_program
+from aggregate.disk.programs import find_program, search_path
 from aggregate.disk.user_folders import empty_folder
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import SEPARATOR
@@ -125,7 +125,7 @@ class GeminiCli:
                 stderr=PIPE,
                 cwd=folder,
                 limit=_LONGEST_LINE,
-                env=environment(os.environ),
+                env={**environment(os.environ), "PATH": search_path()},
                 start_new_session=True,
             )
             try:

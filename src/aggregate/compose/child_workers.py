@@ -11,7 +11,14 @@ from aggregate.concurrency.message_stream import StreamingProcess, wait_for_any
 
 _JOBS_AHEAD: Final = 2
 """Batches that a worker has: the one it is at, and the next."""
-_SERVE: Final = "import sys; sys.path[:] = sys.argv[1:]; from {} import serve; serve()"
+_SERVE: Final = """\
+import sys
+sys.path[:] = sys.argv[1:]
+from aggregate.disk.program_guard import guard_process
+guard_process()
+from {} import serve
+serve()
+"""
 
 
 class Lane(Protocol):

@@ -21,6 +21,7 @@ from aggregate.compose.request import Request, namespace_of
 from aggregate.config.load import Project, load_config, validate
 from aggregate.config.schema import BEADS_MODE, Config, PersonaTable, RedactionTable
 from aggregate.config.user import global_config_path, is_trusted, user_config
+from aggregate.disk.program_guard import guard_project
 from aggregate.disk.roots import project_root, real_path
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
@@ -68,6 +69,8 @@ def open_project(
             if isinstance(config, str | Path)
             else Project(validate(config), Path())
         )
+    for folder in ("", project.config.files.base_dir):
+        guard_project(project.folder / folder)
     if "trust" in project.config.model_fields_set and not is_users_own(project.path):
         path = str(project.path) if project.path else None
         raise ConfigError(

@@ -34,6 +34,8 @@ a core its process takes seconds to start, and the answer was paid for."""
 _CHECK: Final = """\
 import json, sys
 sys.path += sys.argv[1:]
+from aggregate.disk.program_guard import guard_process
+guard_process()
 from aggregate.conductor.answer_schema import faults_of
 print(json.dumps(faults_of(*json.load(sys.stdin))))
 """

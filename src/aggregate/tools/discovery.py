@@ -8,6 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+from aggregate.disk.program_guard import TOOL_MODULES
 from aggregate.disk.reading import open_regular
 from aggregate.errors import ToolError
 from aggregate.tools.tool import Tool
@@ -41,7 +42,7 @@ def _load_module(path: Path) -> ModuleType:
         os.close(open_regular(path)[0])
     except OSError as error:
         raise ToolError(f"{path}: it cannot be run: {error.strerror or error}") from None
-    name = f"aggregate_tools_{digest[:12]}_{path.stem}"
+    name = f"{TOOL_MODULES}{digest[:12]}_{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ToolError(f"{path}: it is no Python file")
