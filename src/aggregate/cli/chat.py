@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import Event, Thread
-from time import monotonic
+from time import time
 
 import click
 
@@ -87,12 +87,12 @@ def _answer_all(session: ChatSession, messages: MessageInput) -> None:
 @contextmanager
 def _kept_alive(session: ChatSession) -> Iterator[None]:
     """Renew what the provider's cache holds while the user thinks; a renewal that fails ends it, and is said."""
-    stop, started = Event(), monotonic()
+    stop = Event()
 
     def renew() -> None:
         try:
             if session.kept:
-                renew_until(session.kept, stop.wait, lambda: monotonic() - started, session.renewed)
+                renew_until(session.kept, stop.wait, time, session.renewed)
         except AggregateError as error:
             session.kept = None
             say("", f"the cache is no longer renewed: {error}")

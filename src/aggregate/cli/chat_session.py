@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from time import time
 from typing import Any
 
 from aggregate.chat.cache_settings import cache_settings
@@ -151,16 +152,19 @@ class ChatSession:
         project = self.project
         turn = self._prepare(project, message, replaces=replaces)
         self._say_news(for_reader(turn.warnings), notes_on(turn, date.today()))
+        sent = time()
         completed = deliver(turn, project, as_json=self.as_json, indent=None)
         self._is_answered = True
         self._report(turn, completed)
         minutes = cache_settings(project).keep_alive
-        self.kept = KeepAlive(turn, completed.path, minutes) if minutes else None
+        self.kept = KeepAlive(turn, completed.path, minutes, sent, sent) if minutes else None
         if self.kept and self.kept.renewals:
             self._say_news((), self._renewals_note(self.kept))
 
-    def renewed(self, usage: Usage) -> None:
-        """Add what a renewal has cost."""
+    def renewed(self, kept: KeepAlive, usage: Usage) -> None:
+        """Add what a renewal has cost, and remember what follows it."""
+        if self.kept and self.kept.turn is kept.turn:  # no other turn has come meanwhile
+            self.kept = kept
         amount = price(self.last, usage) if self.last else None
         self.totals = replace(
             self.totals,
