@@ -17,6 +17,7 @@ from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.sections.changed_files import (
     changed_since_heading,
     diff_segment,
+    gone_segment,
     is_told,
     told_lines,
 )
@@ -67,8 +68,8 @@ def continued_segments(
 ) -> tuple[HashedSegment, ...] | None:
     """Return the last prompt with what is new behind it, ``None`` where it cannot be carried on.
 
-    It cannot where something before the discussion has gone or is another one, and where the text that was sent is no
-    longer to be had.
+    It cannot where something before the discussion, but for a file that is no longer there, has gone or is another one,
+    and where the text that was sent is no longer to be had.
 
     Args:
         earlier: The last prompt that was sent.
@@ -117,7 +118,7 @@ def _shared_prefix(
                 break
             prefix.excerpts += 1
         elif old.section in (Section.FILES, Section.CHANGED) and old.source:
-            if old.source not in files:
+            if old.source not in files and old.source not in earlier.gone:
                 return None
             prefix.by_file.setdefault(old.source, []).append(number)
         elif old.section != Section.CHANGED and (not others or others.pop(0) != old.digest):
@@ -148,6 +149,15 @@ def _untold_changes(
             continue
         diff = diff_segment(lines, part.segment) if lines else None
         changes.append(diff or replace(part.segment, section=Section.CHANGED))
+    for path, numbers in prefix.by_file.items():
+        if path not in earlier.gone:
+            continue
+        first, last = earlier.text(numbers[0]), earlier.text(numbers[-1])
+        gone = gone_segment(first, path) if first is not None else None
+        if gone is None:
+            return None
+        if last != gone.text:
+            changes.append(gone)
     return changes
 
 
@@ -188,8 +198,9 @@ def _shown(old: SegmentHash, text: str, now: _PromptNow, *, is_latest: bool) -> 
         now: The files as they are now.
         is_latest: Whether nothing behind it tells more of its file.
     """
+    file = now.files.get(old.source)
     if old.section == Section.FILES:
-        return shown_in_older(text, now.files[old.source])
-    if old.source and is_latest:
-        return now.files[old.source].shown
+        return shown_in_older(text, file) if file else None
+    if file and is_latest:
+        return file.shown
     return _NO_LINES if text.partition("\n")[0].endswith(" (diff)") else None

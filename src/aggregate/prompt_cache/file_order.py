@@ -152,7 +152,7 @@ def _rewritten(
     retained_paths = {file.path for file in retained}
     written = [part for path, part in files.items() if path not in retained_paths]
     diffs = {file.path: file.diff for file in retained if file.diff}
-    reused = reusable_diffs(earlier, retained) if earlier and len(retained) == len(files) else []
+    reused = reusable_diffs(earlier, retained) if earlier and not written else []
     new_diffs = [diff for path, diff in diffs.items() if path not in reused]
     changed = changed_heading(or_more=grown is not None)
     added = _added(list(diffs.values()), _by_change(written, files, changes), changed, count)
@@ -249,7 +249,10 @@ def _by_change(
     parts: Iterable[HashedSegment], files: Mapping[str, HashedSegment], changes: Mapping[str, float]
 ) -> list[HashedSegment]:
     """Return files or their diffs, those first that change most seldom for each token of the file as it is now."""
-    return sorted(parts, key=lambda part: _often(part, changes) / max(files[part.path].tokens, 1))
+    return sorted(
+        parts,
+        key=lambda part: _often(part, changes) / max(files.get(part.path, part).tokens, 1),
+    )
 
 
 def _weights(

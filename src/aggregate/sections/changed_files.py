@@ -55,6 +55,14 @@ def diff_segment(older: Sequence[str], now: Segment, *, or_whole: bool = False) 
     return Segment(Section.CHANGED, text, Stability.STABLE, now.source, now.shown)
 
 
+def gone_segment(older: str, path: str) -> Segment | None:
+    """Return what says that the file of a block is no longer there, ``None`` for a message in the place of a file."""
+    if not _is_fenced(older) or "".join(file_lines(older)[:1]).startswith(("ERROR", "NOTE: ")):
+        return None
+    text = f"{file_heading(path)} (gone)\n\nThis file is no longer there."
+    return Segment(Section.CHANGED, text, Stability.STABLE, path)
+
+
 def file_lines(block: str) -> list[str]:
     """Return the lines inside a block's fence."""
     return block.split("\n")[3:-1]
