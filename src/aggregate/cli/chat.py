@@ -75,7 +75,7 @@ def _answer_all(session: ChatSession, messages: MessageInput) -> None:
         if not message.strip():
             continue
         try:
-            _answer(session, message)
+            _answer(session, messages, message)
         except Leave:
             return
         except (AggregateError, click.ClickException, KeyboardInterrupt) as error:
@@ -105,11 +105,14 @@ def _kept_alive(session: ChatSession) -> Iterator[None]:
         stop.set()
 
 
-def _answer(session: ChatSession, message: str) -> None:
-    if is_command(message):
-        run_command(session, message)
-    else:
-        session.ask(message)
+def _answer(session: ChatSession, messages: MessageInput, message: str) -> None:
+    try:
+        if is_command(message):
+            run_command(session, message)
+        else:
+            session.ask(message)
+    finally:
+        messages.keep_typed()
 
 
 def _sentence(error: BaseException) -> str:
