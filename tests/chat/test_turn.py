@@ -222,7 +222,7 @@ def test_a_renamed_file_leaves_its_place(folder: Path, budget: int | None) -> No
     made, done = say(folder, "Second?", choice)
     assert files_of(made)[:4] == files_of(first)
     assert {"aa.py*", "bb.py*"} == set(files_of(made)[4:])
-    assert "### File src/aa.py (gone)\n\nThis file is no longer there.\n\n" in made.plan.text
+    assert "### File src/aa.py (gone)\n\nIt is no longer there.\n\n" in made.plan.text
     assert done.reply.usage.cache_read > 0.9 * first.plan.total
     later, done = say(folder, "Third?", choice)
     assert files_of(later)[:4] == files_of(first)

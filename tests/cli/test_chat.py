@@ -471,6 +471,7 @@ def test_what_is_typed_while_an_answer_comes_is_a_draft(
         assert questions() == ["First?"]
         terminal.type(b"ter?\r")
         terminal.read_until("in all")
+        terminal.read_until("> ")
         terminal.type(b"\x04")
         assert process.wait(timeout=30) == 0
     assert questions() == ["First?", "And why\nnot later?"]

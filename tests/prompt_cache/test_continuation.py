@@ -11,10 +11,10 @@ from aggregate.compose.source_map import map_sources
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.prompt_cache.continuation import continued_segments
 from aggregate.prompt_cache.file_order import OrderedPrompt, order_for_sending
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment
 from aggregate.prompt_cache.policy import policy_for
 from aggregate.prompt_cache.retention import CachedPrompt
-from aggregate.sections.changed_files import file_lines, told_lines
+from aggregate.sections.changed_files import file_lines, gone_segment, told_lines
 from aggregate.sections.files import FILES, file_block, file_segment, files_section
 from aggregate.tokens.count import count, count_prompt
 
@@ -56,7 +56,8 @@ def sent(
     texts: list[str | None] = ["", *(part.segment.text for part in prompt.segments)]
     if lost:
         texts[lost] = None
-    return CachedPrompt(prompt.fingerprint, texts.__getitem__, gone=gone)
+    notes = [HashedSegment.counted(gone_segment(path), count) for path in gone]
+    return CachedPrompt(prompt.fingerprint, texts.__getitem__, gone=notes)
 
 
 def order(prompt: Prompt, earlier: CachedPrompt | None) -> OrderedPrompt:
@@ -165,10 +166,7 @@ def test_the_place_of_a_file_that_has_gone_stays() -> None:
         "a b c d e f g h 1 2 b* 3 4 5",
         "a b c d e f g h 1 2 b* 3 4 5 6 b* 7",
     ]
-    assert (
-        "\n\n### File b.py (gone)\n\nThis file is no longer there.\n"
-        in second.prompt.prompt.markdown
-    )
+    assert "\n\n### File b.py (gone)\n\nIt is no longer there.\n" in second.prompt.prompt.markdown
     assert told(fourth, "b.py") == ["new"]
     lines = third.prompt.prompt.markdown.split("\n")
     assert len([*map_sources(third.prompt.prompt.segments).origins()]) == len(lines)
@@ -282,7 +280,7 @@ def test_a_reader_knows_every_file_as_it_is(turns: list[list[Edit]]) -> None:
         there = {path: text for path, text in files.items() if text}
         seen |= set(files)
         plain = prompt_of(there, said)
-        ordered = order(plain, sent(ordered, gone=seen - set(there)))
+        ordered = order(plain, sent(ordered, gone=sorted(seen - set(there))))
         for path in seen:
             now = file_lines(file_block(path, there[path])) if path in there else []
             assert told(ordered, path) == now

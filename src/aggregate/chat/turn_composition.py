@@ -19,9 +19,10 @@ from aggregate.models.prompt import Prompt, Section
 from aggregate.models.sent_file import SentFile
 from aggregate.models.task import Task
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests, order_for_sending
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment
 from aggregate.prompt_cache.policy import NO_CACHE, CachePolicy
 from aggregate.prompt_cache.retention import CachedPrompt
+from aggregate.sections.changed_files import gone_segment
 from aggregate.tokens.count import count, count_prompt
 
 _FITS = 4
@@ -222,7 +223,7 @@ def _ordered(
     prompt = composition.prompt
     earlier = last.cached_prompt(recipient.policy)
     if earlier:
-        earlier = replace(earlier, gone=_gone_files(earlier, prompt, request.base_dir))
+        earlier = replace(earlier, gone=_gone(earlier, prompt, request.base_dir))
     hashed = HashedPrompt.of(
         prompt,
         count_prompt(prompt).segments,
@@ -239,9 +240,10 @@ def _ordered(
     )
 
 
-def _gone_files(earlier: CachedPrompt, prompt: Prompt, folder: Path) -> frozenset[str]:
-    """Return the files that were sent and are no longer there; one that is there was taken out by the user."""
+def _gone(earlier: CachedPrompt, prompt: Prompt, folder: Path) -> list[HashedSegment]:
+    """Return what is told of files that were sent and are not there; one that is there was taken out by the user."""
     sections = (Section.FILES, Section.CHANGED)
     sent = {part.source for part in earlier.fingerprint.segments if part.section in sections}
     shown = {segment.source for segment in prompt.segments}
-    return frozenset(path for path in sent - shown if path and not is_file(folder / path))
+    gone = (path for path in sorted(sent - shown) if path and not is_file(folder / path))
+    return [HashedSegment.counted(gone_segment(path), count) for path in gone]

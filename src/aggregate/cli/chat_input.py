@@ -4,7 +4,6 @@ import os
 import select
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Final, Protocol
 
 import click
@@ -24,11 +23,8 @@ except ImportError:  # Windows
 
 _BLOCK: Final = '"""'
 """Begins and ends a message of several lines, as in TOML and Python."""
-_END: Final = "\x04"
-"""Ctrl-D; a terminal that nobody reads keeps it as a NUL."""
 _MORE_SECONDS: Final = 0.05
 """How long more of a paste is waited for: a terminal holds 4 KB, and takes the next ones as these are read."""
-_LAST: Final = f"\n{_END}"
 Complete = Callable[[str, str], Sequence[str]]
 """Returns what may stand in the place of a word, from the line up to it and its beginning."""
 
@@ -116,6 +112,7 @@ class TerminalInput:
             if self._takes_pastes:
                 readline.parse_and_bind("tab: complete")
                 readline.parse_and_bind("set enable-bracketed-paste on")  # Python switches it off
+                readline.set_startup_hook(self._insert_draft)
             else:
                 readline.parse_and_bind("bind ^I rl_complete")
 
@@ -125,10 +122,7 @@ class TerminalInput:
         Raises:
             EOFError: The user has typed Ctrl-D.
         """
-        draft, self._draft = self._draft, ""
-        if draft == _END:
-            raise EOFError
-        line = self._continued(f"{label}> ", draft.rstrip(_LAST))
+        line = self._continued(f"{label}> ")
         if line.lstrip().startswith(_BLOCK):
             lines = [line.lstrip().removeprefix(_BLOCK)]
             while not lines[-1].rstrip().endswith(_BLOCK):
@@ -140,19 +134,19 @@ class TerminalInput:
 
     def keep_typed(self) -> None:
         """Keep what was typed up to now for the next message."""
-        self._draft = _typed_ahead()
+        self._draft = _typed_ahead().rstrip("\n")
 
-    def _continued(self, label: str, draft: str) -> str:
-        """Return a draft with what is typed behind it; pasted lines are one."""
+    def _continued(self, label: str) -> str:
+        """Return the draft with what is typed behind it; pasted lines are one."""
         if self._takes_pastes and is_terminal():
-            readline.set_startup_hook(partial(readline.insert_text, draft))
-            try:
-                return _line(label)
-            finally:
-                readline.set_startup_hook(None)
+            return _line(label)  # where readline has put the draft
+        draft, self._draft = self._draft, ""
         # Nobody marks what is pasted: it is what is there at once behind the first line.
-        line = draft + _line(label + draft)
-        return f"{line}\n{_typed_ahead()}".rstrip(_LAST)
+        return f"{draft}{_line(label + draft)}\n{_typed_ahead()}".rstrip("\n")
+
+    def _insert_draft(self) -> None:
+        draft, self._draft = self._draft, ""
+        readline.insert_text(draft)
 
     def remember(self, messages: Sequence[str]) -> None:
         """Let the arrow keys find these."""
@@ -195,11 +189,11 @@ def _typed_ahead() -> str:
     settings = termios.tcgetattr(descriptor)
     try:
         tty.setcbreak(descriptor, termios.TCSANOW)  # a line that has not ended counts too
-        while select.select([descriptor], [], [], _MORE_SECONDS)[0]:
-            if not (piece := os.read(descriptor, 65536)):
-                break
+        while select.select([descriptor], [], [], _MORE_SECONDS)[0] and (
+            piece := os.read(descriptor, 65536)
+        ):
             data += piece
     finally:
         termios.tcsetattr(descriptor, termios.TCSANOW, settings)
-    text = data.decode(errors="replace").replace("\0", _END)
-    return "".join(each for each in text if each.isprintable() or each in f"\t\n{_END}")
+    text = data.decode(errors="replace")
+    return "".join(each for each in text if each.isprintable() or each in "\t\n")

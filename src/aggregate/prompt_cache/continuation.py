@@ -17,7 +17,6 @@ from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.sections.changed_files import (
     changed_since_heading,
     diff_segment,
-    gone_segment,
     is_told,
     told_lines,
 )
@@ -85,7 +84,8 @@ def continued_segments(
         changes = _untold_changes(earlier, prompt, prefix) if prefix else None
     if prefix is None or changes is None:
         return None
-    files = {part.path: part.segment for part in prompt.segments if part.section is Section.FILES}
+    parts = (*prompt.segments, *earlier.gone)
+    files = {part.path: part.segment for part in parts if part.section is Section.FILES}
     now = _PromptNow(history, files, {change.source for change in changes}, count)
     staying = _prefix_segments(earlier, prompt, prefix, now)
     if staying is None:
@@ -101,7 +101,8 @@ def _shared_prefix(
     earlier: CachedPrompt, prompt: HashedPrompt, history: Sequence[HashedSegment]
 ) -> _SharedPrefix | None:
     """Return which segments of the last prompt stay: up to the first one of the discussion that is another one now."""
-    files = {part.path for part in prompt.segments if part.section is Section.FILES and part.path}
+    parts = (*prompt.segments, *earlier.gone)
+    files = {part.path for part in parts if part.section is Section.FILES and part.path}
     others = [
         part.hash.digest
         for part in prompt.segments
@@ -118,7 +119,7 @@ def _shared_prefix(
                 break
             prefix.excerpts += 1
         elif old.section in (Section.FILES, Section.CHANGED) and old.source:
-            if old.source not in files and old.source not in earlier.gone:
+            if old.source not in files:
                 return None
             prefix.by_file.setdefault(old.source, []).append(number)
         elif old.section != Section.CHANGED and (not others or others.pop(0) != old.digest):
@@ -132,7 +133,7 @@ def _untold_changes(
 ) -> list[Segment] | None:
     """Return what is to be told of the files, ``None`` where it is not known what was told."""
     changes: list[Segment] = []
-    for part in prompt.segments:
+    for part in (*prompt.segments, *earlier.gone):
         if part.section is not Section.FILES or not part.path:
             continue
         numbers = prefix.by_file.get(part.path, [])
@@ -149,15 +150,6 @@ def _untold_changes(
             continue
         diff = diff_segment(lines, part.segment) if lines else None
         changes.append(diff or replace(part.segment, section=Section.CHANGED))
-    for path, numbers in prefix.by_file.items():
-        if path not in earlier.gone:
-            continue
-        first, last = earlier.text(numbers[0]), earlier.text(numbers[-1])
-        gone = gone_segment(first, path) if first is not None else None
-        if gone is None:
-            return None
-        if last != gone.text:
-            changes.append(gone)
     return changes
 
 
@@ -198,9 +190,8 @@ def _shown(old: SegmentHash, text: str, now: _PromptNow, *, is_latest: bool) -> 
         now: The files as they are now.
         is_latest: Whether nothing behind it tells more of its file.
     """
-    file = now.files.get(old.source)
     if old.section == Section.FILES:
-        return shown_in_older(text, file) if file else None
-    if file and is_latest:
-        return file.shown
+        return shown_in_older(text, now.files[old.source])
+    if old.source and is_latest:
+        return now.files[old.source].shown
     return _NO_LINES if text.partition("\n")[0].endswith(" (diff)") else None

@@ -143,12 +143,13 @@ def _rewritten(
     files = {
         part.path: part for part in prompt.segments if part.section is Section.FILES and part.path
     }
+    known = files | {part.path: part for part in (earlier.gone if earlier else ())}
     rest = [part for part in prompt.segments if part.section is not Section.FILES]
 
     retained: list[RetainedFile] = []
     if earlier and earlier.begins_with(headings):
         behind = sum(part.tokens for part in (*remainder, *rest))
-        retained = retained_files(earlier, files, policy, behind=behind, count=count, grown=grown)
+        retained = retained_files(earlier, known, policy, behind=behind, count=count, grown=grown)
     retained_paths = {file.path for file in retained}
     written = [part for path, part in files.items() if path not in retained_paths]
     diffs = {file.path: file.diff for file in retained if file.diff}
@@ -166,7 +167,7 @@ def _rewritten(
         *_by_change(written, files, changes),
         *([HashedSegment.counted(changed, count)] if diffs else []),
         *(diffs[path] for path in reused),
-        *_by_change(new_diffs, files, changes),
+        *_by_change(new_diffs, known, changes),
         *remainder,
         *rest,
     )
@@ -249,10 +250,7 @@ def _by_change(
     parts: Iterable[HashedSegment], files: Mapping[str, HashedSegment], changes: Mapping[str, float]
 ) -> list[HashedSegment]:
     """Return files or their diffs, those first that change most seldom for each token of the file as it is now."""
-    return sorted(
-        parts,
-        key=lambda part: _often(part, changes) / max(files.get(part.path, part).tokens, 1),
-    )
+    return sorted(parts, key=lambda part: _often(part, changes) / max(files[part.path].tokens, 1))
 
 
 def _weights(

@@ -14,7 +14,7 @@ from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash
 from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedSegment
 from aggregate.prompt_cache.policy import CachePolicy
-from aggregate.sections.changed_files import changed_segment, gone_segment
+from aggregate.sections.changed_files import changed_segment
 from aggregate.sections.older_blocks import shown_in_older
 
 TURNS = 10
@@ -33,13 +33,13 @@ class CachedPrompt:
         fingerprint: Its hashes.
         text: Returns the text of a segment by its number, ``None`` where it is not to be had any more.
         breakpoints: Behind how many segments a cache can be read; behind any number where it is ``None``.
-        gone: The files that it tells of and that are no longer there, not those that are no longer selected.
+        gone: What is told of its files that are no longer there; not of those that are there and no longer selected.
     """
 
     fingerprint: PromptFingerprint
     text: Callable[[int], str | None]
     breakpoints: Sequence[int] | None = None
-    gone: Collection[str] = ()
+    gone: Sequence[HashedSegment] = ()
 
     def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
         """Tell whether these are the first segments behind the system prompt."""
@@ -82,10 +82,9 @@ class RetainedFile:
         """The file."""
         return self.base.path
 
-    def extra_tokens(self, now: HashedSegment | None) -> int:
-        """Return how many tokens more it takes than the file as it is now, if it is still there."""
-        diff = self.diff.tokens if self.diff else 0
-        return self.base.tokens + diff - (now.tokens if now else 0)
+    def extra_tokens(self, now: HashedSegment) -> int:
+        """Return how many tokens more it takes than the file as it is now."""
+        return self.base.tokens + (self.diff.tokens if self.diff else 0) - now.tokens
 
 
 def retained_files(
@@ -101,7 +100,7 @@ def retained_files(
 
     Args:
         earlier: The last prompt that was sent.
-        files: The files as they are, by path.
+        files: The files as they are, by path, and what is told of those that are gone.
         policy: The provider's cache.
         behind: Tokens of what stands behind the files.
         count: Returns the tokens of a text.
@@ -118,12 +117,12 @@ def retained_files(
     extra = 0
     for file in _candidates(old, earlier, files, count, grown):
         retained.append(file)
-        extra += file.extra_tokens(files.get(file.path))
+        extra += file.extra_tokens(files[file.path])
         if (
             extra > LARGEST * total
         ):  # ends here also because diffs take time: a branch may have changed all files
             break
-        if len(retained) == len(old) and files.keys() <= {each.path for each in retained}:
+        if len(retained) == len(old) == len(files):
             same = _same_with_all(earlier, retained)
         else:
             same = old[len(retained) - 1][0] + 1
@@ -165,23 +164,23 @@ def _candidates(
     grown: Collection[str] | None,
 ) -> Iterator[RetainedFile]:
     """Yield the old files, up to one that is no longer selected or cannot stay in its older version."""
+    gone = {part.path for part in earlier.gone}
     for number, base in old:
         now = files.get(base.source)
-        if now is not None and now.hash.digest == base.digest:
+        if now is None:
+            return
+        if now.hash.digest == base.digest:
             yield RetainedFile(now)
             continue
-        staying = earlier.gone if now is None else grown
-        may_stay = staying is None or base.source in staying
-        text = earlier.text(number) if may_stay else None
-        if text is None:
+        is_gone = base.source in gone
+        if grown is not None and base.source not in grown and not is_gone:
             return
-        if now is None:
-            diff, shown = gone_segment(text, base.source), None
-        else:
-            diff = changed_segment(text, now.segment, or_whole=grown is not None)
-            shown = shown_in_older(text, now.segment)
-        if diff is None:
+        text = earlier.text(number)
+        or_whole = grown is not None or is_gone
+        diff = changed_segment(text, now.segment, or_whole=or_whole) if text is not None else None
+        if text is None or diff is None:
             return
+        shown = shown_in_older(text, now.segment)
         segment = Segment(Section.FILES, text, Stability.STABLE, base.source, shown)
         older = HashedSegment.counted(segment, count)  # a record may have come with the project
         yield RetainedFile(older, HashedSegment.counted(diff, count))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from aggregate.models.prompt import Section, Segment, Stability
-from aggregate.sections.files import file_heading
+from aggregate.sections.files import file_heading, file_segment
 from aggregate.text.fences import fence
 from aggregate.text.line_diff import patched, unified_diff
 
@@ -34,6 +34,11 @@ def changed_since_heading() -> Segment:
     return Segment(Section.CHANGED, CHANGED_SINCE, Stability.STABLE)
 
 
+def gone_segment(path: str) -> Segment:
+    """Return what is told of a file that stands above and is no longer there."""
+    return file_segment(path, f"{file_heading(path)} (gone)\n\nIt is no longer there.")
+
+
 def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:
     """Return the diff from a file's older block to its block now, ``None`` where it would be longer than the file.
 
@@ -53,14 +58,6 @@ def diff_segment(older: Sequence[str], now: Segment, *, or_whole: bool = False) 
         return replace(now, section=Section.CHANGED) if or_whole else None
     text = fence(diff, "diff", before=f"{file_heading(now.source)} (diff)\n\n")
     return Segment(Section.CHANGED, text, Stability.STABLE, now.source, now.shown)
-
-
-def gone_segment(older: str, path: str) -> Segment | None:
-    """Return what says that the file of a block is no longer there, ``None`` for a message in the place of a file."""
-    if not _is_fenced(older) or "".join(file_lines(older)[:1]).startswith(("ERROR", "NOTE: ")):
-        return None
-    text = f"{file_heading(path)} (gone)\n\nThis file is no longer there."
-    return Segment(Section.CHANGED, text, Stability.STABLE, path)
 
 
 def file_lines(block: str) -> list[str]:
