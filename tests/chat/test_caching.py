@@ -140,7 +140,9 @@ def test_a_cache_counts_from_the_request(tmp_path: Path) -> None:
 
     loaded = load_config(config)
     for pauses in ([], [330]):
-        turn = prepare_turn(loaded, "Why?", ModelSelection(provider="scripted", cache="5m"))
+        turn = prepare_turn(
+            loaded, "Why?", ModelSelection("scripted", cache="5m", discussion="default")
+        )
         assert (turn.expected.cache_read, [round(s) for s in turn.sent.pauses]) == (0, pauses)
         send_turn(replace(turn, client=scripted_client(slowly())), loaded)
         grow_older(tmp_path, 240)

@@ -34,7 +34,7 @@ from aggregate.sources.history_reader import load_history
 from tests.fakes.images import png
 from tests.project import project
 
-SCRIPTED = ModelSelection(provider="scripted")
+SCRIPTED = ModelSelection(provider="scripted", discussion="default")
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
 CONFIG = """
     [project]

@@ -59,7 +59,8 @@ def chat(
 ) -> tuple[int, list[str], str]:
     """Pipe lines into ``chat``; return the exit code, the lines of its output, and what was said."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
-    code = run_program(["chat", *(["--provider", provider] if provider else []), *options])
+    asked = ["--provider", provider] if provider else []
+    code = run_program(["chat", *asked, "--discussion", "default", *options])
     said = capsys.readouterr()
     return code, said.out.splitlines(), said.err
 
@@ -100,7 +101,8 @@ def test_a_session_writes_what_send_writes(
     for path in (*Path("md_gen").iterdir(), Path("manual_slop_history.toml")):
         path.unlink()
     for message in ("One?", "Two?"):
-        run_program(["send", message, "--provider", "scripted", "--budget", "3k"])
+        options = ["--provider", "scripted", "--discussion", "default", "--budget", "3k"]
+        run_program(["send", message, *options])
     capsys.readouterr()
     assert {name: (Path("md_gen") / name).read_bytes() for name in names} == kept
     assert Path("manual_slop_history.toml").read_bytes() == history
@@ -110,7 +112,7 @@ def test_an_edit_between_two_turns_is_seen(folder: Path) -> None:
     """Each turn reads the project as it is then, as ``send`` does (S-6)."""
     session = ChatSession(
         lambda _: open_project("manual_slop.toml"),
-        ChatSettings(ModelSelection("scripted")),
+        ChatSettings(ModelSelection("scripted", discussion="default")),
         quiet=True,
     )
     session.ask("One?")
@@ -177,10 +179,11 @@ def test_retry_takes_back_its_own_question_alone(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where another process has asked meanwhile, its turn stays, and nothing is asked once more (S-7)."""
-    settings = ChatSettings(ModelSelection("scripted"))
+    settings = ChatSettings(ModelSelection("scripted", discussion="default"))
     session = ChatSession(lambda _: open_project("manual_slop.toml"), settings, quiet=True)
     session.ask("Mine?")
-    assert run_program(["send", "Theirs?", "--provider", "scripted", "-q"]) == 0
+    options = ["--provider", "scripted", "--discussion", "default", "-q"]
+    assert run_program(["send", "Theirs?", *options]) == 0
     with pytest.raises(ConfigError, match="somebody else has written to the discussion"):
         session.retry()
     assert questions() == ["Mine?", "Theirs?"]
@@ -193,7 +196,7 @@ def test_retry_keeps_the_answer_until_another_one_is_there(
     """What cannot be asked once more leaves question and answer as they were, and can be tried again (S-7)."""
     session = ChatSession(
         lambda _: open_project("manual_slop.toml"),
-        ChatSettings(ModelSelection("scripted")),
+        ChatSettings(ModelSelection("scripted", discussion="default")),
         quiet=True,
     )
     session.ask("One?")
@@ -447,7 +450,7 @@ def test_pasted_lines_are_one_message(folder: Path, python: Sequence[str], paste
         terminal.read_until("> ")
         terminal.type(b"/quit\r")
         assert process.wait(timeout=30) == 0
-    assert questions() == ["one\ntwo\nthree"]
+    assert questions("manual_slop.scripted_history.toml") == ["one\ntwo\nthree"]
 
 
 @pytest.mark.parametrize("python", [("-m", "aggregate"), ("-c", WITHOUT_READLINE)])

@@ -100,8 +100,7 @@ class KeepAlive:
         usage = self.turn.client.exchange(self.turn.plan, options=options).usage
         with suppress(OSError):  # then the next turn expects less of the cache than it holds
             os.utime(request_log_path(self.prompt), (begun, begun))
-        ended = not usage.cache_read
-        return replace(self, used=now, has_ended=ended), usage
+        return replace(self, used=now, has_ended=not usage.cache_read), usage
 
 
 def renew_until(

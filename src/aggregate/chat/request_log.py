@@ -68,8 +68,6 @@ class LoggedRequest:
 def write_request(request: LoggedRequest) -> str:
     """Record a request in one step; return why one that was sent is not remembered as the user's, ``""`` if it is.
 
-    The time of the file says when it was sent.
-
     Raises:
         OutputError: The file cannot be written.
     """

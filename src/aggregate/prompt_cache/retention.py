@@ -118,9 +118,8 @@ def retained_files(
     for file in _candidates(old, earlier, files, count, grown):
         retained.append(file)
         extra += file.extra_tokens(files[file.path])
-        if (
-            extra > LARGEST * total
-        ):  # ends here also because diffs take time: a branch may have changed all files
+        # Ends here also because diffs take time: a branch may have changed all files.
+        if extra > LARGEST * total:
             break
         if len(retained) == len(old) == len(files):
             same = _same_with_all(earlier, retained)
