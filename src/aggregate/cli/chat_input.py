@@ -15,6 +15,11 @@ try:
     import readline
 except ImportError:  # Windows, and builds of Python without it: lines are read as they come
     readline = None  # type: ignore[assignment]
+try:
+    import termios
+    import tty
+except ImportError:  # Windows, which does not tell what was typed ahead
+    termios = None  # type: ignore[assignment]
 
 _BLOCK: Final = '"""'
 """Begins and ends a message of several lines, as in TOML and Python."""
@@ -178,10 +183,7 @@ def _line(label: str) -> str:
 
 def _typed_ahead() -> str:
     """Return what was typed or pasted and nobody has read yet."""
-    try:
-        import termios
-        import tty
-    except ImportError:  # Windows
+    if termios is None:
         return ""
     descriptor, data = sys.stdin.fileno(), b""
     settings = termios.tcgetattr(descriptor)

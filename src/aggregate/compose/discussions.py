@@ -46,8 +46,7 @@ def discussion_turns(
 
     Args:
         project: Whose discussion.
-        name: Its name, ``""`` for the default one, ``"none"`` for none; ``None`` is the default one if the user has
-            configured it: with turns in the configuration, or with a file that ``send`` has not begun.
+        name: Its name, ``""`` for the default one, ``"none"`` for none, ``None`` for the default one if configured.
         scope: Which files the project may read.
         is_new: Whether there need be no discussion of this name yet.
 

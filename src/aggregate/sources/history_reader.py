@@ -124,8 +124,7 @@ def read_discussion(path: Path) -> DiscussionFile:
             _KEY,
             "there is no history; write history = [...] at the top level or under [discussion]",
         )
-    begun = data.get("begun_by") == "send"
-    return DiscussionFile(_turns(path, key, table[_KEY]), continues, begun)
+    return DiscussionFile(_turns(path, key, table[_KEY]), continues, data.get("begun_by") == "send")
 
 
 def _earlier(name: object) -> str | None:
