@@ -1,8 +1,9 @@
 """What 50 turns of a discussion cost over a real git history, by each provider's cache.
 
-``python -m simulation discussion [CLONE...] [--words N] [--every N] [--pause SECONDS|human]`` replays commits of any
-local clones, by default this project's own: whole source folders, answers of so many words, files that change before
-every n-th turn, pauses of one length or as people make them. Each turn is composed, planned, sent to the scripted
+``python -m simulation discussion [CLONE...] [--words N] [--every N] [--pause SECONDS|human]
+[--answer SECONDS]`` replays commits of any local clones, by default this project's own: whole source folders, answers
+of so many words that take so long, files that change before every n-th turn, pauses of one length or as people make
+them. Each turn is composed, planned, sent to the scripted
 client and written to the discussion through the public surface; what the caches read and write follows from
 their rules (``aggregate.prompt_cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive
 order: the discussion first, then the files by the time of their last change, a breakpoint at the end where the provider
@@ -19,7 +20,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, cycle, islice
+from itertools import accumulate, chain, cycle, islice, pairwise
 from math import log
 from pathlib import Path
 
@@ -108,8 +109,9 @@ class Discussion:
         turns: How many turns.
         every: Files change before every so manieth turn.
         words: How many words an answer has.
-        pauses: Seconds before each turn but the first.
+        pauses: Seconds from each answer to the next turn.
         renews_marked: Whether a breakpoint renews the entry that it stands on.
+        seconds: How long an answer takes.
     """
 
     turns: int
@@ -117,6 +119,12 @@ class Discussion:
     words: int
     pauses: tuple[float, ...]
     renews_marked: bool = True
+    seconds: float = 0.0
+
+    @property
+    def starts(self) -> tuple[float, ...]:
+        """When each turn is sent."""
+        return (0.0, *accumulate(pause + self.seconds for pause in self.pauses))
 
     @property
     def changing_turns(self) -> list[int]:
@@ -141,7 +149,7 @@ def simulate(replay: Replay, folder: Path, discussion: Discussion) -> list[Books
     books = [Books(p, m, Account(policy_for(p, m)), Account(policy_for(p, m))) for p, m in MODELS]
     changing = dict(zip(discussion.changing_turns, replay.commits, strict=False))
     times = dict.fromkeys(replay.paths, -1)
-    starts = (0.0, *accumulate(discussion.pauses))
+    starts = discussion.starts
 
     def before(turn: int) -> None:
         if turn:
@@ -162,6 +170,7 @@ def simulate(replay: Replay, folder: Path, discussion: Discussion) -> list[Books
         [f"Please do this: {commit.subject}" for commit in said],
         answers=list(answers(said, discussion.words)),
         before=before,
+        meanwhile=lambda: let_time_pass(folder, discussion.seconds),
     )
     for turn, done in enumerate(run):
         _book(books, done, times, starts, turn, discussion)
@@ -233,7 +242,8 @@ def _book(
     ready, output = done.prepared, done.delivered.reply.usage.output
     plain = compose_prompt(ready.request).prompt
     tokens = count_prompt(plain).segments
-    pauses = Pauses(discussion.pauses[:turn][-REMEMBERED_PAUSES:])
+    between = tuple(after - start for start, after in pairwise(starts[: turn + 1]))
+    pauses = Pauses(between[-REMEMBERED_PAUSES:])
     for one in books:
         one.afresh.append(Usage(fresh=sum(tokens), output=output))
         policy = one.ours.policy
@@ -292,7 +302,9 @@ def main() -> None:
         else fixed_pauses(options.turns, float(options.pause))
     )
     renews = not options.strict_renewal
-    discussion = Discussion(options.turns, options.every, options.words, pauses, renews)
+    discussion = Discussion(
+        options.turns, options.every, options.words, pauses, renews, options.answer
+    )
     for clone in options.clones:
         with tempfile.TemporaryDirectory() as name:
             replay = make_replay(
@@ -353,6 +365,9 @@ def _options() -> argparse.Namespace:
         default=str(PAUSE),
         metavar="SECONDS|human",
         help="between two turns (default 120)",
+    )
+    parser.add_argument(
+        "--answer", type=float, default=0.0, metavar="SECONDS", help="how long an answer takes"
     )
     parser.add_argument(
         "--strict-renewal",

@@ -29,6 +29,7 @@ def run_sim(
     answers: Sequence[str] = (),
     model: str = MODEL,
     before: Callable[[int], None] | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Iterator[SimTurn]:
     """Send messages one after the other to the scripted client, and yield each turn once it is answered.
 
@@ -38,6 +39,7 @@ def run_sim(
         answers: What is answered, turn by turn; by default a line about what was sent.
         model: Whose cache and prices the scripted client imitates.
         before: Called with the number of each turn, from 0, before its files are read.
+        meanwhile: Called while an answer of ``answers`` is on its way.
     """
     for number, message in enumerate(messages):
         if before:
@@ -45,7 +47,7 @@ def run_sim(
         project = _fixed(open_project(config))
         prepared = prepare_turn(project, message, ModelSelection(provider="scripted", model=model))
         if number < len(answers):
-            prepared = _with_answer(prepared, answers[number])
+            prepared = _with_answer(prepared, answers[number], meanwhile)
         yield SimTurn(prepared, send_turn(prepared, project))
 
 
@@ -54,9 +56,15 @@ def _fixed(project: Project) -> Project:
     return replace(project, config=project.config.model_copy(update={"project": table}))
 
 
-def _with_answer(prepared: PreparedTurn, answer: str) -> PreparedTurn:
+def _with_answer(
+    prepared: PreparedTurn, answer: str, meanwhile: Callable[[], None]
+) -> PreparedTurn:
+    def script() -> Iterator[str]:
+        meanwhile()
+        yield answer
+
     transport = prepared.client.transport
     cache = transport.cache if isinstance(transport, ScriptedTransport) else None
     return replace(
-        prepared, client=scripted_client([answer], cache=cache, model=prepared.client.model)
+        prepared, client=scripted_client(script(), cache=cache, model=prepared.client.model)
     )

@@ -1,8 +1,8 @@
 """What a cache reads and writes by the bytes of the requests alone, beside what was planned, turn by turn.
 
-``python -m simulation wire_cache [CLONE] [--pause SECONDS|human]`` holds a discussion through the real client against a
-server on this machine that keeps a cache by Anthropic's rules and knows nothing of plans: it hashes what stands before
-each ``cache_control`` in the JSON. Each turn's expectation must be what the server accounts.
+``python -m simulation wire_cache [CLONE] [--pause SECONDS|human] [--answer SECONDS]`` holds a discussion through the
+real client against a server on this machine that keeps a cache by Anthropic's rules and knows nothing of plans: it
+hashes what stands before each ``cache_control`` in the JSON. Each turn's expectation must be what the server accounts.
 """
 
 import argparse
@@ -22,9 +22,11 @@ from typing import Any
 from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.compose.project import open_project
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.policy import policy_for
 from aggregate.tokens.count import count
 from simulation.discussion import (
     HUMAN,
+    Account,
     Discussion,
     answers,
     fixed_pauses,
@@ -233,7 +235,14 @@ def compare(replay: Replay, folder: Path, discussion: Discussion) -> Iterator[Co
         for turn in range(discussion.turns)
     ]
     config, cache = write_config(folder, replay), WireCache()
-    with serving(cache, answers(said, discussion.words)) as address:
+
+    def script() -> Iterator[str]:
+        for answer in answers(said, discussion.words):
+            let_time_pass(folder, discussion.seconds)
+            cache.now += discussion.seconds
+            yield answer
+
+    with serving(cache, script()) as address:
         selection = ModelSelection(provider="anthropic", model=MODEL, base_url=address)
         for turn, commit in enumerate(said):
             if turn:
@@ -267,13 +276,16 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=290)
     parser.add_argument("--every", type=int, default=3)
     parser.add_argument("--pause", default="120", metavar="SECONDS|human")
+    parser.add_argument("--answer", type=float, default=0.0, metavar="SECONDS")
     options = parser.parse_args()
     pauses = (
         human_pauses(options.turns)
         if options.pause == HUMAN
         else fixed_pauses(options.turns, float(options.pause))
     )
-    discussion = Discussion(options.turns, options.every, options.words, pauses)
+    discussion = Discussion(
+        options.turns, options.every, options.words, pauses, seconds=options.answer
+    )
     with tempfile.TemporaryDirectory() as name:
         os.environ["AGGREGATE_CACHE_DIR"] = str(Path(name) / "cache")
         replay = make_replay(
@@ -289,8 +301,10 @@ def main() -> None:
             print(f"turn {number}: planned {turn.expected}, accounted {turn.accounted}")
     total = sum((turn.accounted for turn in turns), Usage())
     equal = sum(turn.expected == turn.accounted for turn in turns)
+    cost = Account(policy_for("anthropic", MODEL)).input_price([total]) / total.input
     print(
-        f"{equal} of {len(turns)} turns as planned; {100 * total.cache_share:.1f} % read by the bytes"
+        f"{equal} of {len(turns)} turns as planned; {100 * total.cache_share:.1f} % read by the bytes, at {cost:.3f} "
+        "of the price without a cache"
     )
 
 

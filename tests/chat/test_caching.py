@@ -1,6 +1,7 @@
 """How long a cache is to keep what is sent, and how it is kept while nobody asks."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from aggregate import load_config
 from aggregate.chat.cache_settings import CacheSettings, cache_settings
+from aggregate.chat.host_requests import plan_for, record
 from aggregate.chat.keep_alive import KeepAlive, renew_until
 from aggregate.chat.request_log import read_request
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
@@ -17,7 +19,7 @@ from aggregate.clients.client import Client
 from aggregate.clients.gemini_caches import Action, CacheDecision
 from aggregate.clients.pricing import cost
 from aggregate.clients.retry import Retry
-from aggregate.clients.scripted_client import ScriptedTransport
+from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.numbered_output import request_log_path
 from aggregate.config.user import global_config_path
 from aggregate.errors import ProviderError
@@ -44,13 +46,18 @@ def users(text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def grow_older(folder: Path, seconds: float) -> None:
+    """Let time pass: the records of all requests become older."""
+    for log in folder.rglob(".*.chain.json"):
+        info = log.stat()
+        os.utime(log, (info.st_atime, info.st_mtime - seconds))
+
+
 def say(
     config: Path, message: str, *, age: float = 0.0, **selection: str | bool
 ) -> tuple[PreparedTurn, CompletedTurn]:
     """Send a message ``age`` seconds after the last one."""
-    for record in config.parent.rglob(".*.chain.json"):
-        info = record.stat()
-        os.utime(record, (info.st_atime, info.st_mtime - age))
+    grow_older(config.parent, age)
     loaded = load_config(config)
     chosen = replace(ModelSelection(provider="scripted"), **selection)  # type: ignore[arg-type]
     turn = prepare_turn(loaded, message, chosen)
@@ -123,6 +130,30 @@ def test_a_discussion_teaches_its_pauses(tmp_path: Path) -> None:
     assert done.reply.usage == replace(later.expected, output=done.reply.usage.output)
 
 
+def test_a_cache_counts_from_the_request(tmp_path: Path) -> None:
+    """How long an answer takes is part of the age of what it was asked with, for a host's own request too (C-2)."""
+    config = project_with(tmp_path)
+
+    def slowly() -> Iterator[str]:
+        grow_older(tmp_path, 90)
+        yield "An answer."
+
+    loaded = load_config(config)
+    for pauses in ([], [330]):
+        turn = prepare_turn(
+            loaded, "Why?", ModelSelection("scripted", cache="5m", discussion="default")
+        )
+        assert (turn.expected.cache_read, [round(s) for s in turn.sent.pauses]) == (0, pauses)
+        send_turn(replace(turn, client=scripted_client(slowly())), loaded)
+        grow_older(tmp_path, 240)
+    planned = plan_for(config, "claude-sonnet-5", "And?", provider="anthropic")
+    record(replace(planned, begun=planned.begun - 90), None, "Yes.")
+    grow_older(tmp_path, 240)
+    then = plan_for(config, "claude-sonnet-5", "Then?", provider="anthropic").turn
+    assert then is not None
+    assert [round(s) for s in then.sent.pauses] == [330, 330, 330]
+
+
 def test_a_question_that_nothing_follows_writes_nothing(tmp_path: Path) -> None:
     """An entry that is never read costs a quarter more than none; what a discussion has left is read (rule C-3)."""
     config = project_with(tmp_path)
@@ -149,6 +180,8 @@ def test_a_cache_is_kept_alive(tmp_path: Path) -> None:
     assert price is not None
     assert kept.price in (None, Decimal(2) * price)
     assert [kept.due_in(seconds) for seconds in (0, 200, 280, 296, 300)] == [270, 70, 0, 0, None]
+    asked_later = replace(kept, sent=1000.0, used=1000.0)
+    assert [asked_later.due_in(now) for now in (1090, 1240, 1300)] == [180, 30, None]
     old = request_log_path(done.path).stat().st_mtime - 270
     os.utime(request_log_path(done.path), (old, old))
     kept, usage = kept.renew(270.0)
@@ -173,7 +206,12 @@ def test_it_is_renewed_until_the_user_answers(tmp_path: Path) -> None:
             waits[0] += 1
             return waits[0] > answers_after  # noqa: B023 - called within the loop's turn
 
-        renew_until(KeepAlive(turn, done.path, minutes), wait, lambda now=now: now[0], paid.append)  # type: ignore[misc]
+        renew_until(
+            KeepAlive(turn, done.path, minutes),
+            wait,
+            lambda now=now: now[0],  # type: ignore[misc]
+            lambda _, usage, paid=paid: paid.append(usage),  # type: ignore[misc]
+        )
         assert [usage.cache_read for usage in paid] == [turn.plan.total] * renewals
 
 

@@ -34,7 +34,7 @@ from aggregate.sources.history_reader import load_history
 from tests.fakes.images import png
 from tests.project import project
 
-SCRIPTED = ModelSelection(provider="scripted")
+SCRIPTED = ModelSelection(provider="scripted", discussion="default")
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
 CONFIG = """
     [project]
@@ -195,15 +195,38 @@ def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
     assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
 
 
-def test_a_file_that_left_the_project_is_not_sent_again(folder: Path) -> None:
-    """Neither its older version nor a diff, whatever the cache holds."""
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_file_that_left_the_project_is_not_sent_again(folder: Path, is_deleted: bool) -> None:
+    """Neither its older version nor a diff, where it takes too much, or was taken out and is still there (C-1)."""
     say(folder, "First?")
     edit(folder, "a.py", more="# more\n")
     say(folder, "Second?")
-    (folder / "src" / "a.py").unlink()
+    if is_deleted:
+        (folder / "src" / "a.py").unlink()
+    else:
+        config = folder / "manual_slop.toml"
+        text = config.read_text(encoding="utf-8")
+        config.write_text(text.replace("[files]", '[files]\nexclude = ["a.py"]'), encoding="utf-8")
     made, _ = say(folder, "Third?")
     assert files_of(made) == ["b.py", "c.py"]
     assert "# a\n" not in made.plan.text
+
+
+@pytest.mark.parametrize("budget", [None, 60_000])
+def test_a_renamed_file_leaves_its_place(folder: Path, budget: int | None) -> None:
+    """It is told that the old one is gone, the new one stands behind, and all that was sent is read (C-1, B-9)."""
+    choice = replace(SCRIPTED, budget=budget)
+    (folder / "src" / "aa.py").write_text(f"# aa\n{CODE[:2000]}", encoding="utf-8")
+    first, _ = say(folder, "Why does it wait? " * 800, choice)
+    (folder / "src" / "aa.py").rename(folder / "src" / "bb.py")
+    made, done = say(folder, "Second?", choice)
+    assert files_of(made)[:4] == files_of(first)
+    assert {"aa.py*", "bb.py*"} == set(files_of(made)[4:])
+    assert "### File src/aa.py (gone)\n\nIt is no longer there.\n\n" in made.plan.text
+    assert done.reply.usage.cache_read > 0.9 * first.plan.total
+    later, done = say(folder, "Third?", choice)
+    assert files_of(later)[:4] == files_of(first)
+    assert done.reply.usage.cache_read > 0.9 * made.plan.total
 
 
 def test_the_record_is_read_back(folder: Path) -> None:

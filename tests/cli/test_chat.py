@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from aggregate.errors import BudgetError, ConfigError
 from aggregate.models.usage import Usage
 from aggregate.sources.history_reader import load_history
 from tests.cli.command_line import program_environment
-from tests.fakes.senders import Dripping, dripping
+from tests.fakes.senders import dripping
 from tests.project import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(300))
@@ -59,7 +59,8 @@ def chat(
 ) -> tuple[int, list[str], str]:
     """Pipe lines into ``chat``; return the exit code, the lines of its output, and what was said."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
-    code = run_program(["chat", *(["--provider", provider] if provider else []), *options])
+    asked = ["--provider", provider] if provider else []
+    code = run_program(["chat", *asked, "--discussion", "default", *options])
     said = capsys.readouterr()
     return code, said.out.splitlines(), said.err
 
@@ -100,7 +101,8 @@ def test_a_session_writes_what_send_writes(
     for path in (*Path("md_gen").iterdir(), Path("manual_slop_history.toml")):
         path.unlink()
     for message in ("One?", "Two?"):
-        run_program(["send", message, "--provider", "scripted", "--budget", "3k"])
+        options = ["--provider", "scripted", "--discussion", "default", "--budget", "3k"]
+        run_program(["send", message, *options])
     capsys.readouterr()
     assert {name: (Path("md_gen") / name).read_bytes() for name in names} == kept
     assert Path("manual_slop_history.toml").read_bytes() == history
@@ -110,7 +112,7 @@ def test_an_edit_between_two_turns_is_seen(folder: Path) -> None:
     """Each turn reads the project as it is then, as ``send`` does (S-6)."""
     session = ChatSession(
         lambda _: open_project("manual_slop.toml"),
-        ChatSettings(ModelSelection("scripted")),
+        ChatSettings(ModelSelection("scripted", discussion="default")),
         quiet=True,
     )
     session.ask("One?")
@@ -177,10 +179,11 @@ def test_retry_takes_back_its_own_question_alone(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where another process has asked meanwhile, its turn stays, and nothing is asked once more (S-7)."""
-    settings = ChatSettings(ModelSelection("scripted"))
+    settings = ChatSettings(ModelSelection("scripted", discussion="default"))
     session = ChatSession(lambda _: open_project("manual_slop.toml"), settings, quiet=True)
     session.ask("Mine?")
-    assert run_program(["send", "Theirs?", "--provider", "scripted", "-q"]) == 0
+    options = ["--provider", "scripted", "--discussion", "default", "-q"]
+    assert run_program(["send", "Theirs?", *options]) == 0
     with pytest.raises(ConfigError, match="somebody else has written to the discussion"):
         session.retry()
     assert questions() == ["Mine?", "Theirs?"]
@@ -193,7 +196,7 @@ def test_retry_keeps_the_answer_until_another_one_is_there(
     """What cannot be asked once more leaves question and answer as they were, and can be tried again (S-7)."""
     session = ChatSession(
         lambda _: open_project("manual_slop.toml"),
-        ChatSettings(ModelSelection("scripted")),
+        ChatSettings(ModelSelection("scripted", discussion="default")),
         quiet=True,
     )
     session.ask("One?")
@@ -366,15 +369,23 @@ class Terminal:
         return (shown + found).decode(errors="replace")
 
 
+WITHOUT_READLINE = """
+import sys
+sys.modules["readline"] = None
+from aggregate.cli.program import run_program
+sys.exit(run_program(sys.argv[1:]))
+"""
+"""The program in a Python that has no readline."""
+
+
 @contextmanager
 def on_terminal(
-    folder: Path, server: Dripping
+    folder: Path, *options: str, python: Sequence[str] = ("-m", "aggregate")
 ) -> Iterator[tuple["subprocess.Popen[bytes]", Terminal]]:
     """Run ``chat`` on a terminal of its own; yield the process and the terminal's other end."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "aggregate", "chat", "--base-url", server.url, "--model", "m"]
     process = subprocess.Popen(
-        command,
+        [sys.executable, *python, "chat", *options],
         cwd=folder,
         env={**program_environment(folder), "TERM": "xterm", "AGGREGATE_API_KEY": "k"},
         stdin=theirs,
@@ -398,7 +409,7 @@ def test_on_a_terminal(folder: Path) -> None:
     """
     with (
         dripping("Half an ", usage={"prompt_tokens": 3}) as server,
-        on_terminal(folder, server) as (process, terminal),
+        on_terminal(folder, "--base-url", server.url, "--model", "m") as (process, terminal),
     ):
         terminal.read_until("/help lists the commands")
         terminal.type(b'"""One\ntwo?"""\n')
@@ -419,3 +430,51 @@ def test_on_a_terminal(folder: Path) -> None:
         terminal.type(b"\x04")
         assert process.wait(timeout=30) == 0
     assert questions() == ["One\ntwo?"]
+
+
+@pytest.mark.parametrize(
+    ("python", "pasted"),
+    [
+        (("-m", "aggregate"), b"\x1b[200~one\rtwo\rthree\x1b[201~"),
+        (("-c", WITHOUT_READLINE), b"one\rtwo\rthree"),
+    ],
+    ids=["readline", "no readline"],
+)
+def test_pasted_lines_are_one_message(folder: Path, python: Sequence[str], pasted: bytes) -> None:
+    """They are sent and paid once, with readline when Enter is pressed (S-6)."""
+    with on_terminal(folder, "--provider", "scripted", python=python) as (process, terminal):
+        terminal.read_until("> " if python[0] == "-c" else "\x1b[?2004h")
+        terminal.type(pasted)
+        terminal.type(b"\r")
+        terminal.read_until("tokens in, ")
+        terminal.read_until("> ")
+        terminal.type(b"/quit\r")
+        assert process.wait(timeout=30) == 0
+    assert questions("manual_slop.scripted_history.toml") == ["one\ntwo\nthree"]
+
+
+@pytest.mark.parametrize("python", [("-m", "aggregate"), ("-c", WITHOUT_READLINE)])
+def test_what_is_typed_while_an_answer_comes_is_a_draft(
+    folder: Path, python: Sequence[str]
+) -> None:
+    """It stands at the next prompt as one message, and is sent when Enter is pressed (S-6)."""
+    options = ("--model", "m", "--base-url")
+    with (
+        dripping("Half, ", usage={"prompt_tokens": 3}) as server,
+        on_terminal(folder, *options, server.url, python=python) as (process, terminal),
+    ):
+        terminal.read_until("> ")
+        terminal.type(b"First?\r")
+        terminal.read_until("Half, ")
+        terminal.type(b"And why\rnot la")
+        for piece in ("whole.", None, "Later.", None):
+            server.pieces.put(piece)
+        terminal.read_until("price unknown")
+        terminal.read_until("not la")
+        assert questions() == ["First?"]
+        terminal.type(b"ter?\r")
+        terminal.read_until("in all")
+        terminal.read_until("> ")
+        terminal.type(b"\x04")
+        assert process.wait(timeout=30) == 0
+    assert questions() == ["First?", "And why\nnot later?"]

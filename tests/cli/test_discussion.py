@@ -11,6 +11,7 @@ import pytest
 from aggregate.cli.options import complete_discussions
 from aggregate.cli.program import run_program
 from aggregate.sources.history_reader import load_history
+from tests.fakes.senders import dripping
 from tests.project import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(300))
@@ -64,6 +65,33 @@ def test_each_discussion_has_its_own_file(config: Path, capsys: pytest.CaptureFi
     _, prompt, _ = aggregate(capsys, "run", "--stdout", "-q")
     assert "Noted." in prompt
     assert "Three?" not in prompt
+
+
+def test_a_prompt_shows_a_discussion_that_is_configured_or_asked_for(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What no model answered stands apart, and what ``send`` began is in no prompt of ``run`` but by option (S-4)."""
+    config.write_text('[files]\npaths = ["*.py"]\n', encoding="utf-8")
+    send(capsys, "Scripted?")
+    with dripping("Real.", None, usage={"prompt_tokens": 3}) as server:
+        asked = ("--model", "m", "--base-url", server.url)
+        assert aggregate(capsys, "send", "Asked?", *asked)[0] == 0
+    send(capsys, "Again?")
+
+    def shown(*options: str) -> list[str]:
+        _, prompt, _ = aggregate(capsys, "run", "--stdout", "-q", *options)
+        return re.findall(r"^User: (.*)", prompt, re.MULTILINE)
+
+    assert shown() == []
+    assert shown("--discussion", "default") == ["Asked?"]
+    assert shown("--discussion", "scripted") == ["Scripted?", "Again?"]
+    history = Path("manual_slop_history.toml")
+    begun, _, turns = history.read_text(encoding="utf-8").partition("\n")
+    assert begun == 'begun_by = "send"'
+    history.write_text(turns, encoding="utf-8")
+    assert shown() == ["Asked?"]
+    send(capsys, "Now mine?")
+    assert shown() == ["Asked?", "Now mine?"]
 
 
 def test_a_question_outside_of_all(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,6 +40,7 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
             "click.echo",
         ),  # what stands before the cursor: a name of letters that are checked
         ("chat_input.py", "sys.stdin.buffer.readline"),
+        ("chat_input.py", "sys.stdin.fileno"),
         ("chat_input.py", "sys.stdin.isatty"),
         ("chat_input.py", "sys.stdin.readline"),
         ("discussion.py", "click.confirm"),

@@ -47,15 +47,16 @@ def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(
         "No model was asked; # tokens in # blocks arrived at the scripted client.\n",
     )
     assert without_numbers(err.replace(str(folder), "")) == (
+        'the discussion "scripted" begins\n'
         "# tokens in: # read from the cache (#%), # written, # fresh; # out; $# if it had been asked\n"
-        "/md_gen/demo_#md, /manual_slop_history.toml\n"
+        "/md_gen/demo_#md, /manual_slop.scripted_history.toml\n"
     )
     code, _, err = aggregate(capsys, "send", "Second?", "-c", config, "--provider", "scripted")
     assert code == 0
     first, second, third = err.splitlines()
     assert re.fullmatch(r"([\d,]+) of \1 tokens of the prefix are kept \(appended\)", first)
     assert re.search(r"\(\d+%\), \d\d written, 0 fresh", second)
-    assert third.endswith("demo_002.md, " + str(folder / "manual_slop_history.toml"))
+    assert third.endswith("demo_002.md, " + str(folder / "manual_slop.scripted_history.toml"))
 
 
 def test_a_dry_run_shows_the_plan_and_does_nothing(
@@ -66,7 +67,7 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(
     code, out, err = aggregate(
         capsys, "send", "First?", "-c", config, "--provider", "scripted", "--dry-run"
     )
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, 'the discussion "scripted" begins\n')
     assert re.sub(r" +", " ", without_numbers(out)).splitlines() == [
         " tokens segments role block",
         " # # document [files] … src/a.py",
@@ -77,7 +78,8 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(
         " # # user Discussion Excerpt #",
         " ── breakpoint, # tokens, kept for an hour ──",
         " # # in all, to scripted claude-sonnet-#",
-        "chosen: provider scripted (option), model claude-sonnet-# (the provider's usual one)",
+        "chosen: provider scripted (option), model claude-sonnet-# (the provider's usual one), "
+        'discussion "scripted" (its own)',
         "expected: # read from the cache, # written, # fresh; $# for the input",
     ]
     assert sorted(Path(config).parent.rglob("*")) == before
@@ -112,11 +114,11 @@ def test_compact(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     ask = ("send", "What of the parser? " * 200, "-c", config, "--provider", "scripted", "-q")
     for _ in range(4):
         aggregate(capsys, *ask)
-    history = Path(config).with_name("manual_slop_history.toml")
+    history = Path(config).with_name("manual_slop.scripted_history.toml")
     before = history.read_bytes()
     compact = ("send", "--compact", "-c", config, "--provider", "scripted")
     _, out, err = aggregate(capsys, *compact, "--dry-run", "--json")
-    assert (json.loads(out)["turns"], json.loads(out)["kept_as"]) == (4, "default-full")
+    assert (json.loads(out)["turns"], json.loads(out)["kept_as"]) == (4, "scripted-full")
     assert err == ""
     _, out, err = aggregate(capsys, *compact, "--dry-run")
     assert (out[:9], err) == ("4 turns (", "")
@@ -166,7 +168,9 @@ def test_a_message_may_come_from_standard_input(config: str) -> None:
         env={**os.environ, "PYTHONUTF8": "1"},
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    history = (Path(config).parent / "manual_slop_history.toml").read_text(encoding="utf-8")
+    history = (
+        Path(config).with_name("manual_slop.scripted_history.toml").read_text(encoding="utf-8")
+    )
     assert 'content = """\nA question\nof two lines.\n"""' in history
 
 

@@ -431,7 +431,7 @@ def test_a_plan_comes_before_a_request_and_is_sent_once(panel: Opened) -> None:
     sent = panel.client.post("/api/send", json={"plan": plan["plan"]}, headers=headers).text
     assert "event: text" in sent
     assert "event: done" in sent
-    assert "what is delta?" in (panel.folder / "manual_slop_history.toml").read_text()
+    assert "what is delta?" in (panel.folder / "manual_slop.scripted_history.toml").read_text()
     again = panel.client.post("/api/send", json={"plan": plan["plan"]}, headers=headers).text
     assert "was sent already" in again
 

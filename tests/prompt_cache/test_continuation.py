@@ -1,6 +1,6 @@
 """The last prompt carried on: nothing that was sent moves, and a reader of all of it knows each file as it is now."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -11,10 +11,10 @@ from aggregate.compose.source_map import map_sources
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.prompt_cache.continuation import continued_segments
 from aggregate.prompt_cache.file_order import OrderedPrompt, order_for_sending
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment
 from aggregate.prompt_cache.policy import policy_for
 from aggregate.prompt_cache.retention import CachedPrompt
-from aggregate.sections.changed_files import file_lines, told_lines
+from aggregate.sections.changed_files import file_lines, gone_segment, told_lines
 from aggregate.sections.files import FILES, file_block, file_segment, files_section
 from aggregate.tokens.count import count, count_prompt
 
@@ -48,13 +48,16 @@ def hashed(prompt: Prompt) -> HashedPrompt:
     return HashedPrompt.of(prompt, count_prompt(prompt).segments)
 
 
-def sent(ordered: OrderedPrompt | HashedPrompt, *, lost: int = 0) -> CachedPrompt:
+def sent(
+    ordered: OrderedPrompt | HashedPrompt, *, lost: int = 0, gone: Collection[str] = ()
+) -> CachedPrompt:
     """Return a prompt as the last one that was sent; the text of segment ``lost`` is not to be had any more."""
     prompt = ordered.prompt if isinstance(ordered, OrderedPrompt) else ordered
     texts: list[str | None] = ["", *(part.segment.text for part in prompt.segments)]
     if lost:
         texts[lost] = None
-    return CachedPrompt(prompt.fingerprint, texts.__getitem__)
+    notes = [HashedSegment.counted(gone_segment(path), count) for path in gone]
+    return CachedPrompt(prompt.fingerprint, texts.__getitem__, gone=notes)
 
 
 def order(prompt: Prompt, earlier: CachedPrompt | None) -> OrderedPrompt:
@@ -148,6 +151,29 @@ def test_a_new_file_stands_behind_as_a_whole() -> None:
     assert told(third, "d.py") == ["one", "2", "three"]
 
 
+def test_the_place_of_a_file_that_has_gone_stays() -> None:
+    """It is told once that it is gone; one of the same name that comes later stands there as a whole (rule C-1)."""
+    big = BIG | {f"{name}.py": BIG["a.py"] for name in "defgh"}
+    less = {path: text for path, text in big.items() if path != "b.py"}
+    first = order(prompt_of(big, [LONG]), None)
+    second = order(prompt_of(less, [LONG, "a1", "q2"]), sent(first, gone=["b.py"]))
+    said = [LONG, "a1", "q2", "a2", "q3"]
+    third = order(prompt_of(less, said), sent(second, gone=["b.py"]))
+    again = less | {"b.py": "new\n"}
+    fourth = order(prompt_of(again, [*said, "a3", "q4"]), sent(third))
+    assert [outline(turn) for turn in (second, third, fourth)] == [
+        "a b c d e f g h 1 2 b* 3",
+        "a b c d e f g h 1 2 b* 3 4 5",
+        "a b c d e f g h 1 2 b* 3 4 5 6 b* 7",
+    ]
+    assert "\n\n### File b.py (gone)\n\nIt is no longer there.\n" in second.prompt.prompt.markdown
+    assert told(fourth, "b.py") == ["new"]
+    lines = third.prompt.prompt.markdown.split("\n")
+    assert len([*map_sources(third.prompt.prompt.segments).origins()]) == len(lines)
+    taken_out = order(prompt_of(less, [LONG, "a1", "q2"]), sent(first))
+    assert "b.py" not in taken_out.prompt.prompt.markdown
+
+
 def test_a_question_that_is_asked_again_comes_behind_the_change() -> None:
     """Where nothing was answered, the prompt still ends with the question."""
     first = order(prompt_of(BIG, [LONG, "a1", "q2"]), None)
@@ -214,7 +240,7 @@ def test_another_fence_shows_the_file_as_a_whole() -> None:
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of one file: what replaces which lines; an empty file is one that is added or that goes."""
+    """A change of one file: what replaces which lines, four of which are all; an empty file is none."""
 
     path: str
     start: int
@@ -223,6 +249,8 @@ class Edit:
 
     def applied(self, files: Mapping[str, str]) -> dict[str, str]:
         """Return the files behind it."""
+        if self.length == 4:
+            return {**files, self.path: ""}
         text = files.get(self.path, "").split("\n")
         text[self.start : self.start + self.length] = self.lines
         return {**files, self.path: "\n".join(text)}
@@ -240,18 +268,22 @@ EDITS = st.builds(
 @settings(max_examples=40)
 @given(st.lists(st.lists(EDITS, max_size=3), min_size=1, max_size=6))
 def test_a_reader_knows_every_file_as_it_is(turns: list[list[Edit]]) -> None:
-    """Whatever is edited, blocks and diffs in their order make up the files; the discussion stays in its order."""
+    """Whatever is edited or goes, blocks and diffs in their order make up the files; the discussion stays in order."""
     files: dict[str, str] = dict(BIG)
     said: list[str] = ["q0"]
     ordered = order(prompt_of(files, said), None)
+    seen: set[str] = set()
     for number, edits in enumerate(turns, start=1):
         for edit in edits:
             files = edit.applied(files)
         said += [f"a{number}", f"q{number}"]
-        plain = prompt_of(files, said)
-        ordered = order(plain, sent(ordered))
-        for path, text in files.items():
-            assert told(ordered, path) == file_lines(file_block(path, text))
+        there = {path: text for path, text in files.items() if text}
+        seen |= set(files)
+        plain = prompt_of(there, said)
+        ordered = order(plain, sent(ordered, gone=sorted(seen - set(there))))
+        for path in seen:
+            now = file_lines(file_block(path, there[path])) if path in there else []
+            assert told(ordered, path) == now
         history = [one for one in plain.segments if one.section is Section.HISTORY]
         shown = ordered.prompt.prompt
         assert [one for one in shown.segments if one.section is Section.HISTORY] == history

@@ -19,7 +19,7 @@ TOLD_TEXT = (
 )
 
 CASES = {
-    "a missing file": (None, f"{ASKED_TEXT}\n{TOLD_TEXT}"),
+    "a missing file": (None, f'begun_by = "send"\n\n{ASKED_TEXT}\n{TOLD_TEXT}'),
     "an empty file": ("", f"{ASKED_TEXT}\n{TOLD_TEXT}"),
     "tables": (
         "# our talk\n[[history]] # the first\nrole = 'User'\ncontent = 'x' # why\n# the end\n",

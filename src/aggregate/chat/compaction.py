@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aggregate.chat.discussions import project_discussion
-from aggregate.chat.model_selection import ModelSelection
+from aggregate.chat.model_selection import ModelSelection, select_model
 from aggregate.chat.prepared_compaction import SUMMARY_WORDS, CompletedCompaction
 from aggregate.chat.prepared_compaction import (
     PreparedCompaction as PreparedCompaction,  # part of this module's interface
@@ -81,7 +81,7 @@ def prepare_compaction(
         ConfigError: The discussion is too short, or has no file of its own.
         ClientError: A key or a name is missing.
     """
-    name = discussion_name(selection.discussion)
+    name = discussion_name(select_model(project, selection, require_key=False).discussion)
     turns = project_discussion(project, name, is_new=True)
     if name == NO_DISCUSSION or project.path is None or turns.path is None:
         raise ConfigError(f'the discussion "{name or DEFAULT}" has no file of its own to compact')

@@ -63,6 +63,7 @@ def open_cache(
     if decision is None or not isinstance(transport, GeminiApi):
         return "", ()
     cache = decision.cache
+    expires = time.time() + LIFETIME
     try:
         if decision.action is Action.CREATE:
             name = transport.create_cache(plan, client.model, seconds=LIFETIME)
@@ -71,12 +72,12 @@ def open_cache(
                 client.model,
                 decision.digest,
                 decision.tokens,
-                time.time() + LIFETIME,
+                expires,
                 transport.base_url or "",
             )
         elif decision.action is Action.EXTEND and cache is not None:
             transport.extend_cache(cache.name, seconds=LIFETIME)
-            cache = replace(cache, expires=time.time() + LIFETIME)
+            cache = replace(cache, expires=expires)
     except ClientError as error:
         used = "" if decision.action is Action.CREATE or cache is None else cache.name
         return used, (f"no explicit cache is bought: {error}",)

@@ -5,8 +5,9 @@ the SDKs' own calls as plain mappings; the host may change them as it likes, as 
 then keeps what ``send`` keeps, so that the next plan knows what the provider's cache holds.
 """
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,12 +63,14 @@ class PlannedRequest:
         request: The plan with the options that the model takes.
         turn: The turn of the project's discussion, ``None`` for the plan of a prompt alone.
         project: Whose discussion it is.
+        begun: When it was planned, in seconds since the epoch; a host sends it then.
     """
 
     provider: str
     request: ModelRequest
     turn: PreparedTurn | None = None
     project: Project | None = None
+    begun: float = field(default_factory=time.time)
 
     @property
     def model(self) -> str:
@@ -234,7 +237,7 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
         )
     if _is_recorded(planned.turn, planned.project, reply.text):
         raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
-    return record_turn(planned.turn, planned.project, reply)
+    return record_turn(planned.turn, planned.project, reply, begun=planned.begun)
 
 
 def _is_recorded(turn: PreparedTurn, project: Project, answer: str) -> bool:

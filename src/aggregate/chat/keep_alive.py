@@ -2,10 +2,11 @@
 
 A read renews an entry and costs a tenth of an input token for each of its tokens; writing it again costs more than
 twelve times as much. So a process that stays open can send the last request once more, with an answer of one token,
-shortly before the entries' lifetime ends. The caller decides when: nothing here waits or knows what time it is.
+shortly before the entries' lifetime ends, which counts from the request. The caller decides when: nothing here waits.
 """
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -34,14 +35,16 @@ class KeepAlive:
         turn: The turn that was sent.
         prompt: The file of its prompt, whose record says when it was last sent.
         minutes: How long to go on after the turn.
-        seconds: When, after the turn, its entries were last used.
+        sent: When the turn was sent, in seconds of the caller's clock.
+        used: When its entries were last used, by the same clock.
         has_ended: Whether a renewal has found nothing to read.
     """
 
     turn: PreparedTurn
     prompt: Path
     minutes: float
-    seconds: float = 0.0
+    sent: float = 0.0
+    used: float = 0.0
     has_ended: bool = False
 
     @property
@@ -72,24 +75,17 @@ class KeepAlive:
         amount = cost(usage, client.model, provider=client.provider)
         return None if amount is None else amount * self.renewals
 
-    def due_in(self, seconds: float) -> float | None:
-        """Return in how many seconds to renew, ``None`` for never more.
-
-        Args:
-            seconds: How many have gone by since the turn.
-        """
+    def due_in(self, now: float) -> float | None:
+        """Return in how many seconds to renew, ``None`` for never more."""
         if self.period is None or self.has_ended:
             return None
-        due = self.seconds + self.period
-        if due > 60 * self.minutes or seconds >= due + _EARLY * self.period:
+        due = self.used + self.period
+        if due > self.sent + 60 * self.minutes or now >= due + _EARLY * self.period:
             return None  # the time is over, or nothing is left to renew
-        return max(due - seconds, 0.0)
+        return max(due - now, 0.0)
 
-    def renew(self, seconds: float) -> tuple["KeepAlive", Usage]:
+    def renew(self, now: float) -> tuple["KeepAlive", Usage]:
         """Send the last request once more for a shortest answer, and return what follows, and what it has cost.
-
-        Args:
-            seconds: How many have gone by since the turn.
 
         Raises:
             ClientError: The provider refused or failed: the entries may be lost, and nothing else is.
@@ -100,30 +96,30 @@ class KeepAlive:
             temperature=self.turn.temperature,
             effort=self.turn.effort,
         )
+        begun = time.time()
         usage = self.turn.client.exchange(self.turn.plan, options=options).usage
         with suppress(OSError):  # then the next turn expects less of the cache than it holds
-            os.utime(request_log_path(self.prompt))
-        ended = not usage.cache_read
-        return replace(self, seconds=seconds, has_ended=ended), usage
+            os.utime(request_log_path(self.prompt), (begun, begun))
+        return replace(self, used=now, has_ended=not usage.cache_read), usage
 
 
 def renew_until(
     kept: KeepAlive,
     wait: Callable[[float], bool],
-    elapsed: Callable[[], float],
-    on_renewed: Callable[[Usage], None],
+    clock: Callable[[], float],
+    on_renewed: Callable[[KeepAlive, Usage], None],
 ) -> None:
     """Renew what a cache holds whenever that is due.
 
     Args:
         kept: What to renew.
         wait: Waits so many seconds, and tells whether to stop.
-        elapsed: Returns the seconds since the turn.
-        on_renewed: Called with what each renewal has cost.
+        clock: Returns the time in seconds.
+        on_renewed: Called with what follows each renewal, and what it has cost.
 
     Raises:
         ClientError: The provider refused or failed.
     """
-    while (due := kept.due_in(elapsed())) is not None and not wait(due):
-        kept, usage = kept.renew(elapsed())
-        on_renewed(usage)
+    while (due := kept.due_in(clock())) is not None and not wait(due):
+        kept, usage = kept.renew(clock())
+        on_renewed(kept, usage)

@@ -35,7 +35,7 @@ class LastRequest:
     Attributes:
         logged: What is recorded of it, ``None`` if there was none.
         may_be_cached: Whether it went to the model that is asked now, with the same instructions.
-        age: Seconds since then.
+        age: Seconds since it was sent.
         redaction: Which secrets are not sent, not even again.
         is_own: Whether it was of the same discussion, or of the one that this goes on from.
     """

@@ -14,12 +14,13 @@ from aggregate.clients.address import display_address
 from aggregate.clients.capabilities import Effort
 from aggregate.clients.clouds import check_not_from_project
 from aggregate.clients.providers import open_client, provider_of_model
-from aggregate.compose.project import is_users_own
+from aggregate.compose.discussions import discussion_turns
+from aggregate.compose.project import is_users_own, scope_of
 from aggregate.config.load import Project
 from aggregate.config.user import global_config_path, is_trusted
 from aggregate.disk.roots import project_root
 from aggregate.errors import ClientSetupError, ProviderError
-from aggregate.prompt_cache.policy import COMPATIBLE
+from aggregate.prompt_cache.policy import COMPATIBLE, SCRIPTED
 
 
 def select_model(
@@ -81,6 +82,7 @@ def select_model(
         _max_output(settings, selection),
         _effort(settings, selection),
         _temperature(settings, selection),
+        _discussion(project, selection, client.provider),
         {"provider": provider.name, "model": model.name} | _origins(settings, selection),
     )
 
@@ -168,6 +170,14 @@ def _max_output(settings: SendSettings, selection: ModelSelection) -> int:
     """Return the most tokens of the answer."""
     named = [selection.max_output, *(table.max_output for _, table in settings.tables)]
     return next((tokens for tokens in named if tokens is not None), USUAL_MAX_OUTPUT)
+
+
+def _discussion(project: Project, selection: ModelSelection, provider: str) -> str:
+    """Return which discussion goes on: where no model answers one of its own, unless one is named or configured."""
+    if selection.discussion or provider != SCRIPTED or project.path is None:
+        return selection.discussion
+    turns = discussion_turns(project, None, scope=scope_of(project))
+    return "" if turns.configured or turns.path else SCRIPTED
 
 
 def _origins(settings: SendSettings, selection: ModelSelection) -> dict[str, str]:

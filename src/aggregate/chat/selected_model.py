@@ -31,8 +31,8 @@ class ModelSelection:
         effort: How long the model thinks before it answers; ``None`` leaves it to the model.
         temperature: How freely it chooses its words; ``None`` leaves it to the model.
         system: The instructions, ``""`` for the persona's.
-        discussion: Which discussion goes on, ``""`` for the default one; a new name begins one, and ``"none"`` is a
-            question outside of all.
+        discussion: Which discussion goes on, ``""`` for the default one, or for that of the scripted client where it is
+            asked; a new name begins one, and ``"none"`` is a question outside of all.
     """
 
     provider: str = ""
@@ -61,6 +61,7 @@ class SelectedModel:
         max_output: The most tokens that the model may write.
         effort: How long the model thinks, ``None`` for its own choice.
         temperature: How freely it chooses its words, ``None`` for its own choice.
+        discussion: Which discussion goes on, ``""`` for the default one.
         origins: Where each choice is from: ``provider``, ``model``, and what else is no usual one: ``persona``,
             ``max_output``, ``effort``, ``temperature``.
     """
@@ -72,4 +73,5 @@ class SelectedModel:
     max_output: int = USUAL_MAX_OUTPUT
     effort: Effort | None = None
     temperature: float | None = None
+    discussion: str = ""
     origins: Mapping[str, str] = field(default_factory=dict)

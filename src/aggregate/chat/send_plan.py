@@ -9,7 +9,7 @@ from aggregate.chat.turn import PreparedTurn
 from aggregate.clients.pricing import cost
 from aggregate.models.prompt import Segment
 from aggregate.models.usage import Usage
-from aggregate.prompt_cache.policy import LONG_LIFETIME
+from aggregate.prompt_cache.policy import LONG_LIFETIME, SCRIPTED
 from aggregate.prompt_cache.request_plan import BlockRole, role_and_words
 from aggregate.sources.history_reader import DEFAULT
 from aggregate.text.suggestions import short_list
@@ -94,7 +94,8 @@ def origins_sentence(turn: PreparedTurn) -> str:
             f'persona "{source}"' if name == "persona" else f"{_LABELS[name]}{value} ({source})"
         )
     if turn.request.discussion:
-        parts.append(f'discussion "{turn.request.discussion}" ({OPTION})')
+        source = "its own" if turn.request.discussion == SCRIPTED else OPTION
+        parts.append(f'discussion "{turn.request.discussion}" ({source})')
     return f"chosen: {', '.join(parts)}"
 
 

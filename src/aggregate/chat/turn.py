@@ -1,5 +1,6 @@
 """One turn of a discussion: prepared, sent, its answer kept, and what was sent recorded."""
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from aggregate.clients.gemini_cache_store import read_caches
 from aggregate.clients.protocol import OnText, RequestOptions
 from aggregate.clients.ratio_store import record_usage
 from aggregate.compose.audit_file import record_audit
-from aggregate.compose.numbered_output import write_numbered
+from aggregate.compose.numbered_output import request_log_path, write_numbered
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.config.user import is_trusted
@@ -88,20 +89,24 @@ def send_turn(
     )
 
 
-def record_turn(prepared: PreparedTurn, project: Project, reply: Reply) -> CompletedTurn:
+def record_turn(
+    prepared: PreparedTurn, project: Project, reply: Reply, *, begun: float
+) -> CompletedTurn:
     """Keep what ``send_turn`` keeps, of a turn that a host has sent itself.
 
     Args:
         prepared: The turn.
         project: Whose discussion goes on.
         reply: What the model has answered.
+        begun: When it was sent, in seconds since the epoch.
 
     Raises:
         ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
         OutputError: A file cannot be written, or lies outside of the project.
     """
 
-    def given(recorder: StreamRecorder, _: LoggedRequest) -> Reply:
+    def given(recorder: StreamRecorder, log: LoggedRequest) -> Reply:
+        os.utime(request_log_path(log.path), (begun, begun))
         recorder.finish(_text_or_refusal(reply))
         return reply
 

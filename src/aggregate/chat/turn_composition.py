@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from aggregate.budget.kept_levels import grown_files
 from aggregate.chat.last_request import LastRequest, find_last_request
@@ -10,15 +11,18 @@ from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
 from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
+from aggregate.disk.reading import is_file
 from aggregate.errors import BudgetError
 from aggregate.models.budget import Budget
 from aggregate.models.image import Image
-from aggregate.models.prompt import Section
+from aggregate.models.prompt import Prompt, Section
 from aggregate.models.sent_file import SentFile
 from aggregate.models.task import Task
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests, order_for_sending
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment
 from aggregate.prompt_cache.policy import NO_CACHE, CachePolicy
+from aggregate.prompt_cache.retention import CachedPrompt
+from aggregate.sections.changed_files import gone_segment
 from aggregate.tokens.count import count, count_prompt
 
 _FITS = 4
@@ -217,6 +221,9 @@ def _ordered(
     changes: dict[str, float],
 ) -> OrderedPrompt:
     prompt = composition.prompt
+    earlier = last.cached_prompt(recipient.policy)
+    if earlier:
+        earlier = replace(earlier, gone=_gone(earlier, prompt, request.base_dir))
     hashed = HashedPrompt.of(
         prompt,
         count_prompt(prompt).segments,
@@ -226,8 +233,17 @@ def _ordered(
     return order_for_sending(
         hashed,
         recipient.policy,
-        earlier=last.cached_prompt(recipient.policy),
+        earlier=earlier,
         changes=changes,
         count=count,
         grown=grown_files(request.kept, composition.choices) if request.budget else None,
     )
+
+
+def _gone(earlier: CachedPrompt, prompt: Prompt, folder: Path) -> list[HashedSegment]:
+    """Return what is told of files that were sent and are not there; one that is there was taken out by the user."""
+    sections = (Section.FILES, Section.CHANGED)
+    sent = {part.source for part in earlier.fingerprint.segments if part.section in sections}
+    shown = {segment.source for segment in prompt.segments}
+    gone = (path for path in sorted(sent - shown) if path and not is_file(folder / path))
+    return [HashedSegment.counted(gone_segment(path), count) for path in gone]

@@ -82,7 +82,7 @@ def turn_request(
         budget=budget,
         window=context_window(selected.client.model) if is_auto else None,
         answer=selected.max_output,
-        discussion=selection.discussion,
+        discussion=selected.discussion,
         is_new=True,
         task=task,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import Event, Thread
-from time import monotonic
+from time import time
 
 import click
 
@@ -75,7 +75,7 @@ def _answer_all(session: ChatSession, messages: MessageInput) -> None:
         if not message.strip():
             continue
         try:
-            _answer(session, message)
+            _answer(session, messages, message)
         except Leave:
             return
         except (AggregateError, click.ClickException, KeyboardInterrupt) as error:
@@ -87,12 +87,12 @@ def _answer_all(session: ChatSession, messages: MessageInput) -> None:
 @contextmanager
 def _kept_alive(session: ChatSession) -> Iterator[None]:
     """Renew what the provider's cache holds while the user thinks; a renewal that fails ends it, and is said."""
-    stop, started = Event(), monotonic()
+    stop = Event()
 
     def renew() -> None:
         try:
             if session.kept:
-                renew_until(session.kept, stop.wait, lambda: monotonic() - started, session.renewed)
+                renew_until(session.kept, stop.wait, time, session.renewed)
         except AggregateError as error:
             session.kept = None
             say("", f"the cache is no longer renewed: {error}")
@@ -105,11 +105,14 @@ def _kept_alive(session: ChatSession) -> Iterator[None]:
         stop.set()
 
 
-def _answer(session: ChatSession, message: str) -> None:
-    if is_command(message):
-        run_command(session, message)
-    else:
-        session.ask(message)
+def _answer(session: ChatSession, messages: MessageInput, message: str) -> None:
+    try:
+        if is_command(message):
+            run_command(session, message)
+        else:
+            session.ask(message)
+    finally:
+        messages.keep_typed()
 
 
 def _sentence(error: BaseException) -> str:

@@ -1,5 +1,7 @@
 """Where the messages of ``chat`` come from: a person at a terminal, or one line each of a pipe."""
 
+import os
+import select
 import sys
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
@@ -13,9 +15,16 @@ try:
     import readline
 except ImportError:  # Windows, and builds of Python without it: lines are read as they come
     readline = None  # type: ignore[assignment]
+try:
+    import termios
+    import tty
+except ImportError:  # Windows, which does not tell what was typed ahead
+    termios = None  # type: ignore[assignment]
 
 _BLOCK: Final = '"""'
 """Begins and ends a message of several lines, as in TOML and Python."""
+_MORE_SECONDS: Final = 0.05
+"""How long more of a paste is waited for: a terminal holds 4 KB, and takes the next ones as these are read."""
 Complete = Callable[[str, str], Sequence[str]]
 """Returns what may stand in the place of a word, from the line up to it and its beginning."""
 
@@ -35,6 +44,10 @@ class MessageInput(Protocol):
         Raises:
             EOFError: There is none.
         """
+        ...
+
+    def keep_typed(self) -> None:
+        """Let what was typed while a message was answered be a part of the next one, and none of its own."""
         ...
 
     def remember(self, messages: Sequence[str]) -> None:
@@ -68,6 +81,9 @@ class PipedInput:
                 f"a message is not UTF-8 (byte {error.start}): write it as UTF-8"
             ) from None
 
+    def keep_typed(self) -> None:
+        """Do nothing: each line is a message."""
+
     def remember(self, messages: Sequence[str]) -> None:
         """Do nothing: nobody goes back."""
 
@@ -86,20 +102,27 @@ class TerminalInput:
     def __init__(self, complete: Complete) -> None:
         self._complete = complete
         self._matches: list[str] = []
+        self._draft = ""
+        self._takes_pastes = False
         if readline is not None:
             readline.set_completer_delims(" \t\n")
             readline.set_completer(self._match)
-            is_editline = "libedit" in (readline.__doc__ or "")
-            readline.parse_and_bind("bind ^I rl_complete" if is_editline else "tab: complete")
             readline.set_auto_history(False)  # a message of several lines is one entry
+            self._takes_pastes = "libedit" not in (readline.__doc__ or "")
+            if self._takes_pastes:
+                readline.parse_and_bind("tab: complete")
+                readline.parse_and_bind("set enable-bracketed-paste on")  # Python switches it off
+                readline.set_startup_hook(self._insert_draft)
+            else:
+                readline.parse_and_bind("bind ^I rl_complete")
 
     def read(self, label: str) -> str:
-        """Return what is typed.
+        """Return what is typed, behind what was typed before and kept.
 
         Raises:
             EOFError: The user has typed Ctrl-D.
         """
-        line = _line(f"{label}> ")
+        line = self._continued(f"{label}> ")
         if line.lstrip().startswith(_BLOCK):
             lines = [line.lstrip().removeprefix(_BLOCK)]
             while not lines[-1].rstrip().endswith(_BLOCK):
@@ -108,6 +131,22 @@ class TerminalInput:
             line = "\n".join(lines).strip("\n")
         self.remember([line])
         return line
+
+    def keep_typed(self) -> None:
+        """Keep what was typed up to now for the next message."""
+        self._draft = _typed_ahead().rstrip("\n")
+
+    def _continued(self, label: str) -> str:
+        """Return the draft with what is typed behind it; pasted lines are one."""
+        if self._takes_pastes and is_terminal():
+            return _line(label)  # where readline has put the draft
+        draft, self._draft = self._draft, ""
+        # Nobody marks what is pasted: it is what is there at once behind the first line.
+        return f"{draft}{_line(label + draft)}\n{_typed_ahead()}".rstrip("\n")
+
+    def _insert_draft(self) -> None:
+        draft, self._draft = self._draft, ""
+        readline.insert_text(draft)
 
     def remember(self, messages: Sequence[str]) -> None:
         """Let the arrow keys find these."""
@@ -140,3 +179,21 @@ def _line(label: str) -> str:
     if not line:
         raise EOFError
     return line.rstrip("\n")
+
+
+def _typed_ahead() -> str:
+    """Return what was typed or pasted and nobody has read yet."""
+    if termios is None:
+        return ""
+    descriptor, data = sys.stdin.fileno(), b""
+    settings = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor, termios.TCSANOW)  # a line that has not ended counts too
+        while select.select([descriptor], [], [], _MORE_SECONDS)[0] and (
+            piece := os.read(descriptor, 65536)
+        ):
+            data += piece
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSANOW, settings)
+    text = data.decode(errors="replace")
+    return "".join(each for each in text if each.isprintable() or each in "\t\n")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from time import time
 from typing import Any
 
 from aggregate.chat.cache_settings import cache_settings
@@ -90,6 +91,7 @@ class ChatSession:
         quiet: Whether nothing but answers and errors is said.
         totals: What was paid.
         last: The last turn that was prepared.
+        discussion: The name of the discussion.
         kept: What is renewed while the user thinks, if the user's own configuration wants it (rule C-4).
     """
 
@@ -99,6 +101,7 @@ class ChatSession:
     quiet: bool = False
     totals: Totals = field(default_factory=Totals)
     last: PreparedTurn | None = None
+    discussion: str = DEFAULT
     kept: KeepAlive | None = None
     _message: str = ""
     _is_answered: bool = False
@@ -108,11 +111,6 @@ class ChatSession:
     def project(self) -> Project:
         """The project as it is now."""
         return self.open_project(self.settings.selection.budget is not None)
-
-    @property
-    def discussion(self) -> str:
-        """The name of the discussion."""
-        return self.settings.selection.discussion or DEFAULT
 
     def select(self, settings: ChatSettings) -> SelectedModel:
         """Take other settings, if they can be used, and return who is asked with them.
@@ -124,15 +122,15 @@ class ChatSession:
         project = self.open_project(settings.selection.budget is not None)
         selected = select_model(project, settings.selection)
         seeds_of(project, settings.focus, settings.symbols, settings.since)
-        project_discussion(project, settings.selection.discussion, is_new=True)
-        if settings.selection.discussion != self.settings.selection.discussion:
+        project_discussion(project, selected.discussion, is_new=True)
+        if self.discussion != (selected.discussion or DEFAULT):
             self._message, self._is_answered = "", False
-        self.settings = settings
+        self.settings, self.discussion = settings, selected.discussion or DEFAULT
         return selected
 
     def questions(self) -> list[str]:
         """Return what the user has asked in this discussion, oldest first."""
-        turns = project_discussion(self.project, self.settings.selection.discussion, is_new=True)
+        turns = project_discussion(self.project, self.discussion, is_new=True)
         said = (turn for turn in turns.all if isinstance(turn, dict))
         return [str(turn.get("content", "")) for turn in said if turn.get("role") == "User"]
 
@@ -151,16 +149,19 @@ class ChatSession:
         project = self.project
         turn = self._prepare(project, message, replaces=replaces)
         self._say_news(for_reader(turn.warnings), notes_on(turn, date.today()))
+        sent = time()
         completed = deliver(turn, project, as_json=self.as_json, indent=None)
         self._is_answered = True
         self._report(turn, completed)
         minutes = cache_settings(project).keep_alive
-        self.kept = KeepAlive(turn, completed.path, minutes) if minutes else None
+        self.kept = KeepAlive(turn, completed.path, minutes, sent, sent) if minutes else None
         if self.kept and self.kept.renewals:
             self._say_news((), self._renewals_note(self.kept))
 
-    def renewed(self, usage: Usage) -> None:
-        """Add what a renewal has cost."""
+    def renewed(self, kept: KeepAlive, usage: Usage) -> None:
+        """Add what a renewal has cost, and remember what follows it."""
+        if self.kept and self.kept.turn is kept.turn:  # no other turn has come meanwhile
+            self.kept = kept
         amount = price(self.last, usage) if self.last else None
         self.totals = replace(
             self.totals,
@@ -172,7 +173,7 @@ class ChatSession:
     def undo(self) -> str:
         """Take the last question with its answer out of the discussion, and return the question."""
         self._is_answered = False
-        return take_back(self.project, self.settings.selection.discussion)
+        return take_back(self.project, self.discussion)
 
     def compact(self) -> None:
         """Let the model put a summary in the place of the discussion's oldest turns."""
@@ -188,14 +189,13 @@ class ChatSession:
         Raises:
             ConfigError: Nothing was asked in this discussion, or another process has gone on with it.
         """
-        name = self.settings.selection.discussion
-        if self._message and (not self._is_answered or name == NO_DISCUSSION):
+        if self._message and (not self._is_answered or self.discussion == NO_DISCUSSION):
             self.ask(self._message)
             return
         if not self._message and not self.questions():
             raise ConfigError("nothing was asked yet in this discussion: say something")
         # Another process may have gone on meanwhile: its turn is not what is asked once more.
-        asked = last_exchange(self.project, name, question=self._message or None)
+        asked = last_exchange(self.project, self.discussion, question=self._message or None)
         self.ask(str(asked[0]["content"]), replaces=asked)
 
     def _prepare(
@@ -216,6 +216,7 @@ class ChatSession:
             require_key=require_key,
             replaces=replaces,
         )
+        self.discussion = self.last.request.discussion or DEFAULT
         return self.last
 
     def _say_news(self, warnings: Sequence[str], notes: Sequence[str] = ()) -> None:

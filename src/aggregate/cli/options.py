@@ -77,14 +77,16 @@ def complete_discussions(
     return [lazy.CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-def discussion_option(text: str) -> Callable[..., Callable[..., None]]:
-    """Return the option ``--discussion``; its help begins with ``text``."""
+def discussion_option(
+    text: str, usual: str = "the one without a name"
+) -> Callable[..., Callable[..., None]]:
+    """Return the option ``--discussion``; its help begins with ``text``, and says which is the usual one."""
     return click.option(
         "--discussion",
         metavar="NAME",
         default="",
         shell_complete=complete_discussions,
-        help=f"{text} in this discussion; by default in the one without a name, and with none outside of all.",
+        help=f"{text} in this discussion; by default in {usual}, and with none outside of all.",
     )
 
 

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 @click.option(
     "--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs."
 )
-@discussion_option("Show what was said")
+@discussion_option("Show what was said", "one that is configured")
 @click.option("--no-history", is_flag=True, help="Leave the discussion out.")
 @click.option(
     "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
@@ -144,7 +144,7 @@ def run(
             focus_files=typed_places(focus, project.folder / project.config.files.base_dir),
             tier=tier,
             with_history=not no_history,
-            discussion=discussion,
+            discussion=discussion or None,
             generated=generated,
             task=asked,
             budget=budget,

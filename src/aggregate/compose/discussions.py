@@ -40,13 +40,13 @@ class DiscussionTurns(NamedTuple):
 
 
 def discussion_turns(
-    project: Project, name: str, *, scope: Scope, is_new: bool = False
+    project: Project, name: str | None, *, scope: Scope, is_new: bool = False
 ) -> DiscussionTurns:
     """Return the turns of a discussion (rule S-4).
 
     Args:
         project: Whose discussion.
-        name: Its name, ``""`` for the default one, ``"none"`` for none.
+        name: Its name, ``""`` for the default one, ``"none"`` for none, ``None`` for the default one if configured.
         scope: Which files the project may read.
         is_new: Whether there need be no discussion of this name yet.
 
@@ -62,13 +62,15 @@ def discussion_turns(
         configured = tuple(
             turn if isinstance(turn, str) else turn.model_dump() for turn in own_turns
         )
-    file = find_history_file(project.path, name) if project.path else None
+    file = find_history_file(project.path, name or "") if project.path else None
     if file is None:
         if name and not is_new:
             raise _unknown_discussion(project, name)
         return DiscussionTurns(configured)
     check_within(file, scope)
     discussion = read_discussion(file)
+    if name is None and discussion.is_begun_by_send and not configured:
+        return DiscussionTurns()
     return DiscussionTurns(configured, tuple(discussion.turns), discussion.continues, file)
 
 

@@ -112,7 +112,7 @@ def request_for(
     budget: AskedBudget | None = None,
     window: int | None = None,
     answer: int = 0,
-    discussion: str = "",
+    discussion: str | None = None,
     is_new: bool = False,
 ) -> Request:
     """Return what a project's configuration asks for; a preset replaces its files and screenshots.
@@ -133,7 +133,8 @@ def request_for(
             then ``[budget]``.
         window: Tokens of the model's context window, which ``"auto"`` asks for; ``None`` where no model is named.
         answer: Tokens that the model may write, which ``"auto"`` leaves free.
-        discussion: The name of the discussion; by default the one without a name, and ``"none"`` for no turns at all.
+        discussion: The name of the discussion, ``""`` for the one without; by default that one if it is configured, and
+            ``"none"`` for no turns at all.
         is_new: Whether there need be no discussion of this name yet.
 
     Raises:
@@ -160,12 +161,11 @@ def request_for(
     is_asked = task is not None or budget is not None
     if is_asked and not entries and applied is None:
         entries = (Entry(FileItem(ALL_FILES)),)
-    name_of_discussion = discussion_name(discussion)
-    turns = (
-        discussion_turns(project, name_of_discussion, scope=scope, is_new=is_new)
-        if with_history
-        else DiscussionTurns()
-    )
+    name_of_discussion = discussion_name(discussion or "")
+    turns = DiscussionTurns()
+    if with_history:
+        asked = None if discussion is None else name_of_discussion
+        turns = discussion_turns(project, asked, scope=scope, is_new=is_new)
     places = places_of((*focus_files, *(task.focus if task else ())), base_dir)
     if is_asked and places:
         task = replace(task or Task(), focus=places)

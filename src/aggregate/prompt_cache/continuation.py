@@ -67,8 +67,8 @@ def continued_segments(
 ) -> tuple[HashedSegment, ...] | None:
     """Return the last prompt with what is new behind it, ``None`` where it cannot be carried on.
 
-    It cannot where something before the discussion has gone or is another one, and where the text that was sent is no
-    longer to be had.
+    It cannot where something before the discussion, but for a file that is no longer there, has gone or is another one,
+    and where the text that was sent is no longer to be had.
 
     Args:
         earlier: The last prompt that was sent.
@@ -84,7 +84,8 @@ def continued_segments(
         changes = _untold_changes(earlier, prompt, prefix) if prefix else None
     if prefix is None or changes is None:
         return None
-    files = {part.path: part.segment for part in prompt.segments if part.section is Section.FILES}
+    parts = (*prompt.segments, *earlier.gone)
+    files = {part.path: part.segment for part in parts if part.section is Section.FILES}
     now = _PromptNow(history, files, {change.source for change in changes}, count)
     staying = _prefix_segments(earlier, prompt, prefix, now)
     if staying is None:
@@ -100,7 +101,8 @@ def _shared_prefix(
     earlier: CachedPrompt, prompt: HashedPrompt, history: Sequence[HashedSegment]
 ) -> _SharedPrefix | None:
     """Return which segments of the last prompt stay: up to the first one of the discussion that is another one now."""
-    files = {part.path for part in prompt.segments if part.section is Section.FILES and part.path}
+    parts = (*prompt.segments, *earlier.gone)
+    files = {part.path for part in parts if part.section is Section.FILES and part.path}
     others = [
         part.hash.digest
         for part in prompt.segments
@@ -131,7 +133,7 @@ def _untold_changes(
 ) -> list[Segment] | None:
     """Return what is to be told of the files, ``None`` where it is not known what was told."""
     changes: list[Segment] = []
-    for part in prompt.segments:
+    for part in (*prompt.segments, *earlier.gone):
         if part.section is not Section.FILES or not part.path:
             continue
         numbers = prefix.by_file.get(part.path, [])

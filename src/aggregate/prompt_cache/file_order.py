@@ -143,16 +143,17 @@ def _rewritten(
     files = {
         part.path: part for part in prompt.segments if part.section is Section.FILES and part.path
     }
+    known = files | {part.path: part for part in (earlier.gone if earlier else ())}
     rest = [part for part in prompt.segments if part.section is not Section.FILES]
 
     retained: list[RetainedFile] = []
     if earlier and earlier.begins_with(headings):
         behind = sum(part.tokens for part in (*remainder, *rest))
-        retained = retained_files(earlier, files, policy, behind=behind, count=count, grown=grown)
+        retained = retained_files(earlier, known, policy, behind=behind, count=count, grown=grown)
     retained_paths = {file.path for file in retained}
     written = [part for path, part in files.items() if path not in retained_paths]
     diffs = {file.path: file.diff for file in retained if file.diff}
-    reused = reusable_diffs(earlier, retained) if earlier and len(retained) == len(files) else []
+    reused = reusable_diffs(earlier, retained) if earlier and not written else []
     new_diffs = [diff for path, diff in diffs.items() if path not in reused]
     changed = changed_heading(or_more=grown is not None)
     added = _added(list(diffs.values()), _by_change(written, files, changes), changed, count)
@@ -166,7 +167,7 @@ def _rewritten(
         *_by_change(written, files, changes),
         *([HashedSegment.counted(changed, count)] if diffs else []),
         *(diffs[path] for path in reused),
-        *_by_change(new_diffs, files, changes),
+        *_by_change(new_diffs, known, changes),
         *remainder,
         *rest,
     )

@@ -33,11 +33,13 @@ class CachedPrompt:
         fingerprint: Its hashes.
         text: Returns the text of a segment by its number, ``None`` where it is not to be had any more.
         breakpoints: Behind how many segments a cache can be read; behind any number where it is ``None``.
+        gone: What is told of its files that are no longer there; not of those that are there and no longer selected.
     """
 
     fingerprint: PromptFingerprint
     text: Callable[[int], str | None]
     breakpoints: Sequence[int] | None = None
+    gone: Sequence[HashedSegment] = ()
 
     def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
         """Tell whether these are the first segments behind the system prompt."""
@@ -98,7 +100,7 @@ def retained_files(
 
     Args:
         earlier: The last prompt that was sent.
-        files: The files as they are, by path.
+        files: The files as they are, by path, and what is told of those that are gone.
         policy: The provider's cache.
         behind: Tokens of what stands behind the files.
         count: Returns the tokens of a text.
@@ -116,9 +118,8 @@ def retained_files(
     for file in _candidates(old, earlier, files, count, grown):
         retained.append(file)
         extra += file.extra_tokens(files[file.path])
-        if (
-            extra > LARGEST * total
-        ):  # ends here also because diffs take time: a branch may have changed all files
+        # Ends here also because diffs take time: a branch may have changed all files.
+        if extra > LARGEST * total:
             break
         if len(retained) == len(old) == len(files):
             same = _same_with_all(earlier, retained)
@@ -161,7 +162,8 @@ def _candidates(
     count: CountTokens,
     grown: Collection[str] | None,
 ) -> Iterator[RetainedFile]:
-    """Yield the old files, up to one that is no longer there or cannot stay in its older version."""
+    """Yield the old files, up to one that is no longer selected or cannot stay in its older version."""
+    gone = {part.path for part in earlier.gone}
     for number, base in old:
         now = files.get(base.source)
         if now is None:
@@ -169,11 +171,12 @@ def _candidates(
         if now.hash.digest == base.digest:
             yield RetainedFile(now)
             continue
-        if grown is not None and base.source not in grown:
+        is_gone = base.source in gone
+        if grown is not None and base.source not in grown and not is_gone:
             return
         text = earlier.text(number)
-        has_more = grown is not None
-        diff = changed_segment(text, now.segment, or_whole=has_more) if text is not None else None
+        or_whole = grown is not None or is_gone
+        diff = changed_segment(text, now.segment, or_whole=or_whole) if text is not None else None
         if text is None or diff is None:
             return
         shown = shown_in_older(text, now.segment)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from aggregate.models.prompt import Section, Segment, Stability
-from aggregate.sections.files import file_heading
+from aggregate.sections.files import file_heading, file_segment
 from aggregate.text.fences import fence
 from aggregate.text.line_diff import patched, unified_diff
 
@@ -32,6 +32,11 @@ def changed_heading(*, or_more: bool = False) -> Segment:
 def changed_since_heading() -> Segment:
     """Return the heading of changes that are told behind a part of the discussion."""
     return Segment(Section.CHANGED, CHANGED_SINCE, Stability.STABLE)
+
+
+def gone_segment(path: str) -> Segment:
+    """Return what is told of a file that stands above and is no longer there."""
+    return file_segment(path, f"{file_heading(path)} (gone)\n\nIt is no longer there.")
 
 
 def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:

@@ -14,6 +14,8 @@ HISTORY_BYTES = 20_000_000
 _KEY = "history"
 CONTINUES = "continues"
 """The key of the discussion that one goes on from: a fork, or one that was renamed."""
+BEGUN_BY_SEND: Final = 'begun_by = "send"\n'
+"""Begins a file that no user has written: a prompt that ``send`` does not make shows its turns only when asked."""
 DEFAULT: Final = "default"
 """The name of the discussion that has no name of its own, whose turns may also stand in the configuration."""
 NO_DISCUSSION: Final = "none"
@@ -28,10 +30,12 @@ class DiscussionFile(NamedTuple):
     Attributes:
         turns: Strings and tables with ``role`` and ``content``.
         continues: The discussion that this one goes on from, ``None`` for none; ``""`` is the default one.
+        is_begun_by_send: Whether no user has written the file.
     """
 
     turns: list[str | dict[str, Any]]
     continues: str | None = None
+    is_begun_by_send: bool = False
 
 
 def discussion_name(name: str) -> str:
@@ -120,7 +124,7 @@ def read_discussion(path: Path) -> DiscussionFile:
             _KEY,
             "there is no history; write history = [...] at the top level or under [discussion]",
         )
-    return DiscussionFile(_turns(path, key, table[_KEY]), continues)
+    return DiscussionFile(_turns(path, key, table[_KEY]), continues, data.get("begun_by") == "send")
 
 
 def _earlier(name: object) -> str | None:

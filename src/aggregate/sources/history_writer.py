@@ -15,6 +15,7 @@ from aggregate.disk.writing import exclusive_access, replace_text
 from aggregate.errors import ConfigError, OutputError
 from aggregate.models.jsonable import escape_surrogates
 from aggregate.sources.history_reader import (
+    BEGUN_BY_SEND,
     CONTINUES,
     HISTORY_BYTES,
     find_history_file,
@@ -217,7 +218,7 @@ def _parsed_turns(text: str) -> list[Any]:
 def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
     """Return the text of the file with the new turns, which is sure to hold them and the old ones."""
     old_turns: list[Any] = []
-    text = ""
+    text = BEGUN_BY_SEND
     if path.exists():
         old_turns = load_history(path)  # explains what is wrong with it
         text = read_text(path, limit=HISTORY_BYTES)
