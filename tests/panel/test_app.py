@@ -320,7 +320,7 @@ def test_many_files_are_taken_out_and_in_again_at_once(tmp_path: Path) -> None:
     config = '[files]\npaths = [\n  "src/*.py", # all of them\n]\nexclude = ["/a.txt"] # first\n'
     panel = opened(tmp_path, {**dict.fromkeys(names, "x = 1\n"), "manual_slop.toml": config})
     session = panel.session
-    started = time.monotonic()
+    started = time.process_time()
     session.edit([{"op": "view", "paths": some, "mode": "out"}])
     assert '\n    "/src/f1.py",\n' in panel.draft
     assert len(session.project.config.files.exclude) == 1 + len(some)
@@ -331,7 +331,7 @@ def test_many_files_are_taken_out_and_in_again_at_once(tmp_path: Path) -> None:
     assert "# all of them" in panel.draft
     assert "# first" in panel.draft
     assert len(session.project.config.files.paths) == 1
-    assert time.monotonic() - started < 20  # some five here; fifty before
+    assert time.process_time() - started < 20  # some five here; fifty before
 
 
 def test_all_files_of_a_glob_change_the_glob(panel: Opened) -> None:
