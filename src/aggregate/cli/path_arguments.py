@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from aggregate.compose.selection import display_path
-from aggregate.paths.globs import is_glob
+from aggregate.paths.globs import is_glob, split_root
+from aggregate.text.suggestions import nearest_path
 
 
 def from_here(paths: Iterable[str], base_dir: Path) -> tuple[str, ...]:
@@ -16,6 +17,23 @@ def from_here(paths: Iterable[str], base_dir: Path) -> tuple[str, ...]:
     """
     base = Path(os.path.abspath(base_dir))
     return tuple(_from_here(path, Path.cwd(), base) for path in paths)
+
+
+def existing_meant(path: str, folder: Path) -> str:
+    """Return ``: did you mean "..."?`` for a path, or a glob's folder, that is not there, ``""`` where none is near.
+
+    It is mended folder by folder, by the names that there are.
+    """
+    asked, meant = Path(split_root(path)[0] if is_glob(path) else path), ""
+    for part in asked.parts:
+        place = folder / meant
+        is_there = os.path.lexists(place / part)
+        names = sorted(os.listdir(place)) if not is_there and place.is_dir() else []  # noqa: PTH208
+        name = part if is_there else nearest_path(part, names)
+        if not name:
+            return ""
+        meant = os.path.join(meant, name)
+    return "" if Path(meant) == asked else f': did you mean "{meant}"?'
 
 
 def _from_here(path: str, here: Path, base: Path) -> str:

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 def run(
-    sentence: str | None,
+    sentence: tuple[str, ...],
     task: str | None,
     budget: Amount | None,
     focus: tuple[str, ...],
@@ -246,7 +246,7 @@ def _report(
             log_written_prompt(path, meter.fingerprint(tokens.segments if tokens else ()), request)
         return
     prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
-    warnings = report_warnings(stream, tokens, index)
+    warnings = report_warnings(stream, tokens, request.base_dir)
     if as_json:
         data = report_data(path, stream, tokens, warnings) | timings_data()
         write_result(json.dumps(data, indent=2))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from aggregate.compose.focus import unknown_focus
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import files_segments, section_segments
 from aggregate.compose.request import Request
@@ -152,7 +153,7 @@ class PromptStream:
         request = self._request
         for focus in request.focus_paths if request.budget is None else request.focus_files:
             if not any(is_focus(row, [focus]) for row in self._rows):
-                yield f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
+                yield unknown_focus(focus, [row.path for row in self._rows])
 
 
 def beads_text(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:
