@@ -75,7 +75,7 @@ def test_a_symbol_that_is_not_there_is_a_failure(
 
 
 def test_a_mistyped_path_is_answered_with_the_nearest(tmp_path: Path) -> None:
-    """``view``, entries of the configuration and ``--focus`` name the path that is there, and none that is not like it."""
+    """Commands, ``--config``, ``--focus`` and entries name the path that is there, and none that is not like it."""
     files = {"src/shapes.py": SOURCE, "src/b.py": "x = 1\n"}
     folder = project(tmp_path, files)
     for typed, meant in (
@@ -85,6 +85,7 @@ def test_a_mistyped_path_is_answered_with_the_nearest(tmp_path: Path) -> None:
         ("src/shapes.pyy", "src/shapes.py"),
         ("src/a.py", ""),
         ("other/shapes.py", ""),
+        ("src/b.py/shapes.py", ""),
     ):
         ending = f': did you mean "{meant}"?' if meant else ""
         assert mistake(start(folder, "view", typed)) == f"file not found: {typed}{ending}"
@@ -99,6 +100,13 @@ def test_a_mistyped_path_is_answered_with_the_nearest(tmp_path: Path) -> None:
         'warning: file not found: src/shape.py: did you mean "src/shapes.py"?',
         "warning: file not found: src/a.py",
     ]
+    assert 'src/shape.py: did you mean "src/shapes.py"?\n' in start(folder, "check").out
+    assert (
+        'scr/*: no file matches this pattern: did you mean "src"?\n' in start(folder, "stats").err
+    )
+    assert mistake(start(folder, "--config", "manual_slpo.toml")).endswith(
+        'there is no manual_slpo.toml here: did you mean "manual_slop.toml"?'
+    )
     assert 'warning: no file matches this pattern: scr/*: did you mean "src"?' in said
     assert (
         'warning: focus src/bb.py: no file of the project matches it: did you mean "src/b.py"?'

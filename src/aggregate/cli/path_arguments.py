@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from aggregate.compose.selection import display_path
+from aggregate.models.rendered_file import FileRow
 from aggregate.paths.globs import is_glob, split_root
+from aggregate.text.fences import heading_text
 from aggregate.text.suggestions import nearest_path
 
 
@@ -27,13 +29,25 @@ def existing_meant(path: str, folder: Path) -> str:
     asked, meant = Path(split_root(path)[0] if is_glob(path) else path), ""
     for part in asked.parts:
         place = folder / meant
-        is_there = os.path.lexists(place / part)
-        names = sorted(os.listdir(place)) if not is_there and place.is_dir() else []  # noqa: PTH208
-        name = part if is_there else nearest_path(part, names)
+        name = part if os.path.lexists(place / part) else nearest_path(part, _names(place))
         if not name:
             return ""
         meant = os.path.join(meant, name)
     return "" if Path(meant) == asked else f': did you mean "{meant}"?'
+
+
+def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
+    """Return warnings of a prompt; those that end with a path that is not there say which one is meant."""
+    meant = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
+    return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
+
+
+def _names(folder: Path) -> list[str]:
+    """Return what is in a folder, nothing where that cannot be told."""
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return []
 
 
 def _from_here(path: str, here: Path, base: Path) -> str:

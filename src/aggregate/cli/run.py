@@ -202,7 +202,7 @@ def _compose(
     tokens = lazy.PromptTokens.of(meter.places, meter.counts()) if is_counted else None
     if path and tokens and recorder:
         recorder.write(path, stream, tokens)
-    _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
+    _report(path, stream, meter, tokens, request, as_json=as_json, quiet=quiet)
     index.flush()
     return path
 
@@ -235,7 +235,6 @@ def _report(
     meter: PromptMeter,
     tokens: "PromptTokens | None",
     request: Request,
-    index: Index,
     *,
     as_json: bool,
     quiet: bool,

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.cli import lazy
 from aggregate.cli.output import say, warn, warn_all
-from aggregate.cli.path_arguments import existing_meant
+from aggregate.cli.path_arguments import with_meant
 from aggregate.compose.asking import for_reader
 from aggregate.compose.assemble import ComposedPrompt
 from aggregate.models.choice import unknown_names
-from aggregate.text.fences import heading_text
 
 if TYPE_CHECKING:
     from aggregate.tokens.count import PromptTokens
@@ -24,13 +23,7 @@ _ALWAYS_FITS = 1_000_000
 
 def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", base_dir: Path) -> list[str]:
     """Return what was left out or is doubtful, what mistyped paths mean, and whether no model takes the prompt."""
-    warnings = [*unknown_names(stream.missing), *stream.warnings]
-    meant = {
-        heading_text(row.path): existing_meant(row.path, base_dir)
-        for row in stream.rows
-        if row.error
-    }
-    warnings = [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
+    warnings = [*unknown_names(stream.missing), *with_meant(stream.warnings, stream.rows, base_dir)]
     window = None if tokens.document <= _ALWAYS_FITS else lazy.exceeded_window(tokens.document)
     if window is not None:
         folders = ", ".join(
