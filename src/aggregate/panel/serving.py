@@ -37,8 +37,9 @@ _KEEP_SECONDS: Final = 5.0
 """How long the end waits for files with what has come of answers; they are small."""
 _LOOK_SECONDS: Final = 0.5
 """How soon the watch ends once the session has."""
-_BACKLOG: Final = 64
-"""Connections that wait to be taken; a page has a handful."""
+_BACKLOG: Final = 32
+"""Connections that wait to be taken; a page has a handful. With some batches of them under way a system that allows 256
+files has enough beside those that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
