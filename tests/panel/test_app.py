@@ -160,7 +160,6 @@ def test_states_tell_what_a_file_is(tmp_path: Path) -> None:
         "manual_slop.toml": '[files]\npaths = ["src/*.py", "gone.py"]\n',
     }
     panel = opened(tmp_path, files)
-    panel.session.find_secrets()
     states = {name: panel.row(name)["state"] for name in ("src/key.py", "src/a.py", "gone.py")}
     assert states == {"src/key.py": "secret", "src/a.py": "", "gone.py": "error"}
     assert panel.row("src/made.py")["state"] == "generated"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.redaction.redact import Redaction, redact
+from aggregate.models.redaction import Redaction
+from aggregate.redaction.redact import redact
 from aggregate.redaction.rules import RULES, SecretRule
 from aggregate.redaction.scan import find_secrets
 from tests.redaction.samples import FRESH, PLANTED, PROJECTS, Sample, pem

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,7 @@ from aggregate.compose.api import compose_prompt, stream_prompt
 from aggregate.compose.asking import for_reader
 from aggregate.compose.assemble import ComposedPrompt
 from aggregate.compose.numbered_output import write_numbered
-from aggregate.compose.project import redaction_for, request_for
+from aggregate.compose.project import request_for
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.index.store import Index, open_index
@@ -137,7 +136,7 @@ def run(
         return project
 
     def request_again(project: Project) -> Request:
-        request = request_for(
+        return request_for(
             project,
             strategy=strategy,
             preset=preset,
@@ -148,8 +147,8 @@ def run(
             generated=generated,
             task=asked,
             budget=budget,
+            redact=redact,
         )
-        return replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
 
     index = open_index(use=not no_cache, verify=verify)
     if watches:

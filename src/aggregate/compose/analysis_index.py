@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from aggregate.compose.known_files import KnownFile, KnownGroup
 from aggregate.index.kinds import Kind, code_version
+from aggregate.models.redaction import Redaction
 from aggregate.syntax.languages import LANGUAGES, naming_class, telling_names
 from aggregate.text.generated import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 
 if TYPE_CHECKING:
     from aggregate.index.store import Index
-    from aggregate.redaction.redact import Redaction
 
 ANALYSIS_CODE = (
     "compose.analysis_index",
@@ -24,6 +24,7 @@ ANALYSIS_CODE = (
     "compose.redact_prompt",
     "disk.reading",
     "errors",
+    "models.redaction",
     "models.row_maker",
     "ranking.analyse",
     "ranking.analysis",
@@ -58,12 +59,12 @@ class AnalysisIndex:
 
     Args:
         index: Where they are kept.
-        redaction: Which secrets are replaced before, ``None`` for none.
+        redaction: What is a secret; what files with any lead to is kept without.
     """
 
-    def __init__(self, index: "Index", redaction: "Redaction | None") -> None:
+    def __init__(self, index: "Index", redaction: Redaction) -> None:
         self._index = index
-        self._replaced = None if redaction is None else sorted(redaction.allow)
+        self._allowed = sorted(redaction.allow)
         self._digests: dict[tuple[str, str], bytes] = {}
         self._by_suffix: dict[str, bytes] = {}
         self._telling = telling_names() | {name.lower() for name in LOCK_FILES}
@@ -84,11 +85,11 @@ class AnalysisIndex:
         return content_hash + digest
 
     def _digest(self, path: str) -> bytes:
-        """Return a digest of all of a path that decides on an analysis, and of which secrets are replaced before."""
+        """Return a digest of all of a path that decides on an analysis, and of what is no secret."""
         traits = naming_class(path), generated_reason(path, "")
         digest = self._digests.get(traits)
         if digest is None:
-            asked = json.dumps([traits, self._replaced])
+            asked = json.dumps([traits, self._allowed])
             digest = sha256(asked.encode()).digest()[:_DIGEST_BYTES]
             self._digests[traits] = digest
         return digest
@@ -106,7 +107,7 @@ class AnalysisIndex:
     @cached_property
     def settings(self) -> bytes:
         """A digest of all that decides on what is known of a file, besides its content and its name."""
-        asked = json.dumps([self._replaced, sys.byteorder, analysis_version()])
+        asked = json.dumps([self._allowed, sys.byteorder, analysis_version()])
         return sha256(asked.encode()).digest()
 
     def groups(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:

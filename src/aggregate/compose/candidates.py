@@ -148,14 +148,15 @@ class Candidates:
             path=file.path,
             entry=file.item.path,
             content=view.text,
-            source=opened.text,
+            source=opened.source.text,
             view_mode=opened.candidate.mode,
             auto_aggregate=True,
             force_full=file.item.force_full,
             tier=file.entry.tier,
             language=view.language,
             spans=view.spans,
-            redacted=opened.redacted,
+            secrets=opened.source.secrets,
+            redacted=opened.source.redacted,
         )
 
     def level(self, number: int, marks: bytes) -> Level:

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from aggregate.compose.file_messages import (
     error_sentence,
@@ -26,14 +25,12 @@ from aggregate.compose.selection import (
 from aggregate.compose.view_index import KnownView, ViewIndex
 from aggregate.compose.view_pool import render_all
 from aggregate.index.store import Index
+from aggregate.models.redaction import Redaction
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.monitor import get_monitor
 from aggregate.sources.file_content import SourceFile
 from aggregate.syntax.languages import fence_tag
-
-if TYPE_CHECKING:
-    from aggregate.redaction.redact import Redaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +47,6 @@ class RenderedFiles:
     warnings: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths of all files."""
-        return tuple(file.path for file in self.files)
-
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in order."""
         return iter(self.files)
@@ -66,7 +58,7 @@ class FileStream:
     Args:
         selection: The files, and what was left out.
         index: Where views are kept from run to run.
-        redaction: Which secrets are replaced in their texts, ``None`` for none.
+        redaction: What is a secret in their texts, and whether it is replaced.
         reader: Reads the files, by default a new one.
         doubts: What is odd about what was asked for, told before all else.
         with_texts: Whether each file's own text is wanted beside its view. Without, files whose views are kept are
@@ -80,7 +72,7 @@ class FileStream:
         selection: Selection,
         *,
         index: Index,
-        redaction: "Redaction | None" = None,
+        redaction: Redaction,
         reader: FileReader | None = None,
         doubts: Sequence[str] = (),
         with_texts: bool = True,
@@ -95,11 +87,6 @@ class FileStream:
         self._views = ViewIndex(index, redaction, selection.generated.view)
         self._with_texts = with_texts
         self._errors: list[str] = []
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths of all files, known before any is read."""
-        return tuple(file.path for file in self._selection.files)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -137,6 +124,9 @@ class FileStream:
         if prepared.known:
             view = prepared.known.view(source.text)
         elif not file.is_rendered or source.error:
+            if prepared.key:  # nothing was made of the text, but it was searched for secrets
+                whole = View(source.text, language=fence_tag(file.path, source.text))
+                self._views.put(prepared.key, _known_view(file, source, whole))
             return _rendered_file(file, source, None)
         elif isinstance(view, View):
             problems = [problem_text(problem, file.path) for problem in view.problems]
@@ -262,6 +252,7 @@ def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | No
         custom_slices=[dict(piece) for piece in item.custom_slices],
         language=shown.language,
         spans=shown.spans,
+        secrets=source.secrets,
         redacted=source.redacted,
     )
 

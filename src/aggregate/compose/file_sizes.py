@@ -18,6 +18,7 @@ from aggregate.index.file_states import FileState
 from aggregate.index.kinds import Kind, code_version
 from aggregate.index.store import Index
 from aggregate.models.generated import GeneratedPolicy
+from aggregate.models.redaction import AS_THEY_ARE
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import SourceFile
 from aggregate.syntax.languages import LanguageKind, language_of
@@ -89,7 +90,7 @@ def measure_files(
     sizes = _known_sizes(selection, states, index)
     if on_done:
         on_done(len(sizes) * len(MEASURED))
-    reader = FileReader(generated=selection.generated)
+    reader = FileReader(AS_THEY_ARE, selection.generated)
     unknown = [
         (file, state) for file, state in zip(files, states, strict=True) if file.path not in sizes
     ]
@@ -136,7 +137,7 @@ def _read(
     generated: GeneratedPolicy,
 ) -> Iterator[_ReadFile]:
     for file, state in files:
-        source, shown, _ = reader.read_and_remember(file, state, index)
+        source, _, shown = reader.read_and_remember(file, state, index)
         if shown is None:
             continue
         key = None

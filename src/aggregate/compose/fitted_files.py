@@ -40,16 +40,12 @@ class FittedFiles:
         self._refused = refused
 
     @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths of all files that are shown."""
-        return tuple(file.path for file in self._files)
-
-    @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out or is doubtful, one sentence each."""
         remarks = (f"{remark.path}: {remark.problem}" for remark in self._remarks)
         errors = [error_sentence(file) for file in self._files if file.error]
-        noted = file_warnings(self._selection, self._reader.notes, errors, shown=self.paths)
+        paths = (file.path for file in self._files)
+        noted = file_warnings(self._selection, self._reader.notes, errors, shown=paths)
         return (*self._doubts, *noted, *remarks)
 
     @property
