@@ -254,11 +254,12 @@ def test_an_edit_while_a_budget_is_fitted_is_kept(panel: Opened) -> None:
     assert "5000" in panel.draft
 
 
-def test_secrets_are_replaced_wherever_the_prompt_replaces_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("table", ["[redaction]\nrun = true\n", "[task]\ntext = 'a token'\n"])
+def test_secrets_are_replaced_wherever_the_prompt_replaces_them(table: str, tmp_path: Path) -> None:
     """The page shows no secret that ``run`` would not write, also while nothing can be composed."""
     key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0eF3hJ6"
     config = (
-        '[redaction]\nrun = true\n[files]\npaths = ["a.py"]\n[budget]\ntokens = 1\n'
+        f'{table}[files]\npaths = ["a.py"]\n[budget]\ntokens = 1\n'
         f'[discussion]\nhistory = ["User: my key is {key}"]\n'
     )
     panel = opened(tmp_path, {"a.py": f'token = "{key}"\n', "manual_slop.toml": config})
