@@ -433,7 +433,7 @@ class RedactionTable(_Table):
     """Which secrets are replaced by placeholders in a prompt."""
 
     run: bool = Field(
-        default=False, description="Whether `run` replaces secrets too, as `send` does."
+        default=False, description="Whether `run` replaces secrets without a task and a budget too."
     )
     send: bool = Field(
         default=True,
