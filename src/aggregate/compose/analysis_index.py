@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from aggregate.compose.known_files import KnownFile, KnownGroup
 from aggregate.index.kinds import Kind, code_version
-from aggregate.models.redaction import Redaction
 from aggregate.syntax.languages import LANGUAGES, naming_class, telling_names
 from aggregate.text.generated import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 
@@ -59,12 +58,10 @@ class AnalysisIndex:
 
     Args:
         index: Where they are kept.
-        redaction: What is a secret; what files with any lead to is kept without.
     """
 
-    def __init__(self, index: "Index", redaction: Redaction) -> None:
+    def __init__(self, index: "Index") -> None:
         self._index = index
-        self._allowed = sorted(redaction.allow)
         self._digests: dict[tuple[str, str], bytes] = {}
         self._by_suffix: dict[str, bytes] = {}
         self._telling = telling_names() | {name.lower() for name in LOCK_FILES}
@@ -85,11 +82,11 @@ class AnalysisIndex:
         return content_hash + digest
 
     def _digest(self, path: str) -> bytes:
-        """Return a digest of all of a path that decides on an analysis, and of what is no secret."""
+        """Return a digest of all of a path that decides on an analysis."""
         traits = naming_class(path), generated_reason(path, "")
         digest = self._digests.get(traits)
         if digest is None:
-            asked = json.dumps([traits, self._allowed])
+            asked = json.dumps(traits)
             digest = sha256(asked.encode()).digest()[:_DIGEST_BYTES]
             self._digests[traits] = digest
         return digest
@@ -107,7 +104,7 @@ class AnalysisIndex:
     @cached_property
     def settings(self) -> bytes:
         """A digest of all that decides on what is known of a file, besides its content and its name."""
-        asked = json.dumps([self._allowed, sys.byteorder, analysis_version()])
+        asked = json.dumps([sys.byteorder, analysis_version()])
         return sha256(asked.encode()).digest()
 
     def groups(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:

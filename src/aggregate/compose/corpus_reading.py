@@ -46,7 +46,7 @@ def read_corpus(
         on_start: Called once with the number of files of which something is not known.
         on_done: Called with the number of these that have become known.
     """
-    analyses = AnalysisIndex(index, redaction)
+    analyses = AnalysisIndex(index)
     reading = _CorpusReading(files, analyses, index, reader, redaction)
     return reading.corpus(on_start=on_start, on_done=on_done)
 

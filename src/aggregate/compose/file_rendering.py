@@ -84,7 +84,7 @@ class FileStream:
         self._workers = workers
         self._on_done = on_done
         self._reader = reader or FileReader(redaction, selection.generated)
-        self._views = ViewIndex(index, redaction, selection.generated.view)
+        self._views = ViewIndex(index, selection.generated.view)
         self._with_texts = with_texts
         self._errors: list[str] = []
 

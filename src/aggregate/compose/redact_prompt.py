@@ -102,15 +102,16 @@ def redact_file(
 
     Returns:
         The file and its text as they are shown, and the text without secrets, which alone may be kept for later runs.
-        Slices of a text that has changed are taken by their lines; the hash of one that holds secrets is gone.
+        Slices of a text that has changed are taken by their lines. The hash of one that holds secrets, or what only
+        the user's settings make none, is gone: what is kept by it is true whatever anybody allows.
     """
     result = redact(source.text, redaction)
-    if not result.findings:
+    if not result.findings and not result.has_allowed:
         return file, source, source
     source = replace(source, content_hash=b"", secrets=result.findings)
     changed = _changed_lines(source.text, result.text)
     clean = replace(source, text=result.text, redacted=changed)
-    if not redaction.replaces:
+    if not (redaction.replaces and changed):
         return file, source, clean
     return _with_fixed_slices(file, source.text), clean, clean
 

@@ -12,7 +12,6 @@ from aggregate.compose.selection import ResolvedFile
 from aggregate.index.kinds import Kind, code_version
 from aggregate.models.entry import Entry
 from aggregate.models.generated import GeneratedView
-from aggregate.models.redaction import Redaction
 from aggregate.models.view import PackedSpans, Span, View
 from aggregate.sources.file_content import UTF_8
 from aggregate.syntax.languages import LANGUAGES
@@ -117,21 +116,19 @@ class NameTraits(NamedTuple):
 
 
 class ViewIndex:
-    """Finds views of files without secrets by what these hold, how they are shown and what is no secret.
+    """Finds views of files without secrets by what these hold and how they are shown.
 
     Args:
         index: Where they are kept.
-        redaction: What is a secret; what files with any lead to is kept without.
         generated: What is shown of generated files that a glob stands for.
 
     Attributes:
         index: Where they are kept, and what is known of files.
     """
 
-    def __init__(self, index: "Index", redaction: Redaction, generated: GeneratedView) -> None:
+    def __init__(self, index: "Index", generated: GeneratedView) -> None:
         self.index = index
         self._generated = generated
-        self._allowed = sorted(redaction.allow)
         # By entry and name, since a glob stands for thousands of files; the entry stays, so that its id is its own.
         self._asked: dict[tuple[int, NameTraits], tuple[Entry, bytes]] = {}
 
@@ -163,7 +160,6 @@ class ViewIndex:
             item.ast_mask,
             item.custom_slices,
             file.generated_view(self._generated).value,
-            self._allowed,
         ]
         return sha256(json.dumps(asked, default=str).encode()).digest()
 

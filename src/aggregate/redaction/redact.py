@@ -24,10 +24,12 @@ class Redacted:
     Attributes:
         text: The text.
         findings: What was replaced, in order.
+        has_allowed: Whether it holds something that the settings alone make no secret.
     """
 
     text: str
     findings: tuple[Finding, ...] = ()
+    has_allowed: bool = False
 
 
 def redact(text: str, redaction: Redaction) -> Redacted:
@@ -38,20 +40,21 @@ def redact(text: str, redaction: Redaction) -> Redacted:
     ``[REDACTED]`` or ``***``. Redacting once more changes nothing.
     """
     data = text.encode("utf-8", "surrogatepass")
-    secrets = _not_allowed(data, redaction) if data else []
+    found = _found(data) if data else []
+    secrets = _not_allowed(data, found, redaction)
     if not secrets:
-        return Redacted(text)
+        return Redacted(text, has_allowed=bool(found))
     findings = _findings(data, secrets)
     data = _replaced(data, secrets, room=_GROWTH)
     # What stood before a secret may now stand before something else, so that a rule finds it there.
     for _ in range(_PASSES):
-        secrets = _not_allowed(data, redaction)
+        secrets = _not_allowed(data, _found(data), redaction)
         if not secrets:
             break
         findings += _findings(data, secrets)
         data = _replaced(data, secrets, room=0.0)
     else:
-        while secrets := _not_allowed(data, redaction):
+        while secrets := _not_allowed(data, _found(data), redaction):
             findings += _findings(data, secrets)
             data = _blanked(data, secrets)
     findings.sort(key=lambda finding: finding.line)
@@ -63,8 +66,8 @@ def digest_of(value: bytes) -> str:
     return f"sha256:{hashlib.sha256(value).hexdigest()}"
 
 
-def _not_allowed(data: bytes, redaction: Redaction) -> "list[Secret]":
-    """Return the secrets that are not allowed."""
+def _found(data: bytes) -> "list[Secret]":
+    """Return the secrets but for those whose lines say that they are none."""
     from aggregate.redaction.scan import find_secrets  # its rules and their library take 40 ms
 
     allowed_line = ALLOWED_LINE.encode()
@@ -74,11 +77,15 @@ def _not_allowed(data: bytes, redaction: Redaction) -> "list[Secret]":
         if secret.start > end:
             start, end = data.rfind(b"\n", 0, secret.start) + 1, _line_end(data, secret.start)
             allowed = data.find(allowed_line, start, end) >= 0
-        if not allowed and not (
-            redaction.allow and digest_of(secret.value(data)) in redaction.allow
-        ):
+        if not allowed:
             secrets.append(secret)
     return secrets
+
+
+def _not_allowed(data: bytes, secrets: "list[Secret]", redaction: Redaction) -> "list[Secret]":
+    """Return the secrets that the settings do not allow."""
+    allow = redaction.allow
+    return [each for each in secrets if not (allow and digest_of(each.value(data)) in allow)]
 
 
 def _findings(data: bytes, secrets: "Sequence[Secret]") -> list[Finding]:
