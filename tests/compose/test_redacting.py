@@ -3,8 +3,11 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -15,8 +18,9 @@ from aggregate.chat.turn import ModelSelection, prepare_turn, send_turn
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.layout import Strategy
-from aggregate.compose.project import redaction_for, request_for
+from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.config.load import load_config
+from aggregate.index.store import Index
 from aggregate.models.group import MergeStrategy
 from aggregate.models.prompt import Prompt
 from aggregate.models.redaction import AS_THEY_ARE, Redaction
@@ -24,6 +28,7 @@ from aggregate.models.result import AggregatedResult
 from aggregate.models.view import View
 from aggregate.prompt_cache.simulator import SimulatedCache
 from aggregate.redaction.redact import digest_of
+from aggregate.redaction.scan import find_secrets
 from aggregate.sources.history_reader import load_history
 from tests.cli.command_line import start
 from tests.fakes.conducting import conducted, track_project
@@ -138,8 +143,6 @@ def test_the_source_map_is_that_of_the_file(tmp_path: Path, view: str) -> None:
         }
     }
     project(tmp_path, {"a.py": text})
-    from aggregate.compose.project import open_project
-
     request = request_for(open_project(config))
     raw, clean = (
         compose_prompt(replace(request, redaction=one)).records[0]
@@ -158,8 +161,6 @@ def test_slices_are_found_in_the_text_on_disk(tmp_path: Path) -> None:
     item = {"path": "a.py", "view_mode": "custom", "custom_slices": [dict(anchor)]}
     folder = project(tmp_path, {"a.py": "import os\n\n" + CODE})
     config = {"files": {"base_dir": str(folder), "paths": [item]}}
-    from aggregate.compose.project import open_project
-
     for tier in (None, 3):
         request = request_for(open_project(config), tier=tier)
         made = compose_prompt(replace(request, redaction=Redaction())).prompt.markdown
@@ -381,3 +382,42 @@ print([name for name in sys.modules if name in ("re2", "aggregate.redaction.rule
         for _ in range(2)
     ]
     assert printed == ["['re2', 'aggregate.redaction.rules']\n", "[]\n"]
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"task": "call"}, {"budget": 500}, {"task": "call", "budget": 500}], ids=str
+)
+def test_texts_known_to_hold_none_are_not_searched_again(
+    asked: dict[str, Any], tmp_path: Path
+) -> None:
+    """Where secrets are replaced, a later run searches words and names, and of the files only those that hold secrets."""
+    files = {
+        "a.py": "def call():\n    return 1\n",
+        "b.md": "# B\n",
+        "c.go": "package c\n",
+        "key.py": CODE,
+    }
+    config = {"files": {"base_dir": str(project(tmp_path / "p", files)), "paths": ["*"]}}
+    request = request_for(open_project(config), redact=True, **asked)
+    searched = []
+    for _ in range(2):
+        with Index(tmp_path / "index/i.sqlite", limit=10**8, now=lambda: 2 * 10**18) as index:
+            texts = searched_in(lambda: compose_prompt(request, index=index))
+        searched.append({name for name, text in files.items() if text in texts})
+    assert searched == [set(files), {"key.py"}]
+
+
+def searched_in(work: Callable[[], object]) -> set[str]:
+    """Return the texts in which secrets are looked for meanwhile."""
+    texts: set[str] = set()
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code is find_secrets.__code__:
+            texts.add(frame.f_locals["data"].decode())
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return texts
