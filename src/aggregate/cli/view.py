@@ -10,7 +10,7 @@ from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_
 from aggregate.errors import SyntaxViewError
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sources.file_content import read_file
-from aggregate.views.dispatch import render
+from aggregate.views.one_text import view_of
 
 
 @click.command()
@@ -40,7 +40,7 @@ def view(
     mask = dict(_symbol(symbol) for symbol in symbols)
     slices = tuple(_line_range(lines) for lines in line_ranges)
     request = ViewRequest(str(path), source.text, _view_mode(mode, mask, slices), mask, slices)
-    rendered = render(request)
+    rendered = view_of(request)
     write_result(rendered.text)
     if language := missing_grammar(request):
         notes = missing_grammar_notes([(request.path, language)])

@@ -22,6 +22,7 @@ ANALYSIS_CODE = (
     "compose.generated_files",
     "compose.known_files",
     "compose.redact_prompt",
+    "concurrency.child_server",  # whose limits decide what is analysed without a grammar
     "disk.reading",
     "errors",
     "models.row_maker",

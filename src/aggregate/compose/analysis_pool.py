@@ -1,26 +1,23 @@
-"""Many analyses at once: in this process while there is little to read, in a few processes of our own where it pays."""
+"""Many analyses at once, made in child processes."""
 
-import os
-from collections import deque
-from collections.abc import Iterable, Iterator
-from itertools import chain
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 
 from aggregate.compose.known_files import AnalysisRequest, KnownFile
 from aggregate.compose.view_pool import useful_workers
+from aggregate.concurrency.children import Call, in_child, in_children
+from aggregate.errors import DeadlineError
+from aggregate.sources.file_content import SourceFile
 
-if TYPE_CHECKING:
-    from aggregate.compose.analysis_processes import SaveAnalysis
-
-_WORTH_CHARACTERS: Final = 1_500_000
-"""About 0.6 seconds of analysing. Two processes need a quarter of that to start; what comes behind is twice as fast."""
+SaveAnalysis = Callable[[str, SourceFile, bytes], None]
+"""Takes a file's path, what reading it gave, and its packed ``KnownFile``."""
 
 
 def pack_all(
     requests: Iterable[AnalysisRequest],
     *,
     workers: int | None = None,
-    save: "SaveAnalysis | None" = None,
+    save: SaveAnalysis | None = None,
 ) -> Iterator[bytes | None]:
     """Yield the packed ``KnownFile`` of each request, in their order.
 
@@ -28,32 +25,42 @@ def pack_all(
 
     Args:
         requests: What to analyse.
-        workers: How many processes; ``0`` or ``1`` means this one. By default one per core if there is much to do.
+        workers: How many processes at most; by default one per core.
         save: Takes what processes have analysed and nobody has taken, where the work is ended before its time.
     """
-    stream = iter(requests)
-    if workers is None:
-        workers = useful_workers()
-        held: deque[AnalysisRequest] = deque()
-        if workers > 1 and not _is_much(stream, held):
-            workers = 1
-        stream = chain(held, stream)
-    if workers > 1 and os.name == "posix":  # elsewhere no pipe can be read without waiting
-        # Processes and pipes, which few runs need.
-        from aggregate.compose.analysis_processes import pack_in_processes
 
-        yield from pack_in_processes(stream, workers=workers, save=save)
-        return
-    for request in stream:
-        yield KnownFile.of(*request).pack() if request else None
+    def on_cut(call: Call[AnalysisRequest, bytes]) -> None:
+        if save and call.about and isinstance(call.answer, bytes):
+            save(*call.about, call.answer)
+
+    calls = map(_call, requests)
+    with closing(in_children(calls, workers=useful_workers(workers), on_cut=on_cut)) as answered:
+        for call in answered:
+            yield _packed(call)
 
 
-def _is_much(stream: Iterator[AnalysisRequest], held: deque[AnalysisRequest]) -> bool:
-    """Take requests into ``held`` until processes are worth it, and tell whether they are."""
-    size = 0
-    for request in stream:
-        held.append(request)
-        size += len(request[1].text) if request else 0
-        if size >= _WORTH_CHARACTERS:
-            return True
-    return False
+def pack_one(path: str, source: SourceFile) -> bytes:
+    """Return the packed ``KnownFile`` of what reading the file at ``path`` gave."""
+    try:
+        return in_child(_analysed, path, source)
+    except DeadlineError:
+        return _without_grammar(path, source)
+
+
+def _call(request: AnalysisRequest) -> Call[AnalysisRequest, bytes]:
+    return Call(request, _analysed if request else None, request or ())
+
+
+def _packed(call: Call[AnalysisRequest, bytes]) -> bytes | None:
+    if isinstance(call.answer, bytes):
+        return call.answer
+    return _without_grammar(*call.about) if call.about else None
+
+
+def _analysed(path: str, source: SourceFile) -> bytes:
+    return KnownFile.of(path, source).pack()
+
+
+def _without_grammar(path: str, source: SourceFile) -> bytes:
+    """Analyse here what a child process was lost over."""
+    return KnownFile.of(path, source, with_grammar=False).pack()

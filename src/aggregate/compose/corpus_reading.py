@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from aggregate.compose.analysis_index import AnalysisIndex
-from aggregate.compose.analysis_pool import pack_all
+from aggregate.compose.analysis_pool import pack_all, pack_one
 from aggregate.compose.corpus_files import CorpusFiles
 from aggregate.compose.file_corpus import FileCorpus, NumberedGroup, source_hash
 from aggregate.compose.file_groups import FileGroup, GroupPlan, Member, groups_of
@@ -208,7 +208,7 @@ class _CorpusReading:
         (member.known,) = self._analyses.files([member.identity])
         if member.known is None:
             self._analysed += 1
-            self._keep(member, KnownFile.of(file.path, source).pack())
+            self._keep(member, pack_one(file.path, source))
         return SourceFile("")
 
     def _keep(self, member: Member, packed: bytes) -> None:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Final
 
 from aggregate.compose.analysis_index import HASH_BYTES, AnalysisIndex
+from aggregate.compose.analysis_pool import pack_one
 from aggregate.compose.corpus_files import ABSENT, CorpusColumns
 from aggregate.compose.file_groups import FileGroup
 from aggregate.compose.file_reading import FileNotes, FileReader
@@ -249,7 +250,7 @@ class FileCorpus:
 
     def _analyse(self, number: int, source: SourceFile) -> None:
         path = self._columns.shown[number].path
-        self._analyses[number] = KnownFile.of(path, source).analysis
+        self._analyses[number] = KnownFile.unpack(pack_one(path, source)).analysis
         self._columns.identities[number] = self._index.identity(path, source_hash(source))
         self._columns.hashes[number] = source.content_hash
 

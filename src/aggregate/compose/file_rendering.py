@@ -11,7 +11,6 @@ from aggregate.compose.file_messages import (
     file_warnings,
     problem_text,
     refusals,
-    view_error_text,
 )
 from aggregate.compose.file_reading import FileReader, NoteKind, invisible_in
 from aggregate.compose.generated_files import WrittenBy
@@ -29,6 +28,7 @@ from aggregate.index.store import Index
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.monitor import get_monitor
+from aggregate.sections.files import view_error_text
 from aggregate.sources.file_content import SourceFile
 from aggregate.syntax.languages import fence_tag
 

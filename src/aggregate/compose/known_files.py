@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from aggregate.compose.file_reading import invisible_in
 from aggregate.compose.generated_files import WrittenBy
-from aggregate.ranking.analyse import analyse
 from aggregate.ranking.analysis import Analysis
 from aggregate.ranking.columns import column, numbers
 from aggregate.ranking.term_groups import NameGroup, pack_names, pack_terms
@@ -72,9 +71,13 @@ class KnownFile(NamedTuple):
     analysis: Analysis
 
     @classmethod
-    def of(cls, path: str, source: SourceFile) -> "KnownFile":
-        """Analyse what reading the file at ``path`` gave."""
-        return cls(ReadFacts.of(path, source), analyse(path, source.text))
+    def of(cls, path: str, source: SourceFile, *, with_grammar: bool = True) -> "KnownFile":
+        """Analyse what reading the file at ``path`` gave; with its grammar in child processes only."""
+        from aggregate.ranking.analyse import analyse  # the parser, which these alone need
+
+        return cls(
+            ReadFacts.of(path, source), analyse(path, source.text, with_grammar=with_grammar)
+        )
 
     def pack(self) -> bytes:
         """Return it as bytes, for this machine."""

@@ -1,23 +1,22 @@
 """Sections to one prompt, in the order that keeps the changing parts behind the stable ones."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from aggregate.compose.view_pool import render_all
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
-from aggregate.models.shown_text import ShownText
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sections.discussion import OmittedTurns, discussion_segments
 from aggregate.sections.files import (
     FILES,
     FILES_SUMMARY,
-    file_block,
-    file_segment,
     files_section,
     rendered_segment,
+    view_segment,
 )
-from aggregate.views.dispatch import render
 
 if TYPE_CHECKING:
     from aggregate.sections.subagent_results import OmittedResults, Results
@@ -51,7 +50,7 @@ def files_segments(
     """
     in_prompt = (file for file in files if file.auto_aggregate)
     if is_summarized(strategy, summary_only=summary_only):
-        return files_section(FILES_SUMMARY, map(_summary_segment, in_prompt))
+        return files_section(FILES_SUMMARY, _summary_segments(in_prompt))
     return files_section(FILES, map(rendered_segment, in_prompt))
 
 
@@ -78,16 +77,26 @@ def section_segments(
     yield from discussion_segments(history, omitted_turns)
 
 
-def _summary_segment(file: RenderedFile) -> Segment:
-    """Return a file's digest, made from the raw text (rule M-X2).
+def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
+    """Yield the files' digests, made from the raw texts (rule M-X2).
 
     Files forced to full (rule M-X3), errors and files excluded on purpose are shown as they are.
     """
-    if file.force_full or file.error or file.view_mode is ViewMode.NONE:
-        return rendered_segment(file)
-    view = render(ViewRequest(file.path, file.source, ViewMode.SUMMARY))
-    block = file_block(file.path, view.text, language=view.language)
-    return file_segment(file.path, block, ShownText(file.source, view.spans, file.redacted))
+    waiting: deque[tuple[RenderedFile, ViewRequest]] = deque()
+
+    def requests() -> Iterator[ViewRequest]:
+        for file in files:
+            is_as_it_is = file.force_full or file.error or file.view_mode is ViewMode.NONE
+            mode = ViewMode.NONE if is_as_it_is else ViewMode.SUMMARY
+            waiting.append((file, ViewRequest(file.path, file.source, mode)))
+            yield waiting[-1][1]
+
+    for view in render_all(requests()):
+        file, request = waiting.popleft()
+        if request.mode is ViewMode.NONE:
+            yield rendered_segment(file)
+        else:
+            yield view_segment(file, request.mode, view)
 
 
 def _section_segment(section: Section, text: str, stability: Stability) -> tuple[Segment, ...]:

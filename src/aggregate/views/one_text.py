@@ -1,15 +1,25 @@
-"""The views of one language, for hosts that have a text at hand."""
+"""Views for whoever has one text at hand, made in a child process where that takes a grammar."""
 
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
+from aggregate.concurrency.children import in_child
 from aggregate.errors import SyntaxViewError
-from aggregate.models.view import ViewMode, ViewRequest
+from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import HOW_TO_INSTALL, LANGUAGES, Language, language_named
 from aggregate.syntax.symbols import read_module
+from aggregate.views.dispatch import render, takes_grammar
 from aggregate.views.masked import find_symbol
-from aggregate.views.outline import outline
-from aggregate.views.skeleton import skeleton
+
+
+def view_of(request: ViewRequest) -> View:
+    """Return the view that ``request`` asks for, made in a child process where that takes a grammar.
+
+    Raises:
+        DeadlineError: It takes far more time or memory than the view of a program of its size does.
+    """
+    return in_child(render, request) if takes_grammar(request) else render(request)
 
 
 @dataclass(frozen=True)
@@ -39,11 +49,11 @@ class ASTParser:
 
     def get_skeleton(self, content: str) -> str:
         """Return ``content`` without the bodies of its functions."""
-        return skeleton(self._request(content, ViewMode.SKELETON)).text
+        return view_of(self._request(content, ViewMode.SKELETON)).text
 
     def get_code_outline(self, content: str) -> str:
         """Return a row per definition: its lines and its signature, indented by nesting."""
-        return outline(self._request(content, ViewMode.OUTLINE)).text
+        return view_of(self._request(content, ViewMode.OUTLINE)).text
 
     def get_definition(self, content: str, symbol: str) -> str:
         """Return the whole text of every definition that ``symbol`` names, parted by a blank line.
@@ -64,7 +74,7 @@ class ASTParser:
         return "\n\n".join(map(module.header, definitions))
 
     def _find(self, content: str, symbol: str) -> tuple[Module, list[Definition]]:
-        module = read_module(content, self._row)
+        module = in_child(read_module, content, self._row)
         definitions = find_symbol(module, symbol)
         if not definitions:
             raise SyntaxViewError(f"symbol not found: {symbol}")
@@ -72,3 +82,8 @@ class ASTParser:
 
     def _request(self, content: str, mode: ViewMode) -> ViewRequest:
         return ViewRequest(f"text{self._row.suffixes[0]}", content, mode)
+
+
+def summarise_file(path: str | PurePath, content: str) -> str:
+    """Return the digest of ``content``, of which the name of ``path`` tells the kind (rule M-16)."""
+    return view_of(ViewRequest(str(path), content, ViewMode.SUMMARY)).text
