@@ -107,7 +107,7 @@ if (
     from aggregate.tools import ToolRegistry as ToolRegistry
     from aggregate.tools import standard_tools as standard_tools
     from aggregate.tools.analysis import execute_data_analysis as execute_data_analysis
-    from aggregate.views.one_text import ASTParser as ASTParser
+    from aggregate.views.ast_parser import ASTParser as ASTParser
     from aggregate.views.one_text import summarise_file as summarise_file
 
 _HOMES = {
@@ -244,7 +244,8 @@ _HOMES = {
         "standard_tools",
     ),
     "aggregate.tools.analysis": ("execute_data_analysis",),
-    "aggregate.views.one_text": ("ASTParser", "summarise_file"),
+    "aggregate.views.ast_parser": ("ASTParser",),
+    "aggregate.views.one_text": ("summarise_file",),
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -141,7 +141,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         "cli.send",
         "cli.results",
         "chat.turn",
-        "views.one_text",
+        "views.ast_parser",
     ):
         import_module(f"aggregate.{module}")
     for module in modules:

@@ -51,10 +51,10 @@ def serve_calls(pipes: tuple[int, int] | None = None) -> None:
 def _answer(request: bytes) -> bytes:
     """Return what a function returns, or the error that it raises; where the memory does not suffice, end."""
     _limit_time(_SECONDS + len(request) * _SECONDS_PER_BYTE)
-    value: object = None
+    number, value = -1, None
     error: Exception | None = None
     try:
-        function, arguments = pickle.loads(request)  # noqa: S301 - a private pipe from the parent
+        number, function, arguments = pickle.loads(request)  # noqa: S301 - a private pipe from the parent
         value = function(*arguments)
     except MemoryError:
         os._exit(1)
@@ -62,7 +62,7 @@ def _answer(request: bytes) -> bytes:
         error = problem
     except Exception:  # noqa: BLE001 - whatever it is, the parent raises it; many errors cannot be pickled
         error = RuntimeError(traceback.format_exc())
-    answer = pickle.dumps((value, error), protocol=pickle.HIGHEST_PROTOCOL)
+    answer = pickle.dumps((number, value, error), protocol=pickle.HIGHEST_PROTOCOL)
     _limit_time(0)
     return answer
 

@@ -11,7 +11,8 @@ from aggregate.text.lines import split_lines
 from aggregate.tools.file_access import ProjectFiles, read_project_text
 from aggregate.tools.registry import ToolRegistry
 from aggregate.tools.tool import make_tool
-from aggregate.views.one_text import ASTParser, summarise_file
+from aggregate.views.ast_parser import ASTParser
+from aggregate.views.one_text import summarise_file
 
 MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from aggregate.errors import DeadlineError
 from aggregate.models.view import PackedView, View, ViewRequest
-from aggregate.syntax.shared_parse import shared_parse
 from aggregate.views.dispatch import render
-from aggregate.views.fallback import plain_digest
 
 
 def packed_views(requests: Sequence[ViewRequest]) -> list[PackedView | str]:
     """Return the views of one text, which is parsed once, as they cross to another process."""
+    from aggregate.syntax.shared_parse import shared_parse  # for children
+
     with shared_parse():
         views = [render_view(request) for request in requests]
     return [view if isinstance(view, str) else view.pack() for view in views]
@@ -35,6 +35,8 @@ def render_view(request: ViewRequest) -> View | str:
 
 def without_grammar(request: ViewRequest, problem: str) -> View:
     """Return what can be said of a text that its grammar cannot read, below a sentence that says so."""
+    from aggregate.views.fallback import plain_digest  # many patterns
+
     problem = f'{problem}; show the file with view_mode = "full", or exclude it'
     digest = plain_digest(request.path, request.text)
     return View("\n".join([f"NOTE: {problem}", *digest]), language="text", problems=(problem,))
