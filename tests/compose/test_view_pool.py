@@ -183,10 +183,11 @@ def test_threads_may_render_at_the_same_time() -> None:
 
 def test_a_reader_that_stops_early_leaves_no_process_at_work() -> None:
     """Giving up after the first view ends the processes that are busy; one or two may wait for what comes next."""
+    before = set(children())
     views = render_all(requests(45), workers=4)
     assert isinstance(next(views), View)
     views.close()  # type: ignore[attr-defined]
-    assert len(children()) <= 2
+    assert len(set(children()) - before) <= 2
     assert zombies() == []
 
 

@@ -4,7 +4,6 @@ A function is found by its name in the child, and what it takes and returns cros
 process, and more are started where calls pile up. They stay for the calls of later, to the end of this process.
 """
 
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -24,8 +23,6 @@ PATIENCE: Final = 60.0
 """Seconds that a child has for a call, whatever it does: it computes for less, so only one that sleeps is given up."""
 _MOST_WAITING: Final = 4_000_000
 """Bytes of all calls that are not answered yet: a large one at the front stops nobody for half a second."""
-_LAST_SECONDS: Final = 1.0
-"""For what children are at when work is ended before its time: nobody who has pressed Ctrl-C waits longer."""
 
 
 def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
@@ -53,7 +50,6 @@ def in_children(
     patience: float = PATIENCE,
     renewed_after: int | None = None,
     on_cut: Callable[[Call[_About, _Answer]], None] | None = None,
-    last_seconds: float = _LAST_SECONDS,
 ) -> Generator[Call[_About, _Answer], None, None]:
     """Yield the calls in their order, each with its answer; a few megabytes of them are taken ahead.
 
@@ -63,7 +59,6 @@ def in_children(
         patience: Seconds that a process has for a call.
         renewed_after: Bytes after which a process is replaced by a new one, by default some ten million.
         on_cut: Takes calls that are answered and that nobody has taken, where the work is ended before its time.
-        last_seconds: How long processes are waited for then.
 
     Raises:
         SyntaxViewError: No process can be started.
@@ -98,7 +93,7 @@ def in_children(
                 lanes.await_answers()
     finally:
         if lanes and on_cut and waiting:
-            lanes.finish(time.monotonic() + last_seconds)
+            lanes.take_answers()
             for call in waiting:
                 if call.function and call.is_answered:
                     on_cut(call)

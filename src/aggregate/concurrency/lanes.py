@@ -10,7 +10,6 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import Iterable
 from itertools import count
 from typing import Any, Final
 
@@ -71,19 +70,18 @@ class Lanes:
         """Wait until a child has answered, or one has not in time, and let all that are busy take that up."""
         busy = [lane for lane in self._lanes if lane.calls]
         began = time.monotonic()
-        _wait(busy, began + min(lane.patience_left for lane in busy))
+        wait_for_any(
+            [lane.process for lane in busy if lane.process],
+            began + min(lane.patience_left for lane in busy),
+        )
         waited = time.monotonic() - began
         for lane in busy:
             lane.advance(waited)
 
-    def finish(self, end: float) -> None:
-        """Take up what children answer until ``end`` (of ``monotonic``)."""
-        while time.monotonic() < end and (
-            busy := [lane for lane in self._lanes if lane.is_working]
-        ):
-            _wait(busy, end)
-            for lane in busy:
-                lane.take_answers()
+    def take_answers(self) -> None:
+        """Take up what children have answered."""
+        for lane in self._lanes:
+            lane.take_answers()
 
     def give_back(self) -> None:
         """Keep some children for the calls of later, and end the others."""
@@ -114,11 +112,6 @@ class _Lane:
     def has_room(self) -> bool:
         """Whether it may be asked for more: one that is to be renewed answers first what it was asked."""
         return self.ahead < _AHEAD and not (self.calls and self._is_worn)
-
-    @property
-    def is_working(self) -> bool:
-        """Whether answers may still come."""
-        return bool(self.calls) and self.process is not None and not self.process.has_ended
 
     @property
     def is_fit(self) -> bool:
@@ -192,10 +185,6 @@ class _Lane:
         self.ahead = 0
         process, self.process = self.process, None
         return process.kill() if process else 0
-
-
-def _wait(lanes: Iterable[_Lane], end: float) -> None:
-    wait_for_any([lane.process for lane in lanes if lane.process], end)
 
 
 _idle: list[_Lane] = []
