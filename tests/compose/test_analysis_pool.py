@@ -48,7 +48,9 @@ def test_a_file_that_a_process_is_lost_over_is_analysed_without_its_grammar() ->
     """Its terms and pieces are known, its definitions are not, and the other files lose nothing (rule T-5)."""
     text = "def f():\n    return g()\n"
     requests = [("a.py", Deadly(text)), ("b.py", SourceFile(text))]
-    lost, whole = (KnownFile.unpack(packed).analysis for packed in pack_all(requests) if packed)
+    known = [KnownFile.unpack(packed) for packed in pack_all(requests) if packed]
+    assert [bool(file.facts.problem) for file in known] == [True, False]
+    lost, whole = (file.analysis for file in known)
     assert [name.path for name in whole.definitions] == [("f",)]
     assert not lost.definitions
     assert not lost.references

@@ -8,10 +8,12 @@ from textwrap import dedent
 
 import pytest
 
+from tests.cli.command_line import start
 from tests.project import project
 
-HOSTILE = "- " * 40_000
+HOSTILE = "hello:\n" + ("- " * 500 + "\n") * 80
 """YAML that its grammar crashes over."""
+NAMED = '[files]\npaths = [{path = "bad.yaml", view_mode = "outline"}]\n'
 FILES = {
     "manual_slop.toml": """\
         [files]
@@ -35,7 +37,7 @@ FILES = {
 }
 COMMANDS = (
     ("run",),
-    ("run", "--stdout", "--budget", "2000", "f"),
+    ("run", "--stdout", "--budget", "2000", "--task", "f"),
     ("run", "--stdout", "--strategy", "summarize"),
     ("run", "--stdout", "--tier", "3", "--focus", "d.md"),
     ("stats",),
@@ -106,3 +108,15 @@ def test_no_grammar_is_loaded_here(name: str, tmp_path: Path) -> None:
     *said, loaded = done.stdout.splitlines()
     assert loaded == "loaded: []"
     assert any("def f(x)" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("run", "--budget", "2000", "--task", "hello"), ("run",), ("stats",), ("view", "bad.yaml")],
+)
+def test_a_text_that_is_given_up_is_named_once(command: tuple[str, ...], tmp_path: Path) -> None:
+    """One sentence says which file its parser was lost over, also where an earlier run is asked what it holds."""
+    project(tmp_path, {"bad.yaml": HOSTILE, "manual_slop.toml": NAMED})
+    for _ in range(2):
+        err = start(tmp_path, *command).err
+        assert err.count("bad.yaml: the parser crashes over this text") == 1, err

@@ -87,7 +87,8 @@ def stats(
     if as_json:
         write_result(json.dumps([_data(file, scores) for file in sizes], indent=2))
         return
-    warn_all([f"{file.path}: {file.error}" for file in sizes if file.error], more="--json")
+    told = ((file.path, file.error or file.problem) for file in sizes)
+    warn_all([f"{path}: {sentence}" for path, sentence in told if sentence], more="--json")
     measured = [file for file in sizes if not file.error]
     warn_all(_missing_grammars(measured))
     rows = folder_rows(measured, scores)

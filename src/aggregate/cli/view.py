@@ -7,7 +7,7 @@ import click
 
 from aggregate.cli.output import say, write_result
 from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_notes
-from aggregate.errors import SyntaxViewError
+from aggregate.errors import DeadlineError, SyntaxViewError
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sources.file_content import read_file
 from aggregate.views.one_text import view_of
@@ -40,7 +40,10 @@ def view(
     mask = dict(_symbol(symbol) for symbol in symbols)
     slices = tuple(_line_range(lines) for lines in line_ranges)
     request = ViewRequest(str(path), source.text, _view_mode(mode, mask, slices), mask, slices)
-    rendered = view_of(request)
+    try:
+        rendered = view_of(request)
+    except DeadlineError as error:
+        raise SyntaxViewError(f"{path}: {error}") from None
     write_result(rendered.text)
     if language := missing_grammar(request):
         notes = missing_grammar_notes([(request.path, language)])

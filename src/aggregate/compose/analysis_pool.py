@@ -43,8 +43,8 @@ def pack_one(path: str, source: SourceFile) -> bytes:
     """Return the packed ``KnownFile`` of what reading the file at ``path`` gave."""
     try:
         return in_child(_analysed, path, source)
-    except DeadlineError:
-        return _without_grammar(path, source)
+    except DeadlineError as error:
+        return _without_grammar(path, source, error)
 
 
 def _call(request: AnalysisRequest) -> Call[AnalysisRequest, bytes]:
@@ -54,13 +54,13 @@ def _call(request: AnalysisRequest) -> Call[AnalysisRequest, bytes]:
 def _packed(call: Call[AnalysisRequest, bytes]) -> bytes | None:
     if isinstance(call.answer, bytes):
         return call.answer
-    return _without_grammar(*call.about) if call.about else None
+    return _without_grammar(*call.about, call.answer) if call.about else None
 
 
 def _analysed(path: str, source: SourceFile) -> bytes:
     return KnownFile.of(path, source).pack()
 
 
-def _without_grammar(path: str, source: SourceFile) -> bytes:
+def _without_grammar(path: str, source: SourceFile, why: Exception | None) -> bytes:
     """Analyse here what a child process was lost over."""
-    return KnownFile.of(path, source, with_grammar=False).pack()
+    return KnownFile.of(path, source, problem=str(why)).pack()

@@ -41,6 +41,7 @@ class FileSizes:
         elements: Its definitions outside of functions.
         tokens: Its tokens in each of the views of ``MEASURED``, in their order.
         error: Why it could not be read, ``""`` where it could.
+        problem: Why its views lack something, ``""`` where they do not.
     """
 
     path: str
@@ -48,6 +49,7 @@ class FileSizes:
     elements: int
     tokens: tuple[int, ...]
     error: str = ""
+    problem: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sizes as plain values, tokens by the view's name."""
@@ -58,7 +60,8 @@ class FileSizes:
             "ast_elements": self.elements,
             "tokens": tokens,
         }
-        return {**named, "error": self.error} if self.error else named
+        told = {"error": self.error, "problem": self.problem}
+        return named | {name: sentence for name, sentence in told.items() if sentence}
 
 
 _READ_AT_ONCE = 64
@@ -193,9 +196,9 @@ def _measured(
 def _sizes(read: _ReadFile, views: Sequence[View | str], tokens: tuple[int, ...]) -> FileSizes:
     path, text, error = read.file.path, read.source.text, read.source.error
     elements = _elements(path, text, views[MEASURED.index(ViewMode.OUTLINE)])
-    return FileSizes(
-        path, line_count(text), elements, (0,) * len(tokens) if error else tokens, error
-    )
+    tokens = (0,) * len(tokens) if error else tokens
+    problems = (problem for view in views if isinstance(view, View) for problem in view.problems)
+    return FileSizes(path, line_count(text), elements, tokens, error, next(problems, ""))
 
 
 def _text(view: View | str) -> str:
