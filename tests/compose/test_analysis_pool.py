@@ -70,17 +70,3 @@ def test_requests_are_not_all_taken_at_once() -> None:
     assert next(answers)
     assert len(taken) < 500
     answers.close()  # type: ignore[attr-defined]
-
-
-def test_what_is_finished_is_kept_where_the_work_is_cut() -> None:
-    """Ended after its first answer, what processes have answered meanwhile is handed over (I-2, T-4)."""
-    requests = [(f"{number}.txt", SourceFile(f"word{number} " * 30_000)) for number in range(9)]
-    saved: dict[str, bytes] = {}
-    answers = pack_all(
-        requests, workers=2, save=lambda path, _, packed: saved.update({path: packed})
-    )
-    first = next(answers)
-    answers.close()  # type: ignore[attr-defined]
-    known = {path: KnownFile.of(path, source).pack() for path, source in requests}
-    assert first == known["0.txt"]
-    assert saved == {path: known[path] for path in saved}

@@ -111,20 +111,6 @@ def test_threads_ask_at_the_same_time() -> None:
     assert results == {i: [i + number for number in range(50)] for i in range(4)}
 
 
-def test_what_is_answered_is_handed_over_where_the_work_is_cut(tmp_path: Path) -> None:
-    """Ended after the first answer, what children have finished meanwhile is not lost, and nobody waits (I-2)."""
-    kept: list[str] = []
-    calls = [Call(name, Path.touch, (tmp_path / name,)) for name in "abc"]
-    calls.append(Call("never", time.sleep, (3600,)))
-    cut = in_children(calls, on_cut=lambda call: kept.append(call.about))
-    assert next(cut).about == "a"
-    while not (tmp_path / "c").exists():
-        time.sleep(0.01)
-    cut.close()
-    assert kept[:1] == ["b"]
-    assert "never" not in kept
-
-
 SETUP = (
     "import os, signal, subprocess, sys, time\n"
     "from pathlib import Path\nfrom threading import Event, Thread\n"

@@ -1,6 +1,6 @@
 """Many analyses at once, made in child processes."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 
 from aggregate.compose.known_files import AnalysisRequest, KnownFile
@@ -9,15 +9,9 @@ from aggregate.concurrency.children import Call, in_child, in_children
 from aggregate.errors import DeadlineError
 from aggregate.sources.file_content import SourceFile
 
-SaveAnalysis = Callable[[str, SourceFile, bytes], None]
-"""Takes a file's path, what reading it gave, and its packed ``KnownFile``."""
-
 
 def pack_all(
-    requests: Iterable[AnalysisRequest],
-    *,
-    workers: int | None = None,
-    save: SaveAnalysis | None = None,
+    requests: Iterable[AnalysisRequest], *, workers: int | None = None
 ) -> Iterator[bytes | None]:
     """Yield the packed ``KnownFile`` of each request, in their order.
 
@@ -26,17 +20,10 @@ def pack_all(
     Args:
         requests: What to analyse.
         workers: How many processes at most; by default one per core.
-        save: Takes what processes have analysed and nobody has taken, where the work is ended before its time.
     """
-
-    def on_cut(call: Call[AnalysisRequest, bytes]) -> None:
-        if save and call.about and isinstance(call.answer, bytes):
-            save(*call.about, call.answer)
-
-    calls = map(_call, requests)
-    with closing(in_children(calls, workers=useful_workers(workers), on_cut=on_cut)) as answered:
-        for call in answered:
-            yield _packed(call)
+    calls = in_children(map(_call, requests), workers=useful_workers(workers))
+    with closing(calls) as answered:
+        yield from map(_packed, answered)
 
 
 def pack_one(path: str, source: SourceFile) -> bytes:

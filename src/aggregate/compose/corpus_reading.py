@@ -124,7 +124,7 @@ class _CorpusReading:
     def _tables(self, groups: Sequence[FileGroup]) -> Generator[FileGroup, None, None]:
         """Find out about groups that are not known as they were seen: what is not known of their files is read."""
         plans: deque[GroupPlan] = deque()
-        for packed in pack_all(self._requests(groups, plans), save=self._save):
+        for packed in pack_all(self._requests(groups, plans)):
             plan = plans[0]
             if packed is None:
                 plans.popleft()
@@ -219,7 +219,3 @@ class _CorpusReading:
         elif self._held_bytes + len(packed) <= _MOST_HELD:
             self._held[member.identity] = packed
             self._held_bytes += len(packed)
-
-    def _save(self, path: str, source: SourceFile, packed: bytes) -> None:
-        """Keep the analysis of a file in the index for the next run, where this one is interrupted."""
-        self._analyses.put_file(self._analyses.identity(path, source_hash(source)), packed)

@@ -49,7 +49,6 @@ def in_children(
     workers: int = 1,
     patience: float = PATIENCE,
     renewed_after: int | None = None,
-    on_cut: Callable[[Call[_About, _Answer]], None] | None = None,
 ) -> Generator[Call[_About, _Answer], None, None]:
     """Yield the calls in their order, each with its answer; a few megabytes of them are taken ahead.
 
@@ -58,7 +57,6 @@ def in_children(
         workers: How many processes there may be; one at least.
         patience: Seconds that a process has for a call.
         renewed_after: Bytes after which a process is replaced by a new one, by default some ten million.
-        on_cut: Takes calls that are answered and that nobody has taken, where the work is ended before its time.
 
     Raises:
         SyntaxViewError: No process can be started.
@@ -92,11 +90,6 @@ def in_children(
             elif waiting and lanes:
                 lanes.await_answers()
     finally:
-        if lanes and on_cut and waiting:
-            lanes.take_answers()
-            for call in waiting:
-                if call.function and call.is_answered:
-                    on_cut(call)
         if lanes:
             lanes.give_back()
 

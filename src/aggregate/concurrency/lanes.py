@@ -78,11 +78,6 @@ class Lanes:
         for lane in busy:
             lane.advance(waited)
 
-    def take_answers(self) -> None:
-        """Take up what children have answered."""
-        for lane in self._lanes:
-            lane.take_answers()
-
     def give_back(self) -> None:
         """Keep some children for the calls of later, and end the others."""
         for lane in self._lanes:
