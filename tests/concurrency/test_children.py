@@ -79,16 +79,11 @@ def raise_problem(text: str) -> None:
     raise SyntaxViewError(text)
 
 
-def test_a_call_within_a_call_is_done_there() -> None:
-    """A child asks no further one."""
-    assert in_child(in_child, os.getpid) == in_child(os.getpid)
-
-
 def test_children_stay_and_are_renewed() -> None:
     """One process does all calls that follow each other, until it has read as much as one may."""
     assert len({in_child(os.getpid) for _ in range(5)}) == 1
-    calls = [Call(None, renewed, ("x" * 100_000,)) for _ in range(9)]
-    assert len(set(answers(calls, renewed_after=250_000))) >= 3
+    calls = [Call(None, renewed, ("x" * 5_000_000,)) for _ in range(9)]
+    assert len(set(answers(calls))) >= 2
 
 
 def renewed(_: str) -> int:

@@ -1,8 +1,8 @@
 """Sections to one prompt, in the order that keeps the changing parts behind the stable ones."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import tee
 from typing import TYPE_CHECKING
 
 from aggregate.compose.view_pool import render_all
@@ -82,21 +82,21 @@ def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
 
     Files forced to full (rule M-X3), errors and files excluded on purpose are shown as they are.
     """
-    waiting: deque[tuple[RenderedFile, ViewRequest]] = deque()
-
-    def requests() -> Iterator[ViewRequest]:
-        for file in files:
-            is_as_it_is = file.force_full or file.error or file.view_mode is ViewMode.NONE
-            mode = ViewMode.NONE if is_as_it_is else ViewMode.SUMMARY
-            waiting.append((file, ViewRequest(file.path, file.source, mode)))
-            yield waiting[-1][1]
-
-    for view in render_all(requests()):
-        file, request = waiting.popleft()
-        if request.mode is ViewMode.NONE:
+    shown, asked = tee(files)
+    for file, view in zip(shown, render_all(map(_summary_request, asked)), strict=True):
+        if _is_as_it_is(file):
             yield rendered_segment(file)
         else:
-            yield view_segment(file, request.mode, view)
+            yield view_segment(file, ViewMode.SUMMARY, view)
+
+
+def _summary_request(file: RenderedFile) -> ViewRequest:
+    mode = ViewMode.NONE if _is_as_it_is(file) else ViewMode.SUMMARY
+    return ViewRequest(file.path, file.source, mode)
+
+
+def _is_as_it_is(file: RenderedFile) -> bool:
+    return file.force_full or file.error or file.view_mode is ViewMode.NONE
 
 
 def _section_segment(section: Section, text: str, stability: Stability) -> tuple[Segment, ...]:

@@ -25,13 +25,6 @@ _OBJECTS_BETWEEN_COLLECTIONS: Final = 100_000
 """A hundred times what is usual: hardly anything here makes cycles, and looking for them often takes some percent of
 the time."""
 
-_serving = False
-
-
-def is_serving() -> bool:
-    """Tell whether this process is such a child, so that calls are done here."""
-    return _serving
-
 
 def serve_calls(pipes: tuple[int, int] | None = None) -> None:
     """Say that the process is ready, then answer calls until there are no more.
@@ -39,8 +32,6 @@ def serve_calls(pipes: tuple[int, int] | None = None) -> None:
     Args:
         pipes: As ``serve_requests`` takes them.
     """
-    global _serving  # noqa: PLW0603 - a process becomes a child once
-    _serving = True
     gc.freeze()  # what a fork has brought along stays where it is, untouched
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     _reset_signals()

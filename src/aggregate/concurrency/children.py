@@ -33,10 +33,6 @@ def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
         SyntaxViewError: No process can be started.
         Exception: What the function raises.
     """
-    from aggregate.concurrency.child_server import is_serving
-
-    if is_serving():
-        return function(*arguments)
     (call,) = in_children([Call(None, function, arguments)])
     if isinstance(call.answer, DeadlineError):
         raise call.answer
@@ -48,7 +44,6 @@ def in_children(
     *,
     workers: int = 1,
     patience: float = PATIENCE,
-    renewed_after: int | None = None,
 ) -> Generator[Call[_About, _Answer], None, None]:
     """Yield the calls in their order, each with its answer; a few megabytes of them are taken ahead.
 
@@ -56,7 +51,6 @@ def in_children(
         calls: What to do.
         workers: How many processes there may be; one at least.
         patience: Seconds that a process has for a call.
-        renewed_after: Bytes after which a process is replaced by a new one, by default some ten million.
 
     Raises:
         SyntaxViewError: No process can be started.
@@ -79,7 +73,7 @@ def in_children(
                 if call.function is None:
                     call.settle(None)
                 else:
-                    lanes = lanes or _lanes(workers, patience, renewed_after)
+                    lanes = lanes or _lanes(workers, patience)
                     lanes.add(call)
                 waiting.append(call)
                 held += call.size
@@ -94,11 +88,11 @@ def in_children(
             lanes.give_back()
 
 
-def _lanes(workers: int, patience: float, renewed_after: int | None) -> "Lanes":
+def _lanes(workers: int, patience: float) -> "Lanes":
     # Processes and pipes, which a run in which nothing is new does without.
     from aggregate.concurrency.lanes import Lanes
 
-    return Lanes(workers, patience=patience, renewed_after=renewed_after)
+    return Lanes(workers, patience=patience)
 
 
 def _unless_raised(call: Call[_About, _Answer]) -> Call[_About, _Answer]:

@@ -39,14 +39,12 @@ class Lanes:
     Args:
         most: How many there may be.
         patience: Seconds that a child has for a call.
-        renewed_after: Bytes after which a child is replaced by a new one.
     """
 
-    def __init__(self, most: int, *, patience: float, renewed_after: int | None = None) -> None:
+    def __init__(self, most: int, *, patience: float) -> None:
         self._lanes: list[_Lane] = []
         self._most = most
         self._patience = patience
-        self._renewed_after = renewed_after or _MOST_SPENT
 
     @property
     def have_room(self) -> bool:
@@ -62,7 +60,7 @@ class Lanes:
         lane = min(self._lanes, key=lambda lane: lane.ahead, default=None)
         if lane is None or (lane.ahead >= _AHEAD and len(self._lanes) < self._most):
             lane = _idle_lane()
-            lane.patience, lane.renewed_after = self._patience, self._renewed_after
+            lane.patience = self._patience
             self._lanes.append(lane)
         lane.add(call)
 
@@ -98,7 +96,6 @@ class _Lane:
         self.process: StreamingProcess | None = None
         self.patience = self.patience_left = 0.0
         """Seconds of waiting for a call, and for the first one now; who takes the answers may take longer over them."""
-        self.renewed_after = 0
         self._numbers = count()
         self._spent = 0
         self._has_greeted = self._has_answered = False
@@ -115,7 +112,7 @@ class _Lane:
 
     @property
     def _is_worn(self) -> bool:
-        return self._spent > self.renewed_after
+        return self._spent > _MOST_SPENT
 
     def add(self, call: Call[Any, Any]) -> None:
         """Ask the child for one more call."""
