@@ -233,6 +233,25 @@ def test_a_line_that_is_not_shown_says_why(tmp_path: Path) -> None:
     )
 
 
+def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
+    """What is not shown is ``name`` where the prompt names it, else left out, by each command alike (rules B-2, L-2)."""
+    many = {f"src/m{number}.py": f"def f{number}(x):\n    return x\n" * 9 for number in range(60)}
+    folder = project(tmp_path, {**FILES, **many})
+    assert start(folder, "run", "--task", "make retry wait", "--budget", "500", "-q").code == 0
+    record = json.loads((folder / "md_gen/.demo_001.audit.json").read_text(encoding="utf-8"))
+    levels = {row["path"]: row["level"] for row in record["rows"]}
+    listed = {path for path in levels if f"- {path}: about " in "\n".join(prompt_lines(folder))}
+    named = {path for path, level in levels.items() if level == "name"}
+    out = {path for path, level in levels.items() if level == "left out"}
+    assert named == listed
+    assert named
+    assert out
+    told = {min(named): "only the file's name is shown", min(out): "the file was left out"}
+    for path, sentence in told.items():
+        assert sentence in start(folder, "locate", f"{path}:1").out
+        assert f"level        {levels[path]} (" in start(folder, "explain", "1", path).out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

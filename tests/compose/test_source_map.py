@@ -141,7 +141,7 @@ def test_a_tier_3_prompt_has_origins(tmp_path: Path) -> None:
     assert composition.find("a.py", 8) is not None  # by what stands for the body
 
 
-@pytest.mark.parametrize("budget", [250, 420, 800, 4_000])
+@pytest.mark.parametrize("budget", [250, 330, 800, 4_000])
 @pytest.mark.parametrize("redaction", [None, Redaction()])
 def test_a_prompt_with_a_budget_has_origins(
     budget: int, redaction: Redaction | None, tmp_path: Path

@@ -82,8 +82,8 @@ def open_candidate(
     view = _view(candidate, source.text)
     if view is None:
         return None
-    texts = split_lines(view.text)
-    if texts and not texts[-1].endswith("\n"):
+    texts = split_lines(view.text) or ["\n"]  # so that an empty file can be shown
+    if not texts[-1].endswith("\n"):
         texts[-1] += "\n"
     is_text = is_the_text(candidate.file.path, candidate.mode)
     place = _itself if is_text else _PlacesInView(view, len(texts))

@@ -31,6 +31,7 @@ from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.monitor import get_monitor
 from aggregate.sources.file_content import SourceFile
 from aggregate.syntax.languages import fence_tag
+from aggregate.views.none import EXCLUDED
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
@@ -200,9 +201,9 @@ def render_files(
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
 
 
-def error_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
-    """Return what is shown of a file that could not be read."""
-    return _rendered_file(file, source, None)
+def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
+    """Return what stands for a file that could not be read, a remark, or a file that is excluded on purpose."""
+    return _rendered_file(file, source, View(EXCLUDED))
 
 
 def _view_request(prepared: PreparedFile) -> ViewRequest:
