@@ -178,7 +178,7 @@ class FilesTable(_Table):
     paths: list[FileEntry] = Field(
         fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
     )
-    exclude: list[str] = Field(
+    exclude: list[PathText] = Field(
         fail_fast=True,
         default_factory=list,
         description="Patterns as in .gitignore; what they match is not taken by a glob.",
