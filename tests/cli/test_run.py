@@ -73,9 +73,11 @@ def test_a_run_prints_the_path_and_nothing_else(demo: Path) -> None:
 
 
 def test_standard_output_takes_the_prompt(demo: Path) -> None:
-    """``--stdout`` prints exactly the prompt's bytes and a line break, and writes no file."""
+    """``--stdout`` prints the prompt's bytes and, where no budget counts it, a line break; it writes no file (rule B-1)."""
     ended = start(demo, "run", "--stdout", "--quiet")
     assert (ended.code, ended.out, ended.err) == (0, PROMPT + "\n", "")
+    ended = start(demo, "run", "--stdout", "--quiet", "--budget", "32k")
+    assert (ended.code, ended.out, ended.err) == (0, PROMPT, "")
     assert not (demo / "md_gen").exists()
 
 

@@ -259,6 +259,7 @@ def _report(
 def _write(request: Request, pieces: Iterable[bytes], *, to_stdout: bool) -> Path | None:
     """Write the prompt to standard output, or to the next numbered file, whose path is returned."""
     if to_stdout:
-        write_pieces(pieces)
+        # A line break more could be a token more than the budget.
+        write_pieces(pieces, exactly=request.budget is not None)
         return None
     return write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
