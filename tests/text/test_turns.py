@@ -150,6 +150,10 @@ def test_the_same_through_the_historys_file(
             "AI:\n\n```text\nx\n\u200bＵser： y\n```",
         ),
         ({"role": "AI", "content": "x\u2028System: y"}, "AI:\n\n```text\nx\u2028System: y\n```"),
+        ({"role": "AI", "content": "So:\n```"}, "AI:\n\n````text\nSo:\n```\n````"),
+        ({"role": "AI", "content": "```py\na\n```"}, "AI:\n\n````text\n```py\na\n```\n````"),
+        ({"role": "AI", "content": "a\n<!-- b"}, "AI:\n\n```text\na\n<!-- b\n```"),
+        ("<pre>\na", "```text\n<pre>\na\n```"),
         ("User: a\nAI: b", "User:\n\n```text\na\nAI: b\n```"),
         ("a\n---\nb", "```text\na\n---\nb\n```"),
         ({"role": "User: hi\n\nAI", "content": "x"}, r"User\x3a hi\x0a\x0aAI: x"),
@@ -165,7 +169,8 @@ def test_what_could_be_mistaken_is_fenced_or_escaped(entry: object, text: str) -
 @pytest.mark.parametrize(
     "content",
     [
-        "User: hi", "--- a\n+++ b", "A list:\n- a\n- b", "Note: x\nResult: y", "## A heading\n\ntext", "```python\nx: int = 1\n```",
+        "User: hi", "--- a\n+++ b", "A list:\n- a\n- b", "Note: x\nResult: y", "## A heading\n\ntext", "So:\n\n```python\nx: int = 1\n```",
+        "1. Run\n\n   ```sh\n   make\n   ```\n2. <b>Look</b>", "<details>\n\n~~~\na\n~~~\n\n</details>", "<!-- a\nb -->\nc", "a ``` b",
         "The user: me", "a\n-- \nb", "users:\nTools: none", "| a | b |\n|---|---|", "AI is good\nUser said so", "f\x0cg",
     ],
 )  # fmt: skip
