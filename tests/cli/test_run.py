@@ -140,6 +140,20 @@ def test_another_configuration_moves_its_folders_along(demo: Path) -> None:
     assert "def area" in (demo / "src/out/n_001.md").read_text(encoding="utf-8")
 
 
+def test_no_prompt_is_fed_to_another_configuration(tmp_path: Path) -> None:
+    """What a task without a configuration, or another one elsewhere, has left is taken by no glob (rule T-6)."""
+    folder = project(tmp_path, {"a.py": SOURCE, "md_gen/notes_001.md": "mine\n"})
+    assert start(folder, "wait longer", "--budget", "4k", "-q").code == 0
+    for name in ("one", "two"):
+        config = f'[project]\nname = "{name}"\n[output]\noutput_dir = "{name}"\n[files]\npaths = ["**"]\nexclude = ["*.toml"]\n'
+        (folder / f"{name}.toml").write_text(config, encoding="utf-8")
+        ended = start(folder, "run", "--config", f"{name}.toml", "--json", "-q")
+        assert [file["path"] for file in json.loads(ended.out)["files"]] == [
+            "a.py",
+            "md_gen/notes_001.md",
+        ]
+
+
 def test_a_reader_that_leaves_is_no_failure_to_report(demo: Path) -> None:
     """A closed standard output, as behind ``head``, ends the program without a word (M-X18)."""
     (demo / "read.md").write_text("a line of text\n" * 50_000, encoding="utf-8")
