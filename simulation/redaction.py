@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from aggregate.redaction.redact import Redaction, redact
+from aggregate.models.redaction import Redaction
+from aggregate.redaction.redact import redact
 from aggregate.redaction.rules import RULES
 from aggregate.sources.file_content import read_file
 

@@ -119,7 +119,6 @@ def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> N
         "tiktoken",
         "concurrent.futures",
         "tomlkit",
-        "sqlite3",
         "statistics",
         "rich",
         "platformdirs",

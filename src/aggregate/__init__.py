@@ -108,7 +108,7 @@ if (
     from aggregate.tools import standard_tools as standard_tools
     from aggregate.tools.analysis import execute_data_analysis as execute_data_analysis
     from aggregate.views.ast_parser import ASTParser as ASTParser
-    from aggregate.views.summary import summarise_file as summarise_file
+    from aggregate.views.one_text import summarise_file as summarise_file
 
 _HOMES = {
     "aggregate.agent": (
@@ -245,7 +245,7 @@ _HOMES = {
     ),
     "aggregate.tools.analysis": ("execute_data_analysis",),
     "aggregate.views.ast_parser": ("ASTParser",),
-    "aggregate.views.summary": ("summarise_file",),
+    "aggregate.views.one_text": ("summarise_file",),
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names}
 

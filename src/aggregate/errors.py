@@ -68,18 +68,13 @@ class SyntaxViewError(AggregateError):
 
 
 class DeadlineError(SyntaxViewError):
-    """Parsing a text takes far longer than any program of its size does, or would.
+    """A text cannot be parsed in the time and the memory that any program of its size needs."""
 
-    Args:
-        shape: What the text holds that its parser would hang or crash over, so that it was not tried.
-    """
-
-    def __init__(self, shape: str = "") -> None:
-        super().__init__(
-            f"this text has {shape}, which its parser cannot take, and was not parsed"
-            if shape
-            else "this text takes far longer to parse than a program of its size, and was given up"
-        )
+    def __init__(
+        self,
+        problem: str = "this text takes far longer to parse than a program of its size, and was given up",
+    ) -> None:
+        super().__init__(problem)
 
 
 class NotebookError(SyntaxViewError):

@@ -372,7 +372,13 @@ def test_that_all_files_are_not_the_binary_ones_is_no_news(clone: Path) -> None:
 def test_a_word_that_is_no_command_may_be_meant_for_a_task(clone: Path) -> None:
     """The error says how to make it one (rule T-1)."""
     said = start(clone, "fix", "--budget", "1k").err
-    assert "No such command 'fix'. To make it the task: aggregate --task fix" in said
+    assert "No such command 'fix'. To make it the task: aggregate --task \"fix\"\n" in said
+    said = start(clone, "fix", "the", "bug", "--budget", "1k").err
+    assert "No such command 'fix'. To make it the task: aggregate --task \"fix the bug\"\n" in said
+    for arguments in (["run", "fix", "the", "bug"], ["--budget", "1k", "fix", "the", "bug"]):
+        ended = start(clone, *arguments)
+        assert ended.code == 2
+        assert 'to make it the task, write --task "fix the bug"\n' in ended.err
 
 
 def test_a_budget_that_nothing_fits_into_is_told(clone: Path) -> None:

@@ -228,9 +228,25 @@ def test_a_line_that_is_not_shown_says_why(tmp_path: Path) -> None:
     assert start(folder, "locate", "src/far.py:2").out == (
         "src/far.py:2 is not in demo_001.md: the file's content is left out as its entry asks\n"
     )
-    assert start(folder, "locate", "src/retry.py:99").out == (
-        "src/retry.py:99 is not in demo_001.md: the file has 12 lines\n"
-    )
+
+
+def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
+    """What is not shown is ``name`` where the prompt names it, else left out, by each command alike (rules B-2, L-2)."""
+    many = {f"src/m{number}.py": f"def f{number}(x):\n    return x\n" * 9 for number in range(60)}
+    folder = project(tmp_path, {**FILES, **many})
+    assert start(folder, "run", "--task", "make retry wait", "--budget", "500", "-q").code == 0
+    record = json.loads((folder / "md_gen/.demo_001.audit.json").read_text(encoding="utf-8"))
+    levels = {row["path"]: row["level"] for row in record["rows"]}
+    listed = {path for path in levels if f"- {path}: about " in "\n".join(prompt_lines(folder))}
+    named = {path for path, level in levels.items() if level == "name"}
+    out = {path for path, level in levels.items() if level == "left out"}
+    assert named == listed
+    assert named
+    assert out
+    told = {min(named): "only the file's name is shown", min(out): "the file was left out"}
+    for path, sentence in told.items():
+        assert sentence in start(folder, "locate", f"{path}:1").out
+        assert f"level        {levels[path]} (" in start(folder, "explain", "1", path).out
 
 
 @pytest.mark.parametrize(
@@ -245,6 +261,17 @@ def test_a_line_that_is_not_shown_says_why(tmp_path: Path) -> None:
         (["locate", "9:1"], "md_gen/demo_009.md: there is no prompt"),
         (["locate", "1:99999"], "md_gen/demo_001.md: the prompt has "),
         (["locate", "1:0"], "md_gen/demo_001.md: the prompt has "),
+        (["locate", "src/retry.py:99999"], "src/retry.py: the file has 12 lines: there is no line"),
+        (["locate", "src/retry.py:0"], "src/retry.py: the file has 12 lines: there is no line 0"),
+        (
+            ["locate", "src/retri.py:3"],
+            'src/retri.py is no file of demo_001.md: did you mean "src/retry.py"?',
+        ),
+        (
+            ["explain", "retri.py"],
+            "md_gen/demo_001.md: no candidate of demo_001.md is called retri.py: did you mean "
+            '"src/retry.py"?',
+        ),
         (["locate", "nope.py:1"], "nope.py is no file of demo_001.md: name one of those it was"),
         (["locate", f"{'x' * 5000}:1"], "xxxxx"),
         (["locate", "md_gen/gone.md:1"], "md_gen/gone.md is no file of demo_001.md"),

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from aggregate.cli.program import run_program
-from tests.cli.command_line import start
+from tests.cli.command_line import mistake, start
 from tests.project import project
 
 SOURCE = '''\
@@ -57,7 +57,7 @@ def test_each_view_of_a_file(
 def test_a_symbol_that_is_not_there_is_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """``view`` prints what there is, says what there is not, and exits with 1; so it does for lines that are gone."""
+    """``view`` prints what there is, says once what there is not, and exits with 1; also for lines that are gone."""
     monkeypatch.chdir(project(tmp_path, {"a.py": SOURCE}))
     assert (
         run_program(
@@ -66,12 +66,53 @@ def test_a_symbol_that_is_not_there_is_a_failure(
         == 1
     )
     shown = capsys.readouterr()
-    assert (
-        shown.out == "class Circle:\n    def area(self):\n\nERROR: symbol not found: nope in a.py\n"
-    )
+    assert shown.out == "class Circle:\n    def area(self):\n"
     assert shown.err == "aggregate: symbol not found: nope in a.py\n"
     assert run_program(["view", "a.py", "--mode", "custom", "--lines", "900-901"]) == 1
-    assert capsys.readouterr().err.startswith("aggregate: --- [Slice] Lines 900-901: orphaned: ")
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("aggregate: --- [Slice] Lines 900-901: orphaned: ")
+
+
+def test_a_mistyped_path_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    """Commands, ``--config``, ``--focus`` and entries name the path that is there, and none that is not like it."""
+    files = {"src/shapes.py": SOURCE, "src/b.py": "x = 1\n"}
+    folder = project(tmp_path, files)
+    for typed, meant in (
+        ("src/shapse.py", "src/shapes.py"),
+        ("scr/shape.py", "src/shapes.py"),
+        (str(folder / "src/shape.py"), str(folder / "src/shapes.py")),
+        ("src/shapes.pyy", "src/shapes.py"),
+        ("src/a.py", ""),
+        ("other/shapes.py", ""),
+        ("src/b.py/shapes.py", ""),
+    ):
+        ending = f': did you mean "{meant}"?' if meant else ""
+        assert mistake(start(folder, "view", typed)) == f"file not found: {typed}{ending}"
+    project(
+        folder,
+        {
+            "manual_slop.toml": "[files]\npaths = ['src/shape.py', 'scr/*', 'src/b.py', 'src/a.py']\n"
+        },
+    )
+    said = start(folder, "--task", "x", "--budget", "2k", "--focus", "src/bb.py").err.splitlines()
+    assert [line for line in said if line.startswith("warning: ") and "found" in line] == [
+        'warning: file not found: src/shape.py: did you mean "src/shapes.py"?',
+        "warning: file not found: src/a.py",
+    ]
+    assert 'src/shape.py: did you mean "src/shapes.py"?\n' in start(folder, "check").out
+    assert (
+        'scr/*: no file matches this pattern: did you mean "src"?\n' in start(folder, "stats").err
+    )
+    assert mistake(start(folder, "--config", "manual_slpo.toml")).endswith(
+        'there is no manual_slpo.toml here: did you mean "manual_slop.toml"?'
+    )
+    assert 'warning: no file matches this pattern: scr/*: did you mean "src"?' in said
+    assert (
+        'warning: focus src/bb.py: no file of the project matches it: did you mean "src/b.py"?'
+        in said
+    )
+    assert not any("cannot be read" in line for line in said)
 
 
 def test_line_ends_reach_the_terminal_as_they_are(tmp_path: Path) -> None:

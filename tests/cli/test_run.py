@@ -73,9 +73,11 @@ def test_a_run_prints_the_path_and_nothing_else(demo: Path) -> None:
 
 
 def test_standard_output_takes_the_prompt(demo: Path) -> None:
-    """``--stdout`` prints exactly the prompt's bytes and a line break, and writes no file."""
+    """``--stdout`` prints the prompt's bytes and, where no budget counts it, a line break; it writes no file (rule B-1)."""
     ended = start(demo, "run", "--stdout", "--quiet")
     assert (ended.code, ended.out, ended.err) == (0, PROMPT + "\n", "")
+    ended = start(demo, "run", "--stdout", "--quiet", "--budget", "32k")
+    assert (ended.code, ended.out, ended.err) == (0, PROMPT, "")
     assert not (demo / "md_gen").exists()
 
 
@@ -136,6 +138,20 @@ def test_another_configuration_moves_its_folders_along(demo: Path) -> None:
     ended = start(demo, "run", "-q", "--config", "src/other.toml")
     assert (ended.code, ended.out, ended.err) == (0, "src/out/n_001.md\n", "")
     assert "def area" in (demo / "src/out/n_001.md").read_text(encoding="utf-8")
+
+
+def test_no_prompt_is_fed_to_another_configuration(tmp_path: Path) -> None:
+    """What a task without a configuration, or another one elsewhere, has left is taken by no glob (rule T-6)."""
+    folder = project(tmp_path, {"a.py": SOURCE, "md_gen/notes_001.md": "mine\n"})
+    assert start(folder, "wait longer", "--budget", "4k", "-q").code == 0
+    for name in ("one", "two"):
+        config = f'[project]\nname = "{name}"\n[output]\noutput_dir = "{name}"\n[files]\npaths = ["**"]\nexclude = ["*.toml"]\n'
+        (folder / f"{name}.toml").write_text(config, encoding="utf-8")
+        ended = start(folder, "run", "--config", f"{name}.toml", "--json", "-q")
+        assert [file["path"] for file in json.loads(ended.out)["files"]] == [
+            "a.py",
+            "md_gen/notes_001.md",
+        ]
 
 
 def test_a_reader_that_leaves_is_no_failure_to_report(demo: Path) -> None:

@@ -11,9 +11,8 @@ import pytest
 
 from aggregate.cli.commands import Commands
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
-from aggregate.clients.context_window import exceeded_window
+from aggregate.clients.model_choice import exceeded_window
 from aggregate.compose.file_stats import largest_folders
-from aggregate.index.store import Index
 from tests.cli.command_line import start
 from tests.project import project
 
@@ -136,7 +135,7 @@ def test_half_a_surrogate_pair_in_the_history_is_a_sentence(tmp_path: Path) -> N
 def test_a_prompt_that_no_model_takes_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beyond the largest window that is known, the largest folders are named, in the list and as JSON."""
+    """Beyond the largest window of the models to choose from, the remedy and the largest folders are named."""
     monkeypatch.chdir(tmp_path)
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["**/*.txt"]\n', "b/c.txt": "y\n"})
     for name in ("a/x/1.txt", "a/x/2.txt", "b/d.txt"):
@@ -146,16 +145,20 @@ def test_a_prompt_that_no_model_takes_is_a_warning(
         assert run_program(["--json"]) == 0
     (warning,) = json.loads(out.getvalue())["warnings"]
     assert warning.startswith("the prompt has 2,25")
-    assert "tokens and the largest known context window 2,000,000: leave files out" in warning
-    assert "aggregate stats lists their sizes, the largest folders are a/ 1,500,0" in warning
+    assert "tokens, more than any model here takes (1,050,000): " in warning
+    assert 'aggregate "what you are about to do" --budget 60k shows what matters' in warning
+    assert "the largest folders are a/ 1,500,0" in warning
     assert f"warning: {warning}\n" in err.getvalue()
 
 
-def test_windows_and_folders() -> None:
-    """The largest window bounds; folders stand side by side below what holds everything."""
-    nothing = Index(None, limit=1)
-    assert exceeded_window(1_000_000, nothing) is None
-    assert exceeded_window(50_000_000, nothing) == 2_000_000
+def test_windows_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest window bounds, a model of the user's own too; folders stand side by side below what holds everything."""
+    assert exceeded_window(1_000_000) is None
+    assert exceeded_window(5_000_000) == 1_050_000
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    project(tmp_path / "manual_slop", {"manual_slop.toml": '[models."vast"]\nwindow = 4_000_000\n'})
+    assert exceeded_window(3_000_000) is None
+    assert exceeded_window(5_000_000) == 4_000_000
     assert largest_folders({}) == []
     assert largest_folders({"a.py": 1}) == [(".", 1)]
     sizes = {"src/p/a/x.py": 5, "src/p/b/y.py": 7, "src/p/b/c/z.py": 1, "src/p/m.py": 2}

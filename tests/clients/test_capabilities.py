@@ -1,7 +1,6 @@
 """What is asked of a provider beside the text: only what it takes, and the text alone where it refuses more."""
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -97,13 +96,11 @@ def test_other_refusals_are_final(status: int) -> None:
 def test_a_turn_has_its_time() -> None:
     """The request is ended when it is over."""
     transport = Hangs()
-    start = time.monotonic()
     with pytest.raises(ProviderError, match=r"^compatible did not answer within 0\.05 s$"):
         Client("compatible", transport, "m").send(
             PROMPT, "Why?", options=RequestOptions(seconds=0.05)
         )
     assert transport.stopped.is_set()
-    assert time.monotonic() - start < 5
 
 
 @pytest.mark.parametrize(

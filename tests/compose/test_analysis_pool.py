@@ -1,12 +1,11 @@
 """Analyses in several processes: the same as in this one, whatever becomes of these."""
 
-import resource
+import os
 from collections.abc import Iterator, Sequence
 
 import pytest
 
 from aggregate.compose.analysis_pool import pack_all
-from aggregate.compose.analysis_processes import pack_in_processes
 from aggregate.compose.known_files import AnalysisRequest, KnownFile
 from aggregate.sources.file_content import SourceFile
 
@@ -37,23 +36,25 @@ def test_processes_change_nothing(workers: int | None) -> None:
     assert list(pack_all(REQUESTS, workers=workers)) == here()
 
 
-def test_a_process_that_is_given_up_costs_nothing() -> None:
-    """What a worker does not answer in time is analysed by this process (rule T-4)."""
-    assert list(pack_in_processes(REQUESTS, workers=2, patience=0.0)) == here()
+class Deadly(SourceFile):
+    """A file that ends the process that it is sent to, as a crash in a parser does."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Arrive as a call that never returns."""
+        return os._exit, (3,)
 
 
-def test_processes_are_renewed() -> None:
-    """A worker that is busy all the time is replaced all the same, so that memory stays bounded (rules T-4 and I-6)."""
-    # More batches than two workers may have at once: each but the first is asked for by a new process.
-    requests = [(f"{number}.txt", SourceFile("word " * 40_000)) for number in range(6)]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
-    kept = list(pack_in_processes(requests, workers=2))
-    middle = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
-    renewed = list(pack_in_processes(requests, workers=2, renewed_after=1))
-    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
-    assert renewed == kept == [KnownFile.of(*request).pack() for request in requests]
-    # Each process touches its pages anew: six of them more than twice those of two.
-    assert after - middle > 2 * (middle - before)
+def test_a_file_that_a_process_is_lost_over_is_analysed_without_its_grammar() -> None:
+    """Its terms and pieces are known, its definitions are not, and the other files lose nothing (rule T-5)."""
+    text = "def f():\n    return g()\n"
+    requests = [("a.py", Deadly(text)), ("b.py", SourceFile(text))]
+    known = [KnownFile.unpack(packed) for packed in pack_all(requests) if packed]
+    assert [bool(file.facts.problem) for file in known] == [True, False]
+    lost, whole = (file.analysis for file in known)
+    assert [name.path for name in whole.definitions] == [("f",)]
+    assert not lost.definitions
+    assert not lost.references
+    assert lost.term_totals[0] == whole.term_totals[0]
 
 
 def test_requests_are_not_all_taken_at_once() -> None:
@@ -65,36 +66,7 @@ def test_requests_are_not_all_taken_at_once() -> None:
             taken.append(number)
             yield f"{number}.txt", SourceFile("word " * 4_000)
 
-    answers = pack_in_processes(requests(), workers=2)
+    answers = pack_all(requests(), workers=2)
     assert next(answers)
     assert len(taken) < 500
-    answers.close()
-
-
-def test_what_workers_have_finished_is_kept_where_the_work_is_cut() -> None:
-    """Ended after its first answer, all that workers were asked for is handed over once it is done (I-2, T-4)."""
-    requests = [(f"{number}.txt", SourceFile(f"word{number} " * 30_000)) for number in range(9)]
-    saved: dict[str, bytes] = {}
-    answers = pack_in_processes(
-        requests,
-        workers=2,
-        save=lambda path, _, packed: saved.update({path: packed}),
-        last_seconds=60.0,
-    )
-    first = next(answers)
-    answers.close()
-    known = {path: KnownFile.of(path, source).pack() for path, source in requests}
-    assert first == known["0.txt"]
-    assert len(saved) >= 4
-    assert saved == {path: known[path] for path in saved}
-
-
-def test_a_worker_that_hangs_is_not_waited_for_where_the_work_is_cut() -> None:
-    """What is not finished in the time that is left is dropped, without an error (rule T-4)."""
-    saved: list[str] = []
-    answers = pack_in_processes(
-        REQUESTS, workers=2, save=lambda path, _, __: saved.append(path), last_seconds=0.0
-    )
-    next(answers)
-    answers.close()
-    assert len(saved) < len(REQUESTS)
+    answers.close()  # type: ignore[attr-defined]

@@ -29,7 +29,6 @@ from aggregate.models.budget import Budget, FileOrder
 from aggregate.models.choice import Cut, FileChoice, Level, Missing, Reason
 from aggregate.models.prompt import Section
 from aggregate.models.task import Place, Task
-from aggregate.redaction.redact import Redaction
 from aggregate.tokens.count import count_prompt
 from tests.project import project
 from tests.redaction.samples import PLANTED
@@ -236,28 +235,41 @@ def test_the_schema_describes_an_audit(tmp_path: Path) -> None:
 
 
 def test_secrets_are_replaced(tmp_path: Path) -> None:
-    """With redaction no text in the audit holds a secret, and its map still belongs to its rows (rule A-1)."""
+    """No text in the audit holds a secret: none of the task's words, no path, name or reason (rule A-1)."""
     sample = PLANTED[0]
-    secret = sample.value
-    folder = project(tmp_path, {"a.py": "X = 1\n"})
-    task = Task(f"why\n{sample.content}\nfails", symbols=(sample.content,))
-    request, composition = made(folder, task=task)
-    reasons = (Reason("definition text", 1.0, sample.content),)
-    choices = (CHOICES[0]._replace(reasons=reasons), *CHOICES[1:])
-    composition = replace(composition, choices=choices)
-    tokens = count_prompt(composition.prompt, index=Index(None, limit=1))
-    left = audit_of(request, composition, tokens, source_map=composition.source_map)
+    secret, other = sample.value, PLANTED[3].value
+    files = {
+        f"{secret}.py": "X = 1\n",
+        f"{other}.py": "Y = 1\n",
+        "a.py": f"def f():\n    return {secret}\n",
+    }
+    config = {"files": {"base_dir": str(project(tmp_path, files)), "paths": ["*.py"]}}
+    words = f"why\n{sample.content}\nfails in f"
+    task = Task(words, focus=(Place(f"{secret}.py"),), symbols=(sample.content, secret))
+    index = Index(None, limit=1)
+    request = request_for(open_project(config), task=task, budget=8_000, redact=False)
+    composition = compose_prompt(request, index=index)
+    left = audit_of(request, composition, count_prompt(composition.prompt, index=index))
     assert secret in audit_text(left)
-    request = replace(request, redaction=Redaction())
+    request = request_for(open_project(config), task=task, budget=8_000)
+    composition = compose_prompt(request, index=index)
+    tokens = count_prompt(composition.prompt, index=index)
     clean = audit_of(request, composition, tokens, source_map=composition.source_map)
     text = audit_text(clean)
-    assert secret not in text
-    assert "REDACTED" in text
+    assert (secret in text, other in text) == (False, False)
+    markdown = composition.prompt.markdown
+    assert (secret in markdown, other in markdown) == (False, False)
     assert clean.task.text.startswith("why\n")
-    assert clean.task.text.endswith("\nfails")
+    assert clean.task.text.endswith("\nfails in f")
+    assert {row.path for row in clean.rows} == {
+        "[REDACTED].py",
+        "[REDACTED:github-token].py",
+        "a.py",
+    }
+    assert clean.rows[0].pinned
     assert clean.source_map is not None
-    assert clean.source_map.find("a.py", 1) == composition.find("a.py", 1)
-    assert parse_audit(text).rows[1:] == clean.rows[1:]
+    assert clean.source_map.find("a.py", 2) == composition.find("a.py", 2) is not None
+    assert parse_audit(text).rows == tuple(row._replace(lines=()) for row in clean.rows)
 
 
 @pytest.mark.parametrize(

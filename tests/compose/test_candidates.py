@@ -69,7 +69,7 @@ def test_what_may_not_be_shown_is_no_candidate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "runs", "level"),
     [
-        ("a.py", MODULE, (), Level.NAME),
+        ("a.py", MODULE, (), Level.LEFT_OUT),
         ("a.py", MODULE, ((4, 4),), Level.OUTLINE),
         ("a.py", MODULE, ((4, 4), (10, 11)), Level.OUTLINE),
         ("a.py", MODULE, ((4, 6),), Level.FOCUSED),

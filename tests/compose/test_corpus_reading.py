@@ -12,8 +12,8 @@ from aggregate.compose.file_reading import FileReader
 from aggregate.compose.request import Request
 from aggregate.compose.request_files import select_files
 from aggregate.index.store import Index
+from aggregate.models.redaction import AS_THEY_ARE, Redaction
 from aggregate.ranking.terms import terms_in
-from aggregate.redaction.redact import Redaction
 from tests.compose.test_stream import FILES, in_index, kept_nothing, made
 from tests.project import project
 from tests.redaction.samples import PLANTED
@@ -54,8 +54,8 @@ def told(request: Request, index: Index) -> dict[str, object]:
     return answer
 
 
-@pytest.mark.parametrize("redaction", [None, Redaction()])
-def test_the_index_changes_nothing_of_a_corpus(redaction: Redaction | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("redaction", [AS_THEY_ARE, Redaction()])
+def test_the_index_changes_nothing_of_a_corpus(redaction: Redaction, tmp_path: Path) -> None:
     """Without an index, with an empty one and with all known the corpus and its notes are the same (rule I-2)."""
     files = {**FILES, "key.py": PLANTED[0].content, "uv.lock": "version = 1\n", "d/x.min.js": "f()"}
     files["d/long.txt"] = "retry of lines\n" * 20_000
@@ -69,7 +69,7 @@ def test_the_index_changes_nothing_of_a_corpus(redaction: Redaction | None, tmp_
     for index in (later, later, in_index(tmp_path)):
         assert told(request, index) == without
     # What another run knows of a file with a secret is not taken for it where that is replaced.
-    other = replace(request, redaction=None if redaction else Redaction())
+    other = replace(request, redaction=AS_THEY_ARE if redaction.replaces else Redaction())
     told(other, later)
     assert told(request, later) == without
 

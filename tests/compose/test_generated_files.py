@@ -11,7 +11,7 @@ from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
 from aggregate.compose.project import open_project, request_for
 from aggregate.errors import ConfigError
-from aggregate.redaction.redact import Redaction
+from aggregate.models.redaction import Redaction
 from tests.cli.command_line import start
 from tests.project import project
 

@@ -171,19 +171,19 @@ def test_a_pin_goes_first(tmp_path: Path) -> None:
     """The file of the place is pinned, and what else fits follows by rank (rules A-1, B-4)."""
     folder = project(tmp_path, SERVER)
     task = Task("Wait longer before each retry", (Place("retry/retry.go", 16, 16),))
-    audit = audited(folder, {"paths": ["**/*.go", "go.mod"]}, task=task, budget=Budget(230))
+    audit = audited(folder, {"paths": ["**/*.go", "go.mod"]}, task=task, budget=Budget(164))
     assert told(audit) == (
-        "199 tokens, 51 generated\n"
-        "199 in files\n"
-        "42 main.go: full of full, rank 2 shows main\n"
-        "106 retry/retry.go: full of full pinned, rank 1 shows Do, Wait\n"
-        "0 go.mod: name of full, rank 3 next full\n"
+        "138 tokens, 51 generated\n"
+        "138 in files\n"
+        "32 main.go: focused of full, rank 2 shows main\n"
+        "55 retry/retry.go: focused of full pinned, rank 1 shows Wait\n"
+        "0 go.mod: name of full, rank 3\n"
         "no history: the files lie in no git repository\n"
     )
 
 
 def test_a_budget_without_a_task_scores_nothing(tmp_path: Path) -> None:
-    """There is no rank and no score, and an entry that shows less is not raised (rules A-1, B-3, T-3)."""
+    """No rank and no score, no entry is raised, and what all fits into names the excluded too (A-1, B-3, B-12, T-3)."""
     files = [
         "guide.md",
         {"path": "data.json", "view_mode": "outline"},
@@ -191,11 +191,11 @@ def test_a_budget_without_a_task_scores_nothing(tmp_path: Path) -> None:
     ]
     audit = audited(project(tmp_path, NOTES), {"paths": files}, budget=Budget(500))
     assert told(audit) == (
-        "72 tokens, 3 generated\n"
-        "72 in files\n"
+        "83 tokens, 3 generated\n"
+        "83 in files\n"
         "30 guide.md: full of full, rank None shows Guide, Guide.Install, Guide.Use\n"
-        "39 data.json: outline of outline, rank None\n"
-        "0 todo.txt: none of none, rank None\n"
+        "40 data.json: outline of outline, rank None\n"
+        "10 todo.txt: none of none, rank None\n"
         "no text: there is no text of a task\n"
     )
     assert {row.score for row in audit.rows} == {None}

@@ -1,11 +1,13 @@
 """Secrets in prompts: which texts lose them, what stays right, and who may switch it off."""
 
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -16,14 +18,17 @@ from aggregate.chat.turn import ModelSelection, prepare_turn, send_turn
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.layout import Strategy
-from aggregate.compose.project import redaction_for, request_for
+from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.config.load import load_config
+from aggregate.index.store import Index
 from aggregate.models.group import MergeStrategy
 from aggregate.models.prompt import Prompt
+from aggregate.models.redaction import AS_THEY_ARE, Redaction
 from aggregate.models.result import AggregatedResult
 from aggregate.models.view import View
 from aggregate.prompt_cache.simulator import SimulatedCache
-from aggregate.redaction.redact import Redaction, digest_of
+from aggregate.redaction.redact import digest_of
+from aggregate.redaction.scan import find_secrets
 from aggregate.sources.history_reader import load_history
 from tests.cli.command_line import start
 from tests.fakes.conducting import conducted, track_project
@@ -93,12 +98,8 @@ def test_no_view_shows_a_secret(tmp_path: Path, view: str, shown: str) -> None:
     )
     made = compose_prompt(replace(request, redaction=Redaction()))
     assert KEY not in made.prompt.markdown + json.dumps(made.records) + json.dumps(made.warnings)
-    assert [warning.partition(" ")[0] for warning in made.warnings] == [
-        "a.py:3:",
-        "a.py:9:",
-        "a.py:10:",
-        "a.py:11:",
-    ]
+    (warning,) = made.warnings
+    assert warning.startswith("4 secrets replaced in a.py:3 and 3 more (github-token): ")
 
 
 def test_names_and_remarks_lose_their_secrets(tmp_path: Path) -> None:
@@ -142,11 +143,10 @@ def test_the_source_map_is_that_of_the_file(tmp_path: Path, view: str) -> None:
         }
     }
     project(tmp_path, {"a.py": text})
-    from aggregate.compose.project import open_project
-
     request = request_for(open_project(config))
     raw, clean = (
-        compose_prompt(replace(request, redaction=one)).records[0] for one in (None, Redaction())
+        compose_prompt(replace(request, redaction=one)).records[0]
+        for one in (AS_THEY_ARE, Redaction())
     )
     assert clean["spans"] == raw["spans"]
     assert clean["content"].count("\n") == raw["content"].count("\n")
@@ -161,8 +161,6 @@ def test_slices_are_found_in_the_text_on_disk(tmp_path: Path) -> None:
     item = {"path": "a.py", "view_mode": "custom", "custom_slices": [dict(anchor)]}
     folder = project(tmp_path, {"a.py": "import os\n\n" + CODE})
     config = {"files": {"base_dir": str(folder), "paths": [item]}}
-    from aggregate.compose.project import open_project
-
     for tier in (None, 3):
         request = request_for(open_project(config), tier=tier)
         made = compose_prompt(replace(request, redaction=Redaction())).prompt.markdown
@@ -187,20 +185,48 @@ def test_results_beads_and_discussion_lose_their_secrets(tmp_path: Path) -> None
     assert KEY not in made.prompt.markdown
     assert SLACK not in made.prompt.markdown
     assert f"it is {PLACEHOLDER}" in made.prompt.markdown
-    assert [warning.partition(": ")[0] for warning in made.warnings] == [
-        "$found:6",
-        "Discussion Excerpt 1:3",
-    ]
+    places = "$found:6 (slack-token), Discussion Excerpt 1:3 (github-token)"
+    (warning,) = made.warnings
+    assert warning.startswith(f"2 secrets replaced in {places}: ")
 
 
-def test_send_redacts_and_run_does_not(tmp_path: Path) -> None:
-    """By default ``run`` writes a file as it is and ``send`` sends it without secrets; each has an option for the other."""
+REPLACED = f"""\
+warning: 4 secrets replaced in a.py:3 and 3 more (github-token): --no-redact keeps all, \
+allow = ["{digest_of(KEY.encode())}"] under [redaction], or a comment with aggregate: allow-secret on its line keeps one
+"""
+LEFT = "warning: 4 secrets not replaced in a.py and 3 more (github-token): --redact replaces them\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ([], LEFT),
+        (["--redact"], REPLACED),
+        (["--task", "call"], REPLACED),
+        (["--budget", "4k"], REPLACED),
+        (["--task", "call", "--budget", "4k"], REPLACED),
+        (["--task", "call", "--no-redact"], LEFT),
+        (["--task", "call", "--budget", "4k", "--no-redact"], LEFT),
+    ],
+    ids=" ".join,
+)
+def test_what_is_for_a_task_or_a_budget_is_redacted(
+    options: list[str], told: str, tmp_path: Path
+) -> None:
+    """Any other run keeps its bytes; both tell in one line how many there are, where, and what the other option is."""
     folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG})
-    assert KEY in start(folder, "run", "--stdout").out
-    assert KEY not in start(folder, "run", "--stdout", "--redact").out
+    for _ in range(2):  # the second one with what the first one has kept
+        ended = start(folder, "run", "--stdout", *options)
+        assert (CODE in ended.out, KEY in ended.out) == (told is LEFT, told is LEFT)
+        assert [line for line in ended.err.splitlines(keepends=True) if "secret" in line] == [told]
+
+
+def test_send_redacts(tmp_path: Path) -> None:
+    """By default ``send`` sends a file without secrets; an option sends it as it is."""
+    folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG})
     ended = start(folder, "send", "What is it?", "--provider", "scripted")
     assert ended.code == 0
-    assert "warning: a.py:3: redacted (github-token); if it is no secret: " in ended.err
+    assert REPLACED in ended.err
     assert KEY not in ended.out + ended.err + (folder / "md_gen/demo_001.md").read_text()
     start(folder, "send", "And now?", "--provider", "scripted", "--no-redact")
     assert KEY in (folder / "md_gen/demo_002.md").read_text()
@@ -246,12 +272,12 @@ def test_a_project_cannot_switch_it_off_for_what_is_sent(tmp_path: Path) -> None
         tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG + "[redaction]\nsend = false\n"}
     )
     loaded = load_config(folder / "manual_slop.toml")
-    assert redaction_for(loaded, sending=True) is not None
+    assert redaction_for(loaded, sending=True).replaces
     assert any("redaction.send" in doubt for doubt in request_for(loaded).doubts)
     assert KEY not in prepare_turn(loaded, "Hm?", ModelSelection("scripted")).plan.text
     globally(folder, "[redaction]\nsend = false\n")
-    assert redaction_for(loaded, sending=True) is None
-    assert redaction_for(loaded, sending=True, wanted=True) is not None
+    assert not redaction_for(loaded, sending=True).replaces
+    assert redaction_for(loaded, sending=True, wanted=True).replaces
 
 
 def test_run_can_be_switched_on_by_both(tmp_path: Path) -> None:
@@ -263,6 +289,8 @@ def test_run_can_be_switched_on_by_both(tmp_path: Path) -> None:
     project(tmp_path, {"a.py": CODE})
     assert KEY in run(config)[0]
     assert KEY not in run({**config, "redaction": {"run": True}})[0]
+    assert KEY not in run(config, task="call")[0]
+    assert KEY in run(config, task="call", redact=False)[0]
     globally(tmp_path, "[redaction]\nrun = true\n")
     assert KEY not in run(config)[0]
 
@@ -311,13 +339,16 @@ def test_questions_of_the_engine_are_redacted() -> None:
 
 
 def test_a_flood_of_secrets_is_told_in_short(tmp_path: Path) -> None:
-    """Twenty secrets of a file are told one by one, the rest in one sentence; all are replaced."""
-    folder = project(tmp_path, {"a.py": f'k = "{KEY}"\n' * 500, "manual_slop.toml": CONFIG})
+    """However many there are, in however many files, one line tells of them; all are replaced."""
+    config = CONFIG.replace("a.py", "*.py")
+    files = {f"{name}.py": f'k = "{KEY}"\n' * 50 for name in "abcdefghijklmno"}
+    folder = project(tmp_path, {**files, "manual_slop.toml": config})
     request = request_for(load_config(folder / "manual_slop.toml"), strategy=Strategy.FULL)
     made = compose_prompt(replace(request, redaction=Redaction()))
     assert KEY not in made.prompt.markdown
-    assert len(made.warnings) == 21
-    assert made.warnings[-1] == "a.py: redacted 480 more secrets, in lines 21 to 500"
+    (warning,) = made.warnings
+    assert warning.startswith("750 secrets replaced in a.py:1 and 49 more (github-token), b.py:1 ")
+    assert "(github-token), 5 more places: --no-redact" in warning
 
 
 def test_invisible_characters_are_told_by_run(tmp_path: Path) -> None:
@@ -329,21 +360,64 @@ def test_invisible_characters_are_told_by_run(tmp_path: Path) -> None:
     assert "warning: a.py:1: 3 characters that are invisible, in lines 1, 2 (" in ended.err
 
 
-def test_run_without_redaction_loads_none_of_it(tmp_path: Path) -> None:
-    """The rules and their library are imported only where secrets are replaced."""
-    folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG})
-    code = (
-        "import sys; from aggregate.cli import main; sys.argv = ['aggregate', 'run', '-q']\n"
-        "try: main()\nexcept SystemExit: pass\n"
-        "print([name for name in sys.modules if name == 're2' or 'redact' in name])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env=dict(os.environ),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout.splitlines()[-1] == "[]"
+@pytest.mark.parametrize("asked", [None, "call"], ids=["run", "task"])
+def test_files_known_to_hold_none_are_not_searched_again(asked: str | None, tmp_path: Path) -> None:
+    """A run over unchanged files does not even import the rules and their library."""
+    files = {"a.py": "def call():\n    return 1\n", "b.md": "# B\n"}
+    folder = project(tmp_path, {**files, "manual_slop.toml": CONFIG.replace("a.py", "*")})
+    code = f"""
+import sys
+from pathlib import Path
+from aggregate.compose.api import stream_prompt
+from aggregate.compose.project import open_project, request_for
+from aggregate.index.store import Index
+with Index(Path.cwd() / "cache/i.sqlite", limit=10**8, now=lambda: 2 * 10**18) as index:
+    request = request_for(open_project("manual_slop.toml"), task={asked!r}, redact=False)
+    list(stream_prompt(request, index=index))
+print([name for name in sys.modules if name in ("re2", "aggregate.redaction.rules")])
+"""
+    command = [sys.executable, "-c", code]
+    printed = [
+        subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60).stdout
+        for _ in range(2)
+    ]
+    assert printed == ["['re2', 'aggregate.redaction.rules']\n", "[]\n"]
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"task": "call"}, {"budget": 500}, {"task": "call", "budget": 500}], ids=str
+)
+def test_texts_known_to_hold_none_are_not_searched_again(
+    asked: dict[str, Any], tmp_path: Path
+) -> None:
+    """Where secrets are replaced, a later run searches words and names, and of the files only those that hold secrets."""
+    files = {
+        "a.py": "def call():\n    return 1\n",
+        "b.md": "# B\n",
+        "c.go": "package c\n",
+        "key.py": CODE,
+    }
+    config = {"files": {"base_dir": str(project(tmp_path / "p", files)), "paths": ["*"]}}
+    request = request_for(open_project(config), redact=True, **asked)
+    searched = []
+    for _ in range(2):
+        with Index(tmp_path / "index/i.sqlite", limit=10**8, now=lambda: 2 * 10**18) as index:
+            texts = searched_in(lambda: compose_prompt(request, index=index))
+        searched.append({name for name, text in files.items() if text in texts})
+    assert searched == [set(files), {"key.py"}]
+
+
+def searched_in(work: Callable[[], object]) -> set[str]:
+    """Return the texts in which secrets are looked for meanwhile."""
+    texts: set[str] = set()
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code is find_secrets.__code__:
+            texts.add(frame.f_locals["data"].decode())
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return texts

@@ -39,6 +39,11 @@ OWN = [
     "md_gen/older_007.md",
     "md_gen/.older_007.chain.json",
     "md_gen/older_007.reply.md",
+    "out/theirs_001.md",
+    "out/theirs_001.reply.md",
+    "out/.theirs_001.chain.json",
+    "docs/here_012.md",
+    "docs/.here_012.audit.json",
     "md_gen/track_001/report.md",
     "md_gen/track_001/001_first.prompt.md",
     "md_gen/track_001/002_second.failed.md",
@@ -51,6 +56,7 @@ OWN = [
 ]
 THEIRS = [
     "docs/demo_001.md",
+    "docs/.here.json",
     "md_gen/adr_001.md",
     "md_gen/notes.md",
     "md_gen/track_001/notes.md",
@@ -60,9 +66,9 @@ THEIRS = [
 ]
 
 
-@pytest.mark.parametrize("pattern", ["**", "{md_gen,docs,src,state}/**", "md_gen/**"])
+@pytest.mark.parametrize("pattern", ["**", "{md_gen,docs,out,src,state}/**", "md_gen/**"])
 def test_nothing_that_a_run_has_written_is_fed_back(tmp_path: Path, pattern: str) -> None:
-    """Prompts, replies, records, runs, states and leftovers are never taken by a glob; files of the user's own are."""
+    """Prompts with a record beside them, of any configuration, runs, states and leftovers are taken by no glob."""
     folder = project(tmp_path, dict.fromkeys([*OWN, *THEIRS], "x\n"))
     found = taken(folder, f'[project]\nname = "demo"\n[files]\npaths = ["{pattern}"]\n')
     assert not set(found) & set(OWN)

@@ -16,12 +16,12 @@ from aggregate.index.store import Index
 from aggregate.models.budget import Budget
 from aggregate.models.group import GroupStatus, MergeStrategy
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.redaction import AS_THEY_ARE, Redaction
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.result import AggregatedResult
 from aggregate.models.source_map import Origin, OriginKind
 from aggregate.models.task import Task
 from aggregate.models.view import Span, ViewMode
-from aggregate.redaction.redact import Redaction
 from aggregate.sections.changed_files import changed_heading, changed_segment
 from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.files import file_block, file_segment, rendered_segment
@@ -141,10 +141,10 @@ def test_a_tier_3_prompt_has_origins(tmp_path: Path) -> None:
     assert composition.find("a.py", 8) is not None  # by what stands for the body
 
 
-@pytest.mark.parametrize("budget", [250, 420, 800, 4_000])
-@pytest.mark.parametrize("redaction", [None, Redaction()])
+@pytest.mark.parametrize("budget", [250, 330, 800, 4_000])
+@pytest.mark.parametrize("redaction", [AS_THEY_ARE, Redaction()])
 def test_a_prompt_with_a_budget_has_origins(
-    budget: int, redaction: Redaction | None, tmp_path: Path
+    budget: int, redaction: Redaction, tmp_path: Path
 ) -> None:
     """Chosen lines are verbatim, marks tell what is left out, secrets and the remainder are told (rules L-1, B-2)."""
     texts = {**FILES, "key.py": f"first = 1\n{PLANTED[0].content}\ndef two():\n    return 2\n"}

@@ -17,7 +17,7 @@ from aggregate.index.file_states import FileState
 from aggregate.index.settings import INDEX_FILE, INDEX_FOLDER
 from aggregate.index.store import Index
 from aggregate.models.prompt import Prompt
-from aggregate.redaction.redact import Redaction
+from aggregate.models.redaction import AS_THEY_ARE, Redaction
 from tests.project import project
 from tests.redaction.samples import PLANTED
 
@@ -81,8 +81,8 @@ def streamed(request: Request, index: Index) -> tuple[Prompt, tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("redaction", [None, Redaction()])
-def test_the_index_changes_nothing(mode: str, redaction: Redaction | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("redaction", [AS_THEY_ARE, Redaction()])
+def test_the_index_changes_nothing(mode: str, redaction: Redaction, tmp_path: Path) -> None:
     """Without an index, with an empty one, and with all known: prompt and warnings are the same, to the byte (I-2)."""
     folder = project(tmp_path / "p", {**FILES, "key.py": PLANTED[0].content})
     request = replace(made(folder, mode), redaction=redaction)

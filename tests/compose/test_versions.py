@@ -9,7 +9,7 @@ import pytest
 
 import aggregate
 from aggregate.compose.analysis_index import ANALYSIS_CODE, ANALYSIS_LIBRARIES, analysis_version
-from aggregate.compose.commit_history import HISTORY_CODE, history_version
+from aggregate.compose.commit_history import HISTORY_CODE, HISTORY_LIBRARIES, history_version
 from aggregate.compose.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
 from aggregate.tokens.segment_counter import TOKEN_CODE, TOKEN_LIBRARIES, token_version
 
@@ -25,6 +25,7 @@ HISTORY_MAKERS = (
     "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
+    "redaction.redact",
     "sources.git_log",
 )
 ANALYSIS_MAKERS = (
@@ -78,7 +79,7 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
         (VIEW_MAKERS, VIEW_CODE, VIEW_LIBRARIES),
         (ANALYSIS_MAKERS, ANALYSIS_CODE, ANALYSIS_LIBRARIES),
         (TOKEN_MAKERS, TOKEN_CODE, TOKEN_LIBRARIES),
-        (HISTORY_MAKERS, HISTORY_CODE, ()),
+        (HISTORY_MAKERS, HISTORY_CODE, HISTORY_LIBRARIES),
     ],
     ids=["views", "analyses", "tokens", "history"],
 )

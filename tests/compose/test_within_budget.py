@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,14 +45,16 @@ def module(*names: str, number: int = 3) -> str:
     )
 
 
-def project(folder: Path, files: dict[str, str], **tables: object) -> Request:
-    """Write files below ``folder`` and return the request for all of them."""
+def project(
+    folder: Path, files: Mapping[str, str | bytes], /, **tables: Mapping[str, object]
+) -> Request:
+    """Write files below ``folder`` and return the request for all of them, or as ``tables`` say."""
     for path, text in files.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode())
-    config = {"files": {"base_dir": str(folder), "paths": ["**/*"]}, **tables}
-    return request_for(open_project(config))
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    named = {"base_dir": str(folder), "paths": ["**/*"], **tables.pop("files", {})}
+    return request_for(open_project({"files": named, **tables}))
 
 
 def composed(request: Request, tokens: int, task: Task | None = None) -> Composition:
@@ -176,6 +179,64 @@ def _check_origins(composition: Composition) -> None:
             assert origin is not None
             if origin.is_verbatim:
                 assert shown[place - 1] == lines[line - 1]
+
+
+MIXED: dict[str, str | bytes] = {
+    "lib/__init__.py": "",
+    "lib/core.py": module("one", "two"),
+    "lib/parts.py": module("three"),
+    "logo.png": b"\x89PNG\0\0",
+    "package-lock.json": '{"lockfileVersion": 3}\n',
+    "blank.py": "\n\n\n",
+}
+BY_ENTRIES: list[object] = [
+    {"path": "app/*.py", "view_mode": "skeleton"},
+    {"path": "data.json", "view_mode": "none"},
+    {
+        "path": "notes.xyz",
+        "view_mode": "custom",
+        "custom_slices": [{"start_line": 3, "end_line": 9}],
+    },
+    {"path": "net/*", "view_mode": "outline"},
+    "gone.py",
+    "docs/*",
+]
+
+
+@pytest.mark.parametrize("task", [None, Task("close the session")])
+@pytest.mark.parametrize(
+    ("texts", "tables"),
+    [
+        (FILES, {}),
+        ({**FILES, **MIXED}, {"files": {"paths": ["**"]}}),
+        ({**FILES, **MIXED}, {"files": {"paths": ["**"]}, "project": {"summary_only": True}}),
+        (FILES, {"files": {"paths": BY_ENTRIES}}),
+        (FILES, {"discussion": {"history": [f"User: {n} {'word ' * 40}" for n in range(9)]}}),
+        ({f"d{n % 7}/f{n}.py": module(f"f{n}") if n % 5 else "" for n in range(40)}, {}),
+    ],
+    ids=["code", "empty", "summaries", "views", "discussion", "many"],
+)
+def test_a_budget_of_the_whole_prompt_shows_it(
+    texts: dict[str, str | bytes],
+    tables: dict[str, dict[str, object]],
+    task: Task | None,
+    tmp_path: Path,
+) -> None:
+    """From the tokens of the prompt without a budget on it is that prompt; below, it is nearly full (rules B-6, B-12)."""
+    request = project(tmp_path, texts, **tables)
+    plain = compose_prompt(request, index=Index(None, limit=1)).prompt.markdown
+    whole = count(plain)
+    before: dict[str, int] = {}
+    for tokens in (whole // 2, *range(whole - 5, whole + 6)):
+        composition = composed(request, tokens, task)
+        markdown = composition.prompt.markdown
+        assert count(markdown) <= tokens
+        assert (markdown == plain) == (tokens >= whole)
+        named = {choice.path for choice in composition.choices if choice.level is Level.NAME}
+        assert named == set(re.findall(r"^- ([^ ]+\w): about ", markdown, re.MULTILINE))
+        shown = {choice.path: -[*Level].index(choice.level) for choice in composition.choices}
+        assert all(shown[path] >= level for path, level in before.items())
+        before = shown
 
 
 def test_pins_that_do_not_fit_are_a_mistake_with_the_exact_remedy(tmp_path: Path) -> None:
@@ -316,7 +377,7 @@ def test_without_a_task_structure_alone_decides(tmp_path: Path) -> None:
         "core.py": module("central"),
         "lonely.py": module("nobody_calls_me", "nor_me"),
     }
-    composition = composed(project(tmp_path, files), 220)
+    composition = composed(project(tmp_path, files), 180)
     by_path = {choice.path: choice for choice in composition.choices}
     assert "central" in composition.prompt.markdown
     assert all(choice.score is None and choice.rank is None for choice in by_path.values())

@@ -5,7 +5,11 @@ import subprocess
 import sys
 import time
 
-from aggregate.concurrency.message_stream import StreamingProcess, wait_for_any
+from aggregate.concurrency.message_stream import (
+    AlternatingProcess,
+    StreamingProcess,
+    wait_for_any,
+)
 from aggregate.concurrency.pipes import frame
 
 ECHO = """
@@ -84,3 +88,18 @@ def test_a_child_whose_answers_nobody_takes_says_nothing() -> None:
         assert child.stderr
         assert child.stderr.read() == b""
     assert child.returncode == 0
+
+
+def test_where_pipes_cannot_be_watched_requests_alternate_with_answers() -> None:
+    """As on Windows: each request is sent once the one before is answered, and at the deadline the process is killed."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", ECHO]
+    process = AlternatingProcess(subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0))
+    wanted = [b"x" * size for size in (0, 3_000_000, 7)]
+    for request in wanted:
+        process.send(request)
+    assert answers(process, 4) == [b"hello", *(request * 2 for request in wanted)]
+    wait_for_any([process], time.monotonic() + 0.5)
+    assert process.transfer() == []
+    assert process.has_ended
+    process.kill()

@@ -1,5 +1,12 @@
 """Reference that is made from the code: nothing public is missing."""
 
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
 import click
 from docs_build.command_reference import command_reference
 from docs_build.configuration_reference import configuration_reference
@@ -59,3 +66,35 @@ def test_text_keeps_its_characters() -> None:
     """Nothing in a help text is taken for markdown or HTML, and code may hold backticks."""
     assert escaped("a*b_c <d> [e]|`f`") == r"a\*b\_c &lt;d&gt; \[e\]\|\`f\`"
     assert (code("a"), code("a`b")) == ("`a`", "`` a`b ``")
+
+
+LOADS = """
+import sys
+from docs_build.build import GENERATED
+for generate in GENERATED.values():
+    generate()
+print(*{name.partition(".")[0] for name in sys.modules})
+"""
+
+
+def test_the_extra_for_the_site_suffices() -> None:
+    """Each package that making the pages loads, and that not every installation has, comes with the extra ``docs``."""
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {
+        name: {*map(_name, needs)} for name, needs in project["optional-dependencies"].items()
+    }
+    needs = " ".join(project["optional-dependencies"]["docs"])
+    own = re.findall(r"manual-slop\[([a-z,]+)\]", needs)
+    brought = extras["docs"].union(*(extras[name] for names in own for name in names.split(",")))
+    brought |= {*map(_name, project["dependencies"])}
+    command = [sys.executable, "-c", LOADS]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    found = packages_distributions()
+    loaded = {_name(one) for module in done.stdout.split() for one in found.get(module, ())}
+    del extras["dev"]  # what the others bring in turn
+    assert loaded & set().union(*extras.values()) <= brought
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower()

@@ -31,7 +31,7 @@ REFUSES = """
     print("Please set an Auth method, key {key}", file=sys.stderr)
     sys.exit(41)
 """
-HANGS = "time.sleep(60)"
+HANGS = "time.sleep(600)"
 
 
 def install(folder: Path, body: str) -> Path:

@@ -24,12 +24,12 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measured as on 
 def test_a_database_of_beads_ends(tmp_path: Path, build: Builder) -> None:
     """Views, tables that are computed, rows without end and texts without measure are refused in one sentence."""
     build(tmp_path / "beads.db")
-    begun = time.monotonic()
+    begun = time.process_time()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with ends(), pytest.raises(BeadsError, match="export") as error:
         read_sqlite(tmp_path / "beads.db", name="beads.db")
     assert str(error.value).count("\n") == 0
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000
 
 

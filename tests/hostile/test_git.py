@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,6 +36,7 @@ from tests.hostile.repositories import (
     text_conversion,
     worktree_elsewhere,
 )
+from tests.hostile.running import ends
 from tests.sources.repository import ENVIRONMENT, git
 
 _PLAIN: dict[Attack, tuple[str, ...]] = {
@@ -183,10 +183,8 @@ def test_a_fifo_does_not_keep_git_waiting(tmp_path: Path, place: str) -> None:
         git(root, "config", "core.excludesFile", str(root / place))
     (root / place).unlink(missing_ok=True)
     os.mkfifo(root / place)
-    begun = time.monotonic()
-    with pytest.raises(StoppedError):
+    with ends(), pytest.raises(StoppedError):
         list_files(str(root))
-    assert time.monotonic() - begun < 10
 
 
 @pytest.mark.slow
@@ -269,9 +267,8 @@ def test_an_endless_reference_ends(tmp_path: Path) -> None:
     branch = next((root / ".git" / "refs" / "heads").iterdir())
     branch.unlink()
     branch.symlink_to("/dev/zero")
-    begun = time.monotonic()
-    assert touched_files(str(root)) == []
-    assert time.monotonic() - begun < 10
+    with ends():
+        assert touched_files(str(root)) == []
 
 
 def test_settings_that_git_lists_files_by_are_not_hung_by_endless_files(tmp_path: Path) -> None:
@@ -320,10 +317,9 @@ def test_a_flood_of_commits_and_names_ends(tmp_path: Path) -> None:
     command = ["git", "-C", str(root), "fast-import", "--quiet"]
     subprocess.run(command, input="".join(stream).encode(), env=ENVIRONMENT, check=True)
     git(root, "symbolic-ref", "HEAD", "refs/heads/flood")
-    begun = time.monotonic()
-    commits = read_history(str(root), index=Index(None, limit=0)).commits
+    with ends():
+        commits = read_history(str(root), index=Index(None, limit=0)).commits
     assert [commit.paths for commit in commits][:2] == [("c.py",), ()]
-    assert time.monotonic() - begun < 30
 
 
 def test_a_folder_that_is_no_name_is_in_no_repository() -> None:

@@ -4,7 +4,6 @@ import os
 import socket
 import ssl
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.usage import Usage
 from tests.fakes.senders import event, sending
+from tests.hostile.running import ends
 from tests.hostile.servers import answering, black_hole, redirecting, trap
 
 KEY = "sk-planted-4711"
@@ -83,10 +83,8 @@ def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
         transport = ADAPTERS[provider](
             provider, ApiKey(KEY), secret_url, limits=ConnectionLimits(connect=0.2)
         )
-        start = time.monotonic()
-        with pytest.raises(ProviderError) as caught:
+        with ends(), pytest.raises(ProviderError) as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
-    assert time.monotonic() - start < 10.0
     assert str(caught.value).startswith(
         f"{provider} cannot be reached at {url}: it did not accept a connection in time"
     )
@@ -116,10 +114,9 @@ def test_a_server_that_says_nothing(provider: str) -> None:
         transport = ADAPTERS[provider](
             provider, ApiKey(KEY), url, limits=ConnectionLimits(read=0.3)
         )
-        start = time.monotonic()
-        with pytest.raises(ProviderError, match=f"^{provider} did not answer in time") as caught:
+        said = f"^{provider} did not answer in time"
+        with ends(), pytest.raises(ProviderError, match=said) as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
-    assert time.monotonic() - start < 10.0
     assert caught.value.retryable
 
 

@@ -280,7 +280,10 @@ def test_a_program_that_embeds_this_one_owns_its_process(tree: Path) -> None:
     assert own.was_run
 
 
-def test_our_workers_start_none_in_another_s_process(tree: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", [False, True])
+def test_our_workers_start_none_in_another_s_process(
+    tree: Path, tmp_path: Path, threads: bool
+) -> None:
     """A process that we start is ours, also where a program that embeds this one starts it: a grammar finds nothing."""
     own = plant(tree, "own")
     grammar = tmp_path / "grammars" / "tree_sitter_python.py"
@@ -288,8 +291,8 @@ def test_our_workers_start_none_in_another_s_process(tree: Path, tmp_path: Path)
         grammar.parent,
         {
             grammar.name: f"""\
-                import contextlib, pathlib, subprocess, sys
-                if "-S" in sys.orig_argv:
+                import contextlib, os, pathlib, subprocess
+                if os.getpid() != int(os.environ["HOST"]):
                     pathlib.Path({str(grammar.with_suffix(".seen"))!r}).touch()
                     with contextlib.suppress(OSError):
                         subprocess.run(["own"])
@@ -299,7 +302,14 @@ def test_our_workers_start_none_in_another_s_process(tree: Path, tmp_path: Path)
     )
     environment = _environment(tree)
     environment["PYTHONPATH"] = f"{grammar.parent}{os.pathsep}{environment['PYTHONPATH']}"
-    code = "import aggregate; aggregate.run('big.toml')"
+    code = f"""if True:
+        import os, threading
+        os.environ["HOST"] = str(os.getpid())
+        if {threads}:  # then it is not forked
+            threading.Thread(target=threading.Event().wait, daemon=True).start()
+        import aggregate
+        aggregate.run('big.toml')
+    """
     subprocess.run([sys.executable, "-c", code], cwd=tree, env=environment, check=True)
     assert grammar.with_suffix(".seen").exists()
     assert not own.was_run

@@ -10,9 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from aggregate import build_tier3_context, run
+from aggregate import (
+    build_discussion_section,
+    build_markdown_from_items,
+    build_summary_markdown,
+    build_tier3_context,
+    run,
+)
 from aggregate.agent.answer_selection import select_answer
-from aggregate.errors import OutputError
+from aggregate.errors import ConfigError, OutputError
 from aggregate.models.jsonable import json_text, jsonable
 from aggregate.models.result import (
     Answer,
@@ -21,6 +27,7 @@ from aggregate.models.result import (
     CompilationContext,
     LabelledOutput,
 )
+from aggregate.models.task import Place, Task
 from aggregate.models.values import Value
 from aggregate.results.compile import MetadataBasedResultCompiler
 from aggregate.results.merge import merge_outputs
@@ -330,3 +337,72 @@ def test_results_without_end_end(tmp_path: Path) -> None:
         many = [many] * 1000
     for results in (iter(int, 1), many):
         assert "<more than 30,000 results>" in prompt_of(results, tmp_path)
+
+
+HALF = "half \ud83d of a pair"
+SLICED = {
+    "path": "a.py",
+    "view_mode": "custom",
+    "custom_slices": [{"start_line": 1, "end_line": 2, "tag": HALF, "comment": HALF}],
+}
+
+
+@pytest.mark.parametrize(
+    ("tables", "asked"),
+    [
+        ({"discussion": {"history": [HALF, {"role": HALF, "content": HALF}]}}, {}),
+        ({"discussion": {"history": [f"```\n{HALF}", "next"]}}, {"budget": 2_000}),
+        ({"task": {"text": HALF}}, {}),
+        ({}, {"task": HALF, "budget": 2_000}),
+        ({}, {"task": Task(HALF, (Place(HALF),), (HALF,))}),
+        ({}, {"results": {"$a": [HALF], HALF: HALF}}),
+        ({"project": {"name": HALF}}, {}),
+        (
+            {
+                "files": {
+                    "paths": [{"path": "a.py", "view_mode": "masked", "ast_mask": {HALF: "def"}}]
+                }
+            },
+            {},
+        ),
+        ({"files": {"paths": [SLICED]}}, {}),
+    ],
+)
+def test_half_a_surrogate_pair_stops_no_prompt(
+    tables: dict[str, dict[str, Any]], asked: dict[str, Any], tmp_path: Path
+) -> None:
+    """Whatever text has one, it is shown by its number where it stands in the prompt."""
+    project(tmp_path, {"a.py": "def a():\n    return 1\n"})
+    config = {"output": {"output_dir": str(tmp_path / "out")}, **tables}
+    config["files"] = {"base_dir": str(tmp_path), "paths": ["a.py"], **tables.get("files", {})}
+    markdown, path, _ = run(config, **asked)
+    assert path.read_text(encoding="utf-8") == markdown
+    assert ("\\ud83d" in markdown) == bool(
+        tables.get("discussion") or "results" in asked or "view_mode" in str(tables)
+    )
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        {"files": {"paths": [HALF]}},
+        {"files": {"exclude": [HALF]}},
+        {"screenshots": {"paths": [HALF]}},
+    ],
+)
+def test_half_a_surrogate_pair_names_no_file(tables: dict[str, Any]) -> None:
+    """What names or matches files is refused in a sentence."""
+    with pytest.raises(ConfigError, match="half of a surrogate pair"):
+        run(tables)
+
+
+def test_half_a_surrogate_pair_in_records(tmp_path: Path) -> None:
+    """Records that others made are shown as they are but for it, and so is a turn alone."""
+    records = [{"path": HALF, "content": HALF}]
+    texts = [
+        build_markdown_from_items(records, tmp_path, [HALF], [HALF]),
+        build_tier3_context(records, tmp_path, [], [HALF], [HALF]),
+        build_summary_markdown(records),
+        build_discussion_section([HALF]),
+    ]
+    assert all("half \\ud83d" in text.encode().decode() for text in texts)

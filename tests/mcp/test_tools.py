@@ -126,6 +126,52 @@ def test_what_is_doubtful_about_a_question_is_said_with_the_same_prompt_too(fold
     asked(folder, first_so)
 
 
+@pytest.mark.parametrize("focus", [[], ["nowhere.py"]])
+@pytest.mark.parametrize("budget", [150, 400, 800])
+def test_the_whole_answer_stays_within_the_budget(
+    tmp_path: Path, budget: int, focus: list[str]
+) -> None:
+    """The prompt leaves room for its handle and for what is doubtful; a budget that is named as the least does."""
+    text = "".join(f"def timeout_{n}(retry):\n    return {n}\n\n\n" for n in range(200))
+    project(tmp_path, {"a.py": text, "b.py": text[:2_000]})
+
+    async def questions(ask: Asking) -> None:
+        said = (await ask("compose", task="timeout", budget=budget, focus=focus)).text
+        assert budget / 2 < count(said) <= budget
+        pinned = {"task": "timeout", "focus": ["b.py", *focus]}
+        refused = await ask("compose", budget=budget, **pinned)
+        if not refused.is_error:
+            assert count(refused.text) <= budget
+            return
+        least = int(refused.text.split("a budget of ")[1].split()[0])
+        shown = await ask("compose", budget=least, **pinned)
+        assert not shown.is_error
+        assert count(shown.text) <= least
+
+    asked(tmp_path, questions)
+
+
+def test_a_name_makes_no_lines_of_its_own(tmp_path: Path) -> None:
+    """A line break or an escape in a file's name comes escaped, in what is shown of the file and in mistakes."""
+    name = "a\nb\x1b[31m.py"
+    project(tmp_path, {name: "def timeout():\n    return 1\n"})
+
+    async def questions(ask: Asking) -> None:
+        await ask("compose", task="timeout")
+        for tool, arguments in (
+            ("read", {}),
+            ("read", {"again": True, "view": "skeleton"}),
+            ("read", {"lines": "7"}),
+            ("outline", {}),
+            ("explain", {}),
+        ):
+            answer = (await ask(tool, path=name, **arguments)).text
+            assert "\x1b" not in answer
+            assert "\nb" not in answer
+
+    asked(tmp_path, questions)
+
+
 def test_a_prompt_of_nothing_says_so(folder: Path) -> None:
     """A budget that nothing fits into gives no prompt, and a word about it."""
 
@@ -351,9 +397,9 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
         ),
         (
             "compose",
-            {"task": "retry", "focus": ["src/retry.py"], "budget": 20},
-            "compose: what must be shown has 49 tokens, more than the budget of 20; the largest: src/retry.py (46), "
-            "files (3): focus on less, or ask for a budget of 49",
+            {"task": "retry", "focus": ["src/retry.py"], "budget": 45},
+            "compose: what must be shown has 49 tokens, more than the budget of 5; the largest: src/retry.py (46), "
+            "files (3); with up to 240 tokens of the answer's own a budget of 289 would do, or focus on less",
         ),
         ("read", {"path": "src"}, "src is a folder: outline lists its files"),
         ("find", {"query": " "}, "find: query: String should match pattern '\\S'"),

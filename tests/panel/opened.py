@@ -14,7 +14,7 @@ from aggregate.panel.protocol import EventData
 from aggregate.panel.session import Session
 from tests.project import project
 
-TOKEN = "t" * 32
+TOKEN, KEY = "t" * 32, "k" * 32
 ORIGIN = "http://127.0.0.1:8123"
 HEADERS = {"origin": ORIGIN, "x-aggregate": "1"}
 
@@ -36,6 +36,11 @@ FILES = {
     "notes.txt": "nothing\n",
     "manual_slop.toml": CONFIG,
 }
+
+
+def access(*, host: str = "127.0.0.1", port: int = 8123) -> Access:
+    """Return who may ask a panel at an address."""
+    return Access(TOKEN, KEY, host, port)
 
 
 @dataclass
@@ -92,7 +97,7 @@ def opened(folder: Path, files: Mapping[str, str] = FILES) -> Opened:
     project(folder, {**files})
     events: list[EventData] = []
     session = Session(folder / "manual_slop.toml", on_event=events.append)
-    app = Panel(session, Broadcast()).guarded(Access(TOKEN, "127.0.0.1", 8123))
+    app = Panel(session, Broadcast()).guarded(access())
     client = TestClient(app, base_url=ORIGIN)
     client.get(f"/?token={TOKEN}", follow_redirects=False)
     session.compose()

@@ -1,13 +1,13 @@
 """Who may ask: attacks from other sites, under other names, and by names and contents of files."""
 
-import os
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from aggregate.panel.access import Access
-from tests.panel.opened import FILES, HEADERS, ORIGIN, TOKEN, Opened, opened
+from aggregate.panel.app import Panel
+from aggregate.panel.event_stream import Broadcast
+from tests.panel.opened import FILES, HEADERS, ORIGIN, TOKEN, Opened, access, opened
 
 
 @pytest.fixture
@@ -22,12 +22,23 @@ def _stranger(panel: Opened, base_url: str = ORIGIN) -> TestClient:
 
 def test_the_token_becomes_a_cookie_that_no_script_reads(panel: Opened) -> None:
     """The opened address holds the token; what follows holds a cookie for this site alone, and never the token (E-8)."""
-    answer = _stranger(panel).get(f"/?token={TOKEN}")
+    unopened = Panel(panel.session, Broadcast()).guarded(access())
+    answer = TestClient(unopened, base_url=ORIGIN, follow_redirects=False).get(f"/?token={TOKEN}")
     cookie = answer.headers["set-cookie"]
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert TOKEN not in cookie
+
+
+def test_the_token_opens_one_browser(panel: Opened) -> None:
+    """Who finds the address later opens nothing; the browser that has the cookie reloads it, in other tabs too."""
+    for path in (f"/?token={TOKEN}", "/", f"/?token={TOKEN}"):
+        assert panel.client.get(path).status_code == 200
+    answer = _stranger(panel).get(f"/?token={TOKEN}")
+    assert answer.status_code == 401
+    assert "each start prints another one" in answer.text
+    assert "set-cookie" not in answer.headers
 
 
 @pytest.mark.parametrize(
@@ -45,19 +56,9 @@ def test_without_token_or_cookie_nothing_is_told(panel: Opened, path: str) -> No
 )
 def test_cookies_of_other_programs_do_not_lock_out(panel: Opened, other: str) -> None:
     """Whatever another program at this machine has set, which a browser sends too, the panel's own cookie is found."""
-    access = Access(TOKEN, "127.0.0.1", 8123)
-    cookie = f"{other}; {access.cookie}={access.secret}; {other}".encode("latin-1")
+    own = f"{access().cookie}={access().secret}"
+    cookie = f"{other}; {own}; {other}".encode("latin-1")
     assert _stranger(panel).get("/api/state", headers=[(b"cookie", cookie)]).status_code == 200
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system tells no users of connections")
-def test_a_connection_without_an_end_is_nobody_s(panel: Opened) -> None:
-    """Who has closed a connection before it was taken is not known, and does nothing."""
-    access = Access(TOKEN, "127.0.0.1", 8123)
-    client = TestClient(panel.client.app, base_url=ORIGIN, client=None)  # type: ignore[arg-type]
-    cookie = {"cookie": f"{access.cookie}={access.secret}"}
-    assert client.post("/api/run", json={}, headers={**HEADERS, **cookie}).status_code == 403
-    assert not (panel.folder / "md_gen").exists()
 
 
 @pytest.mark.parametrize(
@@ -219,11 +220,11 @@ def test_half_a_pair_is_refused_in_a_sentence(panel: Opened, route: str, body: b
 
 def test_a_host_beyond_this_machine_takes_no_stranger_s_name() -> None:
     """Where other machines are let in, addresses are taken, and no names but the machine's own."""
-    access = Access(TOKEN, "0.0.0.0", 8123)  # noqa: S104 - not bound
-    assert access.is_own_host("192.0.2.7:8123")
-    assert access.is_own_host("[2001:db8::1]:8123")
-    assert not access.is_own_host("evil.example:8123")
-    assert not Access(TOKEN, "127.0.0.1", 8123).is_own_host("192.0.2.7:8123")
+    beyond = access(host="0.0.0.0")  # noqa: S104 - not bound
+    assert beyond.is_own_host("192.0.2.7:8123")
+    assert beyond.is_own_host("[2001:db8::1]:8123")
+    assert not beyond.is_own_host("evil.example:8123")
+    assert not access().is_own_host("192.0.2.7:8123")
 
 
 def test_keys_never_come_out(panel: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

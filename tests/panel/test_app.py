@@ -160,7 +160,6 @@ def test_states_tell_what_a_file_is(tmp_path: Path) -> None:
         "manual_slop.toml": '[files]\npaths = ["src/*.py", "gone.py"]\n',
     }
     panel = opened(tmp_path, files)
-    panel.session.find_secrets()
     states = {name: panel.row(name)["state"] for name in ("src/key.py", "src/a.py", "gone.py")}
     assert states == {"src/key.py": "secret", "src/a.py": "", "gone.py": "error"}
     assert panel.row("src/made.py")["state"] == "generated"
@@ -255,11 +254,12 @@ def test_an_edit_while_a_budget_is_fitted_is_kept(panel: Opened) -> None:
     assert "5000" in panel.draft
 
 
-def test_secrets_are_replaced_wherever_the_prompt_replaces_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("table", ["[redaction]\nrun = true\n", "[task]\ntext = 'a token'\n"])
+def test_secrets_are_replaced_wherever_the_prompt_replaces_them(table: str, tmp_path: Path) -> None:
     """The page shows no secret that ``run`` would not write, also while nothing can be composed."""
     key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0eF3hJ6"
     config = (
-        '[redaction]\nrun = true\n[files]\npaths = ["a.py"]\n[budget]\ntokens = 1\n'
+        f'{table}[files]\npaths = ["a.py"]\n[budget]\ntokens = 1\n'
         f'[discussion]\nhistory = ["User: my key is {key}"]\n'
     )
     panel = opened(tmp_path, {"a.py": f'token = "{key}"\n', "manual_slop.toml": config})
@@ -320,7 +320,7 @@ def test_many_files_are_taken_out_and_in_again_at_once(tmp_path: Path) -> None:
     config = '[files]\npaths = [\n  "src/*.py", # all of them\n]\nexclude = ["/a.txt"] # first\n'
     panel = opened(tmp_path, {**dict.fromkeys(names, "x = 1\n"), "manual_slop.toml": config})
     session = panel.session
-    started = time.monotonic()
+    started = time.process_time()
     session.edit([{"op": "view", "paths": some, "mode": "out"}])
     assert '\n    "/src/f1.py",\n' in panel.draft
     assert len(session.project.config.files.exclude) == 1 + len(some)
@@ -331,7 +331,7 @@ def test_many_files_are_taken_out_and_in_again_at_once(tmp_path: Path) -> None:
     assert "# all of them" in panel.draft
     assert "# first" in panel.draft
     assert len(session.project.config.files.paths) == 1
-    assert time.monotonic() - started < 20  # some five here; fifty before
+    assert time.process_time() - started < 20  # some five here; fifty before
 
 
 def test_all_files_of_a_glob_change_the_glob(panel: Opened) -> None:

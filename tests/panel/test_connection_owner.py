@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.panel.access import Access
-from aggregate.panel.app import Panel
 from aggregate.panel.connection_owner import NOBODY, connection_owner
-from aggregate.panel.event_stream import Broadcast
-from aggregate.panel.serving import server
-from aggregate.panel.session import Session
-from tests.panel.opened import TOKEN
 
 CLIENT, SERVER = ("127.0.0.1", 40_000), ("127.0.0.1", 8123)
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
@@ -76,11 +70,3 @@ def test_an_own_connection_is_one_s_own(address: str) -> None:
         with socket.create_connection(listener.getsockname()[:2]) as client:
             ends = client.getsockname(), listener.getsockname()
             assert connection_owner(*ends) == os.getuid()
-
-
-def test_nobody_says_for_another_one_who_asks(tmp_path: Path) -> None:
-    """A header of the request does not change whose connection it is."""
-    broadcast = Broadcast()
-    session = Session(tmp_path / "manual_slop.toml")
-    app = Panel(session, broadcast).guarded(Access(TOKEN, "127.0.0.1", 8123))
-    assert not server(app, broadcast.end).config.proxy_headers

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import os
 import signal
 import socket
+import sys
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
@@ -25,7 +28,7 @@ from aggregate.panel.event_stream import Broadcast
 from aggregate.panel.json_routes import body_of
 from aggregate.panel.serving import Address, open_listener, server, watch_disk
 from aggregate.panel.session import Session
-from tests.panel.opened import FILES, TOKEN
+from tests.panel.opened import FILES, TOKEN, access
 from tests.project import project
 from tests.sources.repository import git
 
@@ -42,7 +45,7 @@ class _Served:
         listener = open_listener("127.0.0.1", 0, 0)
         self.port = int(listener.getsockname()[1])
         panel = Panel(self.session, self.broadcast)
-        self.server = server(panel.guarded(Access(TOKEN, "127.0.0.1", self.port)), panel.end)
+        self.server = server(panel.guarded(access(port=self.port)), panel.end)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
         self.thread.start()
         cookies = urllib.request.HTTPCookieProcessor(CookieJar())
@@ -74,6 +77,64 @@ def served(tmp_path: Path) -> Iterator[_Served]:
     served.end()
 
 
+def _half_asked(served: _Served, *, user: int | None = None) -> socket.socket:
+    """Return a connection that holds its request back, of another user if one is given."""
+    client = socket.socket()
+    client.settimeout(_PATIENCE)
+    if user is not None:
+        os.fchown(client.fileno(), user, user)
+    client.connect(("127.0.0.1", served.port))
+    client.sendall(b"GET / HTTP/1.1\r\nHost: 127")
+    return client
+
+
+def test_requests_that_are_held_back_keep_nobody_out(
+    served: _Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The page answers beside hundreds of half-sent requests: the longest waiting make room, and nothing is logged."""
+    with ExitStack() as held:
+        for _ in range(300):
+            held.enter_context(_half_asked(served))
+        served.open()
+        assert len(served.server.server_state.connections) <= 100
+    assert not caplog.records
+
+
+def test_a_request_that_is_held_back_ends(served: _Served) -> None:
+    """A connection on which no whole request arrives is ended, the first as well as a later one."""
+    served.server.config.timeout_keep_alive = 2
+    with _half_asked(served) as first, _half_asked(served) as later:
+        later.sendall(b".0.0.1\r\n\r\n")
+        answer = b""
+        while b"not one of the panel's" not in answer:
+            answer += later.recv(10_000)
+        later.sendall(b"GET / HTTP/1.1\r\nHost: 127")
+        assert _rest(first) == _rest(later) == b""
+
+
+def _rest(client: socket.socket) -> bytes:
+    """Return what comes until the other side ends the connection."""
+    with suppress(ConnectionResetError):
+        return client.recv(10_000)
+    return b""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.getuid() != 0,
+    reason="Linux tells the user, and the administrator alone makes another one's connection",
+)
+def test_another_user_s_program_is_refused_before_it_has_asked(served: _Served) -> None:
+    """Its connection is answered and ended as it is accepted, with the request still held back."""
+    with _half_asked(served, user=65_534) as client:
+        assert b"another user of this machine has asked" in client.recv(10_000)
+    assert not served.server.server_state.connections
+
+
+def test_nobody_says_for_another_one_who_asks(served: _Served) -> None:
+    """A header of the request does not change whose connection it is."""
+    assert not served.server.config.proxy_headers
+
+
 def test_edits_on_the_disk_arrive_and_the_end_comes_at_once(
     served: _Served, tmp_path: Path
 ) -> None:
@@ -100,19 +161,19 @@ def test_edits_on_the_disk_arrive_and_the_end_comes_at_once(
 
 
 def test_a_page_is_let_in_after_a_restart(tmp_path: Path) -> None:
-    """The token and the port of a project are kept for the user alone, so that the cookie of an open page still holds."""
+    """The key and the port of a project are kept for the user alone, so that the cookie of an open page still holds."""
     folder = tmp_path / "somewhere"
     first = Address.of(folder)
-    Address(first.token, 40_123).keep(folder)
-    assert Address.of(folder) == Address(first.token, 40_123)
-    assert Address.of(tmp_path / "elsewhere").token != first.token
-    secret = Access(first.token, "127.0.0.1", 40_123).secret
-    assert Access(Address.of(folder).token, "127.0.0.1", 40_123).secret == secret
+    Address(first.key, 40_123).keep(folder)
+    assert Address.of(folder) == Address(first.key, 40_123)
+    assert Address.of(tmp_path / "elsewhere").key != first.key
+    secret = Access("one", first.key, "127.0.0.1", 40_123).secret
+    assert Access("another", Address.of(folder).key, "127.0.0.1", 40_123).secret == secret
 
 
 def test_a_cookie_opens_one_port() -> None:
     """A program that has taken the last port is sent the cookie of a page still open: it opens nothing elsewhere."""
-    secrets = {Access(TOKEN, "127.0.0.1", port).secret for port in (40_123, 40_124)}
+    secrets = {access(port=port).secret for port in (40_123, 40_124)}
     assert len(secrets) == 2
 
 

@@ -160,10 +160,8 @@ def test_thousands_of_presets_are_listed_in_one_reading(tmp_path: Path) -> None:
         "".join(f"[context_presets.p{number}]\nfiles = []\n" for number in range(1000)),
         encoding="utf-8",
     )
-    started = time.monotonic()
     done = start(tmp_path, "preset", "list")
     assert (done.code, done.out.count("project\t0 files")) == (0, 1000)
-    assert time.monotonic() - started < 60
     with pytest.raises(PresetError, match=r"known presets: p0, .*p19 and 980 more$"):
         ContextPresetManager(path).get("nope")
 

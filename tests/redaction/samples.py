@@ -147,6 +147,24 @@ PLANTED = (
     Sample("age", "keys.txt", "@@\n", ("AGE-SEC", "RET-KEY-1", (UPPER + DIGITS, 58))),
     Sample("shopify", "a.rb", "T = '@@'\n", ("shp", "at_", (HEX, 32))),
     Sample("square", "a.js", "s('@@')\n", ("sq0", "atp-", (URLSAFE, 22))),
+    Sample(
+        "aws-console",
+        "accessKeys.csv",
+        "Access key ID,Secret access key\r\nAKIA" + "QX4BN7TZLM2WRD5K,@@\r\n",
+        ((B64, 40),),
+    ),
+    Sample(
+        "azure-devops",
+        "a.ps1",
+        "$h = '@@'\n",
+        ((WORD, 52), "JQQJ99", (WORD, 18), "AZ", "DO", (WORD, 4)),
+    ),
+    Sample("azure-devops-named", "a.env", "AZURE_DEVOPS_EXT_PAT=@@\n", ((LOWER + DIGITS, 52),)),
+    Sample(
+        "langsmith", "a.py", 'client = Client("@@")\n', ("lsv2_", "pt_", (HEX, 32), "_", (HEX, 10))
+    ),
+    Sample("fly", "fly.sh", "export A='FlyV1 @@'\n", ("fm2", "_", (B64, 300), "=")),
+    Sample("pinecone", "a.js", "new Pinecone('@@')\n", ("pc", "sk_", (WORD, 5), "_", (WORD, 63))),
     Sample("mailgun", "a.py", "auth=('api', '@@')\n", ("ke", "y-", (HEX, 32))),
     Sample("databricks", "a.cfg", "token = @@\n", ("da", "pi", (HEX, 32))),
     Sample("vault", "a.hcl", 'token = "@@"\n', ("hv", "s.", (WORD, 90))),

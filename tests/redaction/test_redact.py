@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.redaction.redact import Redaction, digest_of, redact
+from aggregate.models.redaction import Redaction
+from aggregate.redaction.redact import digest_of, redact
 from aggregate.redaction.rules import RULES
 from tests.redaction.samples import PLANTED, PROJECTS, pem
 

@@ -1,7 +1,6 @@
 """Custom merge functions: callables, Python and JavaScript as text, good and hostile (rules O-9, O-22)."""
 
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,6 +11,7 @@ from aggregate.models.result import AggregatedResult, LabelledOutput
 from aggregate.results.merge import merge_outputs
 from aggregate.sandbox import SandboxLimits
 from aggregate.sandbox.limits import SOURCE_CHARACTERS
+from tests.hostile.running import ends
 
 LIMITS = SandboxLimits(seconds=0.4)
 
@@ -120,9 +120,8 @@ HOSTILE = {
 @pytest.mark.parametrize("function", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_functions_end_within_their_limits(function: str) -> None:
     """Loops, bombs, floods and escapes end in time, reach nothing, and the next merge works (O-9)."""
-    start = time.monotonic()
-    result = merged(function, "a")
-    assert time.monotonic() - start < 2.5
+    with ends():
+        result = merged(function, "a")
     assert result.value == {"error": "Custom merge function failed", "originalResults": ["a"]}
     assert merged("r => r[0]", "a").value == "a"
     assert merged("results[0]", "a").value == "a"
@@ -130,14 +129,13 @@ def test_hostile_functions_end_within_their_limits(function: str) -> None:
 
 def test_a_hanging_function_blocks_no_other() -> None:
     """While one JavaScript worker hangs, others answer; killed workers are replaced (O-9, O-56)."""
-    long = SandboxLimits(seconds=1)
+    long = SandboxLimits(seconds=3)
     with ThreadPoolExecutor(8) as pool:
         hanging = [
             pool.submit(merged, "r => new Array(1e9) + ''", "a", limits=long) for _ in range(2)
         ]
-        start = time.monotonic()
         values = [pool.submit(merged, "r => r[0]", n).result().value for n in range(6)]
-        assert time.monotonic() - start < 1
+        assert not any(future.done() for future in hanging)
         assert all(future.result().errors for future in hanging)
     assert values == [0, 1, 2, 3, 4, 5]
 

@@ -56,7 +56,7 @@ def test_empty() -> None:
         (7, "7"),
         (["a"], "['a']"),
         ("", ""),
-        ("# not ours\n\n```", "# not ours\n\n```"),
+        ("# not ours\n\n```\n```", "# not ours\n\n```\n```"),
     ],
 )
 def test_entries(entry: object, text: str) -> None:

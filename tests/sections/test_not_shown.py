@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.models.prompt import SEPARATOR, Section
-from aggregate.sections.not_shown import HEADING, HiddenFile, not_shown_segment
+from aggregate.sections.not_shown import HEADING, HiddenFile, most_tokens, not_shown
 from aggregate.tokens.count import count
 
 
@@ -16,8 +16,7 @@ def words(text: str) -> int:
 
 def told(files: list[HiddenFile], limit: int = 1_000) -> str:
     """Return the section's text."""
-    segment = not_shown_segment(files, limit=limit, count=words)
-    assert segment is not None
+    _, (segment,) = not_shown(files, limit=limit, count=words)
     assert segment.section is Section.FILES
     assert segment.source == ""
     return segment.text
@@ -76,8 +75,8 @@ def test_many_folders_are_counted_together() -> None:
 
 def test_nothing_hidden_or_no_room() -> None:
     """Without hidden files, or where not even the first sentence fits, there is no section (rules B-1, B-7)."""
-    assert not_shown_segment([], limit=1_000, count=words) is None
-    assert not_shown_segment(FILES, limit=5, count=words) is None
+    assert not_shown([], limit=1_000, count=words) == (0, ())
+    assert not_shown(FILES, limit=5, count=words) == (0, ())
 
 
 def test_odd_names_stay_on_their_lines() -> None:
@@ -101,17 +100,39 @@ def test_odd_names_stay_on_their_lines() -> None:
     limit=st.integers(0, 300),
 )
 def test_the_limit_holds(files: list[HiddenFile], limit: int) -> None:
-    """By an exact count the section and what separates it from the next never exceed the limit (rules B-1, B-7)."""
-    segment = not_shown_segment(files, limit=limit, count=count)
-    if segment is not None:
+    """By an exact count the section and what separates it never exceed the limit; it names as many as it says (B-1, B-7)."""
+    named, segments = not_shown(files, limit=limit, count=count)
+    for segment in segments:
         assert count(segment.text + SEPARATOR) <= limit
+        assert segment.text.count(" tokens\n- ") + 1 >= named
+
+
+@given(
+    files=st.lists(
+        st.builds(
+            HiddenFile,
+            st.text(alphabet="abc/é漢 .", min_size=1, max_size=30),
+            st.integers(1, 10**7),
+        ),
+        max_size=30,
+    ),
+    part=st.integers(0, 30),
+)
+def test_what_is_reserved_is_enough(files: list[HiddenFile], part: int) -> None:
+    """Telling all files takes no more than is reserved for them, and for some of them no more is (rules B-6, B-12)."""
+    _, segments = not_shown(files, limit=10_000, count=count)
+    most = most_tokens(files, limit=10_000, count=count)
+    assert most >= sum(count(segment.text + SEPARATOR) for segment in segments)
+    assert most_tokens(files[:part], limit=10_000, count=count) <= most
 
 
 @pytest.mark.parametrize("limit", range(25, 120, 5))
 def test_more_room_tells_no_less(limit: int) -> None:
     """With more tokens the section has as many lines or more (rule B-6)."""
-    smaller = not_shown_segment(FILES, limit=limit, count=words)
-    larger = not_shown_segment(FILES, limit=limit + 5, count=words)
-    assert smaller is None or (
-        larger is not None and larger.text.count("\n- ") >= smaller.text.count("\n- ")
+    smaller = not_shown(FILES, limit=limit, count=words)
+    larger = not_shown(FILES, limit=limit + 5, count=words)
+    assert larger[0] >= smaller[0]
+    lines, more_lines = (
+        sum(segment.text.count("\n- ") for segment in segments) for _, segments in (smaller, larger)
     )
+    assert more_lines >= lines

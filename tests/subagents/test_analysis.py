@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from aggregate.results.references import compact_data
 from aggregate.tools.analysis import execute_data_analysis
+from tests.hostile.running import ends
 
 DATA = {
     "neuron_0_2": {
@@ -115,12 +115,10 @@ def test_failures_have_their_words(code: str, error: str, retry: bool) -> None:
 
 def test_a_timeout_says_how_long() -> None:
     """Code that does not end is stopped, from whatever thread it was started (D-90, D-92)."""
-    start = time.monotonic()
     with ThreadPoolExecutor(2) as pool:
         results = list(
             pool.map(lambda _: run("while True:\n    result = 1", timeout=0.5), range(2))
         )
-    assert time.monotonic() - start < 2
     assert (
         results
         == [
@@ -152,9 +150,8 @@ HOSTILE = {
 @pytest.mark.parametrize("code", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_code_ends_within_its_limits(code: str) -> None:
     """Bombs, floods and escapes fail in time, and the next code runs (D-92)."""
-    start = time.monotonic()
-    assert run(code, timeout=0.5)["success"] is False
-    assert time.monotonic() - start < 10
+    with ends():
+        assert run(code, timeout=0.5)["success"] is False
     assert run("result = 1") == {"success": True, "result": 1}
 
 
@@ -261,11 +258,10 @@ ESCAPES = {
 @pytest.mark.parametrize(("code", "error"), ESCAPES.values(), ids=ESCAPES.keys())
 def test_full_python_cannot_leave_its_sandbox(code: str, error: str | None) -> None:
     """Whatever it reaches for through libraries, files, network, memory and time stay out of reach (D-92)."""
-    start = time.monotonic()
-    result = run(code)
+    with ends():
+        result = run(code)
     assert result["success"] is False
     assert error is None or result["error"] == error
-    assert time.monotonic() - start < 3
 
 
 @full_python

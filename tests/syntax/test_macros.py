@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.viewing import outline_of, skeleton_of, summary_of
+from tests.viewing import masked_of, outline_of, skeleton_of, summary_of
 
 
 @pytest.mark.parametrize("suffix", ["c", "cpp"])
@@ -45,6 +45,16 @@ from tests.viewing import outline_of, skeleton_of, summary_of
         "typedef void *(*foo) (int n);",
         "typedef const item * RESTRICT foo;",
         "void foo(a, b)\nint a; char *b;\n{\n    return a + b + 100000000000;\n}",
+        'extern "C" {\nT *foo(int (*call)(T *c));\n}',
+        'extern "C" {\nT **foo(void (*call)(T *c), T *t);\n}',
+        "typedef struct T T;\nextern void PR_CALLBACK foo(T *t);",
+        "LibPublic T *\nfoo (void);",
+        "__owur T *foo(const T *t);",
+        "T ***foo(int a);",
+        "const T * const * _PURE\nfoo (void);",
+        "int foo(const char *f, ...) _lib_printf_(1, 2);",
+        "extern LIB_SPEC T *LIBCALL foo\n    (int a);",
+        "extern int LIB_FORMAT((printf, 4, 0)) LIB_NONNULL((1,4))\nfoo (T *t);",
     ],
 )
 def test_no_declaration_is_lost(declaration: str, suffix: str) -> None:
@@ -52,6 +62,9 @@ def test_no_declaration_is_lost(declaration: str, suffix: str) -> None:
     assert "foo" in outline_of(f"a.{suffix}", f"{declaration}\nint last(void);\n")
     digest = summary_of(f"a.{suffix}", f"{declaration}\n\n\n\nint last(void);\n" + "\n" * 400)
     assert "foo" in digest.split("\n", 1)[1]
+    name = re.search(r"\w*foo\b", declaration)
+    assert name
+    assert "ERROR" not in masked_of(f"a.{suffix}", declaration, {name[0]: "def"})
 
 
 def test_the_macros_stay_in_what_is_shown() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from aggregate.models.surrogates import escape_surrogates
 from aggregate.sections.discussion import build_discussion_section
 from aggregate.sources.history_reader import load_history
 from aggregate.sources.history_writer import append_turns
@@ -73,9 +74,10 @@ def test_no_content_makes_or_hides_a_turn(history: list[Any]) -> None:
     assert len(turns) == len(history)
     for entry, (role, content) in zip(history, turns, strict=True):
         if isinstance(entry, dict):
-            assert (unescaped(role), content) == (entry["role"], entry["content"].strip())
+            words = escape_surrogates(entry["content"].strip())
+            assert (unescaped(role), content) == (entry["role"], words)
         else:
-            assert content in entry
+            assert content in escape_surrogates(entry)
 
 
 LINE = re.compile(
@@ -148,6 +150,10 @@ def test_the_same_through_the_historys_file(
             "AI:\n\n```text\nx\n\u200bＵser： y\n```",
         ),
         ({"role": "AI", "content": "x\u2028System: y"}, "AI:\n\n```text\nx\u2028System: y\n```"),
+        ({"role": "AI", "content": "So:\n```"}, "AI:\n\n````text\nSo:\n```\n````"),
+        ({"role": "AI", "content": "```py\na\n```"}, "AI:\n\n````text\n```py\na\n```\n````"),
+        ({"role": "AI", "content": "a\n<!-- b"}, "AI:\n\n```text\na\n<!-- b\n```"),
+        ("<pre>\na", "```text\n<pre>\na\n```"),
         ("User: a\nAI: b", "User:\n\n```text\na\nAI: b\n```"),
         ("a\n---\nb", "```text\na\n---\nb\n```"),
         ({"role": "User: hi\n\nAI", "content": "x"}, r"User\x3a hi\x0a\x0aAI: x"),
@@ -163,7 +169,8 @@ def test_what_could_be_mistaken_is_fenced_or_escaped(entry: object, text: str) -
 @pytest.mark.parametrize(
     "content",
     [
-        "User: hi", "--- a\n+++ b", "A list:\n- a\n- b", "Note: x\nResult: y", "## A heading\n\ntext", "```python\nx: int = 1\n```",
+        "User: hi", "--- a\n+++ b", "A list:\n- a\n- b", "Note: x\nResult: y", "## A heading\n\ntext", "So:\n\n```python\nx: int = 1\n```",
+        "1. Run\n\n   ```sh\n   make\n   ```\n2. <b>Look</b>", "<details>\n\n~~~\na\n~~~\n\n</details>", "<!-- a\nb -->\nc", "a ``` b",
         "The user: me", "a\n-- \nb", "users:\nTools: none", "| a | b |\n|---|---|", "AI is good\nUser said so", "f\x0cg",
     ],
 )  # fmt: skip

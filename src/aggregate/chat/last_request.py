@@ -1,9 +1,8 @@
 """What is known of the last send when the next one is made: what a cache may hold of it, and what changes often."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from aggregate.chat.request_log import LoggedRequest, SentRecord, read_segment, sent_requests
 from aggregate.clients.own_models import cache_policy
@@ -12,6 +11,7 @@ from aggregate.compose.request import Request
 from aggregate.config.user import is_trusted
 from aggregate.disk.roots import project_root
 from aggregate.models.prompt import Prompt, Section
+from aggregate.models.redaction import Redaction
 from aggregate.models.sent_file import SentFile
 from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.file_order import FORGET, count_changes
@@ -19,10 +19,8 @@ from aggregate.prompt_cache.fingerprint import PromptFingerprint, digest
 from aggregate.prompt_cache.lifetimes import Pauses
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
 from aggregate.prompt_cache.retention import CachedPrompt
+from aggregate.redaction.redact import redact
 from aggregate.sources.git import touched_files
-
-if TYPE_CHECKING:
-    from aggregate.redaction.redact import Redaction
 
 _LONGEST_PAUSE = 7 * 86_400
 """Seconds. Who comes back after weeks tells nothing of how quickly the next turns follow."""
@@ -36,14 +34,14 @@ class LastRequest:
         logged: What is recorded of it, ``None`` if there was none.
         may_be_cached: Whether it went to the model that is asked now, with the same instructions.
         age: Seconds since it was sent.
-        redaction: Which secrets are not sent, not even again.
+        redaction: What is a secret, and whether it is not sent, not even again.
         is_own: Whether it was of the same discussion, or of the one that this goes on from.
     """
 
     logged: LoggedRequest | None = None
     may_be_cached: bool = False
     age: float = 0.0
-    redaction: "Redaction | None" = None
+    redaction: Redaction = field(default_factory=Redaction)
     is_own: bool = True
 
     @property
@@ -102,10 +100,8 @@ class LastRequest:
     def _read(self, logged: LoggedRequest, number: int) -> str | None:
         """Return the text of a segment; one that was sent with a secret in it is not sent once more."""
         text = read_segment(logged, number)
-        if text is None or self.redaction is None:
+        if text is None or not self.redaction.replaces:
             return text
-        from aggregate.redaction.redact import redact
-
         return None if redact(text, self.redaction).findings else text
 
 

@@ -9,7 +9,6 @@ from aggregate.chat.last_request import LastRequest, find_last_request
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
-from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.disk.reading import is_file
 from aggregate.errors import BudgetError
@@ -157,12 +156,8 @@ def compose_turn(
 
 
 def task_of(request: Request, message: str) -> Task:
-    """Return the task that a message is, with what the request's own task points at (rule T-1).
-
-    What is replaced in the prompt is replaced in the task too, since that is recorded.
-    """
-    text, _ = redact_text(message, "message", request.redaction)
-    return replace(request.task or Task(), text=text)
+    """Return the task that a message is, with what the request's own task points at (rule T-1)."""
+    return replace(request.task or Task(), text=message)
 
 
 def _kept(last: LastRequest, policy: CachePolicy) -> tuple[SentFile, ...]:

@@ -30,6 +30,7 @@ from aggregate.deprecation import renamed_keywords
 from aggregate.errors import PromptTooLongError, ProviderError
 from aggregate.models.choice import unknown_names
 from aggregate.models.image import Image
+from aggregate.models.surrogates import escape_surrogates
 from aggregate.models.task import Task
 from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.file_order import file_digests
@@ -80,6 +81,7 @@ def prepare_turn(
         PromptTooLongError: The prompt exceeds the model's context window.
         BudgetError: What must be shown exceeds the budget.
     """
+    message = escape_surrogates(message)
     selected = select_model(
         project, selection, environ=environ, on_wait=on_wait, require_key=require_key
     )
@@ -89,7 +91,7 @@ def prepare_turn(
     request = turn_request(
         project, message, selection, replace(selected, client=client), task, replaces, aside
     )
-    instructions = (selection.system or selected.persona.system_prompt).strip()
+    instructions = escape_surrogates(selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
     caching = cache_settings(
         project, wanted=selection.cache, once=request.discussion == NO_DISCUSSION

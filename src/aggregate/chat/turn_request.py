@@ -8,7 +8,7 @@ from aggregate.chat.model_selection import ModelSelection, SelectedModel
 from aggregate.chat.send_settings import with_default_budget
 from aggregate.chat.turn_composition import task_of
 from aggregate.clients.context_window import context_window
-from aggregate.compose.project import redaction_for, request_for
+from aggregate.compose.project import request_for
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.errors import ConfigError
@@ -85,16 +85,15 @@ def turn_request(
         discussion=selected.discussion,
         is_new=True,
         task=task,
+        sending=True,
+        redact=selection.redact,
     )
     if aside is not None:
         request = aside.applied(request)
     if task is not None and request.budget is None:
         raise ConfigError(_NO_BUDGET)
-    request = replace(
-        request,
-        history=(*_without(request.history, replaces), {"role": USER, "content": message}),
-        redaction=redaction_for(project, sending=True, wanted=selection.redact),
-    )
+    turns = (*_without(request.history, replaces), {"role": USER, "content": message})
+    request = replace(request, history=turns)
     return replace(request, task=task_of(request, message)) if request.budget else request
 
 

@@ -133,7 +133,7 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
     )
     for option in reversed(options):
         command = option(command)
-    return click.argument("sentence", metavar="[TASK]", required=False)(command)
+    return click.argument("sentence", metavar="[TASK]", nargs=-1, required=False)(command)
 
 
 def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:
@@ -155,23 +155,22 @@ def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str =
     return Task(text, symbols=tuple(symbols), since=since)
 
 
-def task_argument(sentence: str | None, task: str | None) -> str | None:
+def task_argument(words: tuple[str, ...], task: str | None) -> str | None:
     """Return the task's text as it was named: by ``--task``, or by a sentence alone.
 
     Raises:
-        UsageError: Both name one, or the sentence is a single word, which may be meant for something else.
+        UsageError: Both name one, or it is no sentence but words, which may be meant for something else.
     """
-    if sentence is None:
+    if not words:
         return task
+    sentence = " ".join(words)[:_SHOWN]
     if task is not None:
+        raise click.UsageError(f"the task is named twice: leave out --task or {sentence!r}")
+    if len(words) > 1 or not is_sentence(words[0]):
         raise click.UsageError(
-            f"the task is named twice: leave out --task or {sentence[:_SHOWN]!r}"
+            f'got unexpected extra argument {words[0][:_SHOWN]!r}: to make it the task, write --task "{sentence}"'
         )
-    if not is_sentence(sentence):
-        raise click.UsageError(
-            f"got unexpected extra argument {sentence[:_SHOWN]!r}: to make it the task, write --task before it"
-        )
-    return sentence
+    return words[0]
 
 
 def _read_text(argument: str) -> str:

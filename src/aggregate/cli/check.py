@@ -8,6 +8,7 @@ import click
 
 from aggregate.cli.options import json_option, quiet_option, scope_options
 from aggregate.cli.output import say, write_result, write_rows
+from aggregate.cli.path_arguments import with_meant
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.project import open_project, request_for
 from aggregate.config.discover import nearest_config
@@ -72,10 +73,11 @@ def _problems(config: Path, *, allow_outside: bool | None, allow_secrets: bool |
         # Without a budget and a task: what these leave out is no mistake.
         request = replace(request_for(project, preset=preset), budget=None, task=None)
         composition = compose_prompt(request)
+        rows = [file.row for file in composition.files]
         prefix = f'preset "{preset}": ' if preset else ""
         sentences |= {
             prefix + sentence.removeprefix("ERROR: "): None
-            for sentence in composition.warnings
+            for sentence in with_meant(composition.warnings, rows, request.base_dir)
             if not sentence.startswith(_REMARK)
         }
     return list(sentences)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -200,10 +201,11 @@ class Commands(LazyGroup):
         try:
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
-            if error.possibilities:
+            words = [*takewhile(lambda word: not word.startswith("-"), args)]
+            if error.possibilities and len(words) == 1:
                 raise
-            said = f"{error.message} To make it the task: aggregate --task {error.command_name}"
-            raise NoSuchCommand(error.command_name, said, ctx=ctx) from None
+            said = f'{error.message} To make it the task: aggregate --task "{" ".join(words)}"'
+            raise NoSuchCommand(error.command_name, said, error.possibilities, ctx) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Hand over to the default command where the first argument is an option of its own, or there is none.

@@ -20,6 +20,7 @@ from aggregate.errors import ConfigError
 from aggregate.models.audit import Audit
 from aggregate.models.choice import FileChoice
 from aggregate.paths.globs import compile_glob, is_glob
+from aggregate.text.suggestions import path_meant
 
 
 @click.command()
@@ -46,7 +47,10 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
         return
     rows = _matching(audit, path, request)
     if not rows:
-        raise ConfigError(f"no candidate of {prompt.name} is called {path}", path=str(prompt))
+        meant = path_meant(path, [row.path for row in audit.rows])
+        raise ConfigError(
+            f"no candidate of {prompt.name} is called {path}{meant}", path=str(prompt)
+        )
     if as_json:
         write_result(json.dumps([row_data(row) for row in rows], indent=2))
     else:

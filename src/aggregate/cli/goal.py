@@ -182,7 +182,7 @@ def _open_model(
     client = open_client(provider, model=model, base_url=base_url)
     read_price = cache_policy(provider, model or client.model).read
     redaction = redaction_for(sending=True, wanted=redact)
-    if redaction is None:
+    if not redaction.replaces:
         return ChatModel(client, model, read_price=read_price)
     hiding = with_redaction(client, allow=redaction.allow, tell=warn)
     return ChatModel(hiding, model, read_price=read_price)

@@ -26,7 +26,7 @@ if (
     from aggregate.cli.trace_tree import draw_trace as draw_trace
     from aggregate.cli.watched_request import AskedAgain as AskedAgain
     from aggregate.cli.watched_run import watch_run as watch_run
-    from aggregate.clients.context_window import exceeded_window as exceeded_window
+    from aggregate.clients.model_choice import exceeded_window as exceeded_window
     from aggregate.compose.audit import audit_of as audit_of
     from aggregate.compose.audit_data import audit_data as audit_data
     from aggregate.compose.audit_schema import audit_schema as audit_schema
@@ -55,7 +55,7 @@ HOMES = {
     "copy_to_clipboard": "aggregate.cli.clipboard",
     "count_prompt": "aggregate.tokens.count",
     "draw_trace": "aggregate.cli.trace_tree",
-    "exceeded_window": "aggregate.clients.context_window",  # one run in thousands is that large
+    "exceeded_window": "aggregate.clients.model_choice",  # one run in thousands is that large
     "file_scores": "aggregate.compose.ranked_files",  # most lists of files are for no task
     "format_exception": "traceback",  # for who debugs
     "is_track": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick

@@ -20,6 +20,7 @@ from aggregate.models.audit import Audit
 from aggregate.models.choice import FileChoice, Level
 from aggregate.models.source_map import Origin, OriginKind, SourceMap
 from aggregate.sources.file_content import decode
+from aggregate.text.suggestions import path_meant
 
 _PLACE = re.compile(r"(.+):([0-9]{1,10})", re.DOTALL)
 
@@ -69,12 +70,17 @@ def _locate_in_file(name: str, line: int, request: Request) -> None:
     path = from_here([name], request.base_dir)[0]
     row = next((row for row in audit.rows if row.path == path), None)
     if row is None and path not in source_map.runs.sources:
-        raise ConfigError(f"{path} is no file of {prompt.name}: name one of those it was made of")
+        meant = path_meant(path, [row.path for row in audit.rows])
+        remedy = meant or ": name one of those it was made of"
+        raise ConfigError(f"{path} is no file of {prompt.name}{remedy}")
     number = source_map.find(path, line)
     origin = None if number is None else source_map.origin(number)
+    lines = _line_count(path, request) if number is None else None
+    if lines is not None and not 1 <= line <= lines:
+        raise ConfigError(f"the file has {lines:,} lines: there is no line {line:,}", path=path)
     _tell_changed_prompt(prompt, audit)
     if number is None:
-        write_rows(f"{path}:{line} is not in {prompt.name}: {_why_not(row, path, line, request)}")
+        write_rows(f"{path}:{line} is not in {prompt.name}: {_why_not(row)}")
     else:
         write_rows(f"{os.path.relpath(prompt)}:{number}")
         if origin and not origin.is_verbatim:
@@ -111,13 +117,10 @@ _WHY_NOT = {
 }
 
 
-def _why_not(row: FileChoice | None, path: str, line: int, request: Request) -> str:
+def _why_not(row: FileChoice | None) -> str:
     """Return why no line of a prompt stands for a line of a file."""
     if row is None:
         return "no part of the prompt is made of it"
-    lines = _line_count(path, request)
-    if lines is not None and line > lines:
-        return f"the file has {lines:,} lines"
     reason = _WHY_NOT.get(row.level, f"its level is {row.level.value}, which does not show it")
     more = f"; another tenth of the budget would make it {row.next.value}" if row.next else ""
     return f"{reason}{more}"

@@ -99,8 +99,8 @@ generated_option = click.option(
 
 def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the choice whether secrets are replaced, whose default the configuration may change."""
-    usual = "replaced" if sending else "left"
-    text = f"Replace secrets, such as keys and passwords, by placeholders; by default they are {usual}."
+    usual = "" if sending else " with a task or a budget"
+    text = f"Replace secrets, such as keys and passwords, by placeholders; by default they are replaced{usual}."
     return click.option("--redact/--no-redact", default=None, help=text)
 
 

@@ -43,8 +43,8 @@ def write_piece(piece: str) -> None:
         _write(piece.encode("utf-8", "backslashreplace"))
 
 
-def write_pieces(pieces: Iterable[bytes]) -> None:
-    """Write the result, a body of text in pieces of UTF-8; a line break is added where it ends without one.
+def write_pieces(pieces: Iterable[bytes], *, exactly: bool = False) -> None:
+    """Write the result in pieces of UTF-8; a line break is added where it ends without one, unless piped ``exactly``.
 
     Raises:
         OutputError: Standard output is closed or full.
@@ -56,7 +56,7 @@ def write_pieces(pieces: Iterable[bytes]) -> None:
         if len(waiting) >= _BLOCK_BYTES:
             _write_data(waiting)
             waiting = bytearray()
-    if last and not last.endswith(b"\n"):
+    if last and not last.endswith(b"\n") and (not exactly or is_terminal()):
         waiting += b"\n"
     _write_data(waiting)
 

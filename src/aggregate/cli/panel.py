@@ -26,7 +26,8 @@ def panel(config: Path, port: int | None, host: str, no_open: bool) -> None:
     """Compose the prompt by eye, on a page in the browser; Ctrl-C ends it.
 
     The page edits the configuration and its presets, and shows what a run would write, as it changes. Nothing is
-    written or sent before you say so there. The address that is printed holds a token: who has it may edit and send.
+    written or sent before you say so there. The address that is printed opens one browser, once: who opens it may edit
+    and send.
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise ConfigError('aggregate panel needs another package: pip install "manual-slop[panel]"')

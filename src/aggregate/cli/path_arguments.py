@@ -5,7 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from aggregate.compose.selection import display_path
-from aggregate.paths.globs import is_glob
+from aggregate.models.rendered_file import FileRow
+from aggregate.paths.globs import is_glob, split_root
+from aggregate.text.fences import heading_text
+from aggregate.text.suggestions import nearest_path
 
 
 def from_here(paths: Iterable[str], base_dir: Path) -> tuple[str, ...]:
@@ -16,6 +19,35 @@ def from_here(paths: Iterable[str], base_dir: Path) -> tuple[str, ...]:
     """
     base = Path(os.path.abspath(base_dir))
     return tuple(_from_here(path, Path.cwd(), base) for path in paths)
+
+
+def existing_meant(path: str, folder: Path) -> str:
+    """Return ``: did you mean "..."?`` for a path, or a glob's folder, that is not there, ``""`` where none is near.
+
+    It is mended folder by folder, by the names that there are.
+    """
+    asked, meant = Path(split_root(path)[0] if is_glob(path) else path), ""
+    for part in asked.parts:
+        place = folder / meant
+        name = part if os.path.lexists(place / part) else nearest_path(part, _names(place))
+        if not name:
+            return ""
+        meant = os.path.join(meant, name)
+    return "" if Path(meant) == asked else f': did you mean "{meant}"?'
+
+
+def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
+    """Return warnings of a prompt; those that end with a path that is not there say which one is meant."""
+    meant = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
+    return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
+
+
+def _names(folder: Path) -> list[str]:
+    """Return what is in a folder, nothing where that cannot be told."""
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return []
 
 
 def _from_here(path: str, here: Path, base: Path) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,7 @@ from aggregate.compose.api import compose_prompt, stream_prompt
 from aggregate.compose.asking import for_reader
 from aggregate.compose.assemble import ComposedPrompt
 from aggregate.compose.numbered_output import write_numbered
-from aggregate.compose.project import redaction_for, request_for
+from aggregate.compose.project import request_for
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.index.store import Index, open_index
@@ -79,7 +78,7 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 def run(
-    sentence: str | None,
+    sentence: tuple[str, ...],
     task: str | None,
     budget: Amount | None,
     focus: tuple[str, ...],
@@ -137,7 +136,7 @@ def run(
         return project
 
     def request_again(project: Project) -> Request:
-        request = request_for(
+        return request_for(
             project,
             strategy=strategy,
             preset=preset,
@@ -148,8 +147,8 @@ def run(
             generated=generated,
             task=asked,
             budget=budget,
+            redact=redact,
         )
-        return replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
 
     index = open_index(use=not no_cache, verify=verify)
     if watches:
@@ -202,7 +201,7 @@ def _compose(
     tokens = lazy.PromptTokens.of(meter.places, meter.counts()) if is_counted else None
     if path and tokens and recorder:
         recorder.write(path, stream, tokens)
-    _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
+    _report(path, stream, meter, tokens, request, as_json=as_json, quiet=quiet)
     index.flush()
     return path
 
@@ -235,7 +234,6 @@ def _report(
     meter: PromptMeter,
     tokens: "PromptTokens | None",
     request: Request,
-    index: Index,
     *,
     as_json: bool,
     quiet: bool,
@@ -246,7 +244,7 @@ def _report(
             log_written_prompt(path, meter.fingerprint(tokens.segments if tokens else ()), request)
         return
     prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
-    warnings = report_warnings(stream, tokens, index)
+    warnings = report_warnings(stream, tokens, request.base_dir)
     if as_json:
         data = report_data(path, stream, tokens, warnings) | timings_data()
         write_result(json.dumps(data, indent=2))
@@ -259,6 +257,7 @@ def _report(
 def _write(request: Request, pieces: Iterable[bytes], *, to_stdout: bool) -> Path | None:
     """Write the prompt to standard output, or to the next numbered file, whose path is returned."""
     if to_stdout:
-        write_pieces(pieces)
+        # A line break more could be a token more than the budget.
+        write_pieces(pieces, exactly=request.budget is not None)
         return None
     return write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)

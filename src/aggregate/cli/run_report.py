@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.cli import lazy
 from aggregate.cli.output import say, warn, warn_all
+from aggregate.cli.path_arguments import with_meant
 from aggregate.compose.asking import for_reader
 from aggregate.compose.assemble import ComposedPrompt
-from aggregate.index.store import Index
 from aggregate.models.choice import unknown_names
 
 if TYPE_CHECKING:
@@ -21,21 +21,18 @@ _ALWAYS_FITS = 1_000_000
 """Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
-def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", index: Index) -> list[str]:
-    """Return what was left out or is doubtful, and whether no model that is known takes the prompt."""
-    warnings = [*unknown_names(stream.missing), *stream.warnings]
-    if tokens.document <= _ALWAYS_FITS:
-        return warnings
-    window = lazy.exceeded_window(tokens.document, index)
-    if window is None:
-        return warnings
-    folders = ", ".join(
-        f"{folder} {number:,}" for folder, number in lazy.largest_folders(tokens.files)
-    )
-    warnings.append(
-        f"the prompt has {tokens.document:,} tokens and the largest known context window {window:,}: "
-        f"leave files out or show less of them; aggregate stats lists their sizes, the largest folders are {folders}"
-    )
+def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", base_dir: Path) -> list[str]:
+    """Return what was left out or is doubtful, what mistyped paths mean, and whether no model takes the prompt."""
+    warnings = [*unknown_names(stream.missing), *with_meant(stream.warnings, stream.rows, base_dir)]
+    window = None if tokens.document <= _ALWAYS_FITS else lazy.exceeded_window(tokens.document)
+    if window is not None:
+        folders = ", ".join(
+            f"{folder} {number:,}" for folder, number in lazy.largest_folders(tokens.files)
+        )
+        warnings.append(
+            f"the prompt has {tokens.document:,} tokens, more than any model here takes ({window:,}): "
+            f'aggregate "what you are about to do" --budget 60k shows what matters; the largest folders are {folders}'
+        )
     return warnings
 
 

@@ -20,6 +20,7 @@ from aggregate.cli.options import (
     scope_options,
 )
 from aggregate.cli.output import is_terminal, warn_all, write_rendered, write_result
+from aggregate.cli.path_arguments import existing_meant
 from aggregate.cli.progress import progress
 from aggregate.cli.termination import orderly_termination
 from aggregate.compose.file_sizes import MEASURED, FileSizes, measure_files
@@ -87,7 +88,13 @@ def stats(
     if as_json:
         write_result(json.dumps([_data(file, scores) for file in sizes], indent=2))
         return
-    warn_all([f"{file.path}: {file.error}" for file in sizes if file.error], more="--json")
+    told = (
+        (file.path, file.error + existing_meant(file.path, request.base_dir))
+        if file.error
+        else (file.path, file.problem)
+        for file in sizes
+    )
+    warn_all([f"{path}: {sentence}" for path, sentence in told if sentence], more="--json")
     measured = [file for file in sizes if not file.error]
     warn_all(_missing_grammars(measured))
     rows = folder_rows(measured, scores)

@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 
 from aggregate.cli.output import say, write_result
+from aggregate.cli.path_arguments import existing_meant
 from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_notes
-from aggregate.errors import SyntaxViewError
+from aggregate.errors import DeadlineError, SyntaxViewError
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sources.file_content import read_file
-from aggregate.views.dispatch import render
+from aggregate.views.one_text import view_of
 
 
 @click.command()
@@ -36,18 +37,29 @@ def view(
     """Print one file as a view shows it."""
     source = read_file(path)
     if source.error:
-        raise SyntaxViewError(f"{source.error}: {path}")
+        raise SyntaxViewError(f"{source.error}: {path}{existing_meant(str(path), Path())}")
     mask = dict(_symbol(symbol) for symbol in symbols)
     slices = tuple(_line_range(lines) for lines in line_ranges)
     request = ViewRequest(str(path), source.text, _view_mode(mode, mask, slices), mask, slices)
-    rendered = render(request)
-    write_result(rendered.text)
+    try:
+        rendered = view_of(request)
+    except DeadlineError as error:
+        raise SyntaxViewError(f"{path}: {error}") from None
+    write_result(_without(rendered.problems, rendered.text))
     if language := missing_grammar(request):
         notes = missing_grammar_notes([(request.path, language)])
         say(*(f"aggregate: {file}: {problem}" for file, problem in notes))
     if rendered.problems:
         say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in rendered.problems))
         raise click.exceptions.Exit(1)
+
+
+def _without(problems: tuple[str, ...], text: str) -> str:
+    """Return a view without its problems, which are said as errors."""
+    if not problems:
+        return text
+    lines = [line for line in text.split("\n") if line.removeprefix("NOTE: ") not in problems]
+    return "\n".join(lines).strip("\n")
 
 
 def _view_mode(

@@ -167,9 +167,9 @@ class _WatchedRun:
             if recorder:
                 recorder.write(path, stream, tokens)
             prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request)
-            self._tell(
-                path, stream, tokens, prefix, names_of_changes(changes.paths, request, self._files)
-            )
+            warnings = report_warnings(stream, tokens, request.base_dir)
+            changed = names_of_changes(changes.paths, request, self._files)
+            self._tell(path, stream, tokens, prefix, changed, warnings)
             self._is_copied = not self._copies
         if not self._is_copied:  # nor behind the change before, where nothing took it
             how = copy_to_clipboard(b"".join(pieces))
@@ -187,9 +187,9 @@ class _WatchedRun:
         tokens: "PromptTokens",
         prefix: "PrefixReport | None",
         changed: Sequence[str],
+        warnings: Sequence[str],
     ) -> None:
         """Print the path or the data, and the whole report of the first prompt, one line for each later one."""
-        warnings = report_warnings(stream, tokens, self._index)
         if self._as_json:
             data = report_data(path, stream, tokens, warnings)
             more = {"changed": list(changed), "prefix": prefix.kept if prefix else 0}

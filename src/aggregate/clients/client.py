@@ -25,9 +25,9 @@ from aggregate.deprecation import renamed_keywords
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
+from aggregate.models.surrogates import SurrogateJoiner
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
-from aggregate.text.surrogates import SurrogateJoiner
 from aggregate.tokens.count import count, count_prompt
 
 logger: Final = logging.getLogger(__name__)

@@ -1,13 +1,9 @@
 """Whether a request fits into a model's context window."""
 
-from hashlib import sha256
-
 from aggregate.clients.own_models import own_model
-from aggregate.clients.pricing import largest_window, listed_window
+from aggregate.clients.pricing import listed_window
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.errors import PromptTooLongError
-from aggregate.index.kinds import Kind, code_version
-from aggregate.index.store import Index
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import known_window
 from aggregate.prompt_cache.request_plan import RequestPlan
@@ -17,7 +13,6 @@ _ALWAYS_FITS = 30_000
 
 _LOWEST_SHARE = 2 / 3
 """No vocabulary in use needs fewer tokens than this part of o200k's: Chinese comes nearest, with three quarters."""
-_LARGEST = "largest context window"
 _WINDOW_STEP = 1024
 _CUT_SHARE = 0.95
 """Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
@@ -32,19 +27,6 @@ def context_window(model: str) -> int | None:
     if own is not None and own.window is not None:
         return own.window
     return known_window(model) or listed_window(model)
-
-
-def exceeded_window(tokens: int, index: Index) -> int | None:
-    """Return the largest context window that is known, in tokens, if a prompt of ``tokens`` exceeds it.
-
-    Args:
-        tokens: Of the prompt.
-        index: Remembers the window for the price list that is installed: to load the list takes half a second.
-    """
-    kind = Kind(_LARGEST, code_version(("clients.pricing",), installed=("genai_prices",)))
-    key = sha256(_LARGEST.encode()).digest()
-    window = int(index.derived(key, kind, lambda: str(largest_window() or 0).encode()))
-    return window if 0 < window < tokens else None
 
 
 def check_window(

@@ -51,25 +51,6 @@ def _long_write_surcharge(usage: Usage, model: str, provider: str) -> Decimal:
     return (short or Decimal(0)) * ratio
 
 
-def largest_window() -> int | None:
-    """Return the largest context window, in tokens, of the providers that a prompt can be sent to."""
-    from genai_prices.data import providers  # half a second to load
-
-    known = {
-        _PRICE_LIST_IDS.get(name, name)
-        for name in ("anthropic", "deepseek", "gemini", "minimax", "openai")
-    }
-    return max(
-        (
-            model.context_window or 0
-            for provider in providers
-            if provider.id in known
-            for model in provider.models
-        ),
-        default=None,
-    )
-
-
 def listed_models(provider: str) -> list[str]:
     """Return the models of a provider that the price list names, in order; none for a provider that it lacks."""
     from genai_prices.data import providers  # half a second to load

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from aggregate.clients.protocol import DEFAULT_OPTIONS, ChatClient, OnText, RequestOptions
 from aggregate.deprecation import renamed_keywords
 from aggregate.models.prompt import Prompt
+from aggregate.models.redaction import Finding, Redaction
 from aggregate.models.reply import Reply
-from aggregate.redaction.redact import Finding, Redaction, redact
+from aggregate.redaction.redact import redact
 
 
 @dataclass(frozen=True, slots=True)

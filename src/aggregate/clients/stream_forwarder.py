@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from aggregate.clients.protocol import OnText
-from aggregate.text.surrogates import SurrogateJoiner
+from aggregate.models.surrogates import SurrogateJoiner
 
 
 class StreamCallbackError(Exception):

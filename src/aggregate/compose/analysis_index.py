@@ -14,7 +14,6 @@ from aggregate.text.generated import LOCK_FILES, TELLING_SUFFIXES, generated_rea
 
 if TYPE_CHECKING:
     from aggregate.index.store import Index
-    from aggregate.redaction.redact import Redaction
 
 ANALYSIS_CODE = (
     "compose.analysis_index",
@@ -22,8 +21,10 @@ ANALYSIS_CODE = (
     "compose.generated_files",
     "compose.known_files",
     "compose.redact_prompt",
+    "concurrency.child_server",  # whose limits decide what is analysed without a grammar
     "disk.reading",
     "errors",
+    "models.redaction",
     "models.row_maker",
     "ranking.analyse",
     "ranking.analysis",
@@ -58,12 +59,10 @@ class AnalysisIndex:
 
     Args:
         index: Where they are kept.
-        redaction: Which secrets are replaced before, ``None`` for none.
     """
 
-    def __init__(self, index: "Index", redaction: "Redaction | None") -> None:
+    def __init__(self, index: "Index") -> None:
         self._index = index
-        self._replaced = None if redaction is None else sorted(redaction.allow)
         self._digests: dict[tuple[str, str], bytes] = {}
         self._by_suffix: dict[str, bytes] = {}
         self._telling = telling_names() | {name.lower() for name in LOCK_FILES}
@@ -84,11 +83,11 @@ class AnalysisIndex:
         return content_hash + digest
 
     def _digest(self, path: str) -> bytes:
-        """Return a digest of all of a path that decides on an analysis, and of which secrets are replaced before."""
+        """Return a digest of all of a path that decides on an analysis."""
         traits = naming_class(path), generated_reason(path, "")
         digest = self._digests.get(traits)
         if digest is None:
-            asked = json.dumps([traits, self._replaced])
+            asked = json.dumps(traits)
             digest = sha256(asked.encode()).digest()[:_DIGEST_BYTES]
             self._digests[traits] = digest
         return digest
@@ -106,7 +105,7 @@ class AnalysisIndex:
     @cached_property
     def settings(self) -> bytes:
         """A digest of all that decides on what is known of a file, besides its content and its name."""
-        asked = json.dumps([self._replaced, sys.byteorder, analysis_version()])
+        asked = json.dumps([sys.byteorder, analysis_version()])
         return sha256(asked.encode()).digest()
 
     def groups(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:

@@ -11,7 +11,7 @@ from aggregate.compose.file_rendering import FileStream, render_files, stream_fi
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy, files_segments, is_summarized, section_segments
 from aggregate.compose.numbered_output import write_numbered
-from aggregate.compose.project import open_project, redaction_for, request_for
+from aggregate.compose.project import open_project, request_for
 from aggregate.compose.prompt_stream import PromptStream, beads_text
 from aggregate.compose.request import Request
 from aggregate.compose.selection import resolve_entries
@@ -24,6 +24,7 @@ from aggregate.models.choice import FileChoice, Missing
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt
+from aggregate.models.redaction import AS_THEY_ARE
 from aggregate.models.reference import CACHE_DIR, THRESHOLD
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.scope import Scope
@@ -59,7 +60,8 @@ def build_file_items(
     with get_monitor().scope("build_file_items"):
         entries = map(Entry.of, files)
         selection = resolve_entries(Path(base_dir), entries, listing=FolderListing(scope))
-        return [file.to_record() for file in FileStream(selection, index=user_index())]
+        stream = FileStream(selection, index=user_index(), redaction=AS_THEY_ARE)
+        return [file.to_record() for file in stream]
 
 
 def build_screenshots_section(
@@ -208,6 +210,7 @@ def run(
     results: "Results | Sequence[Results]" = (),
     allow_outside: bool | None = None,
     allow_secrets: bool | None = None,
+    redact: bool | None = None,
     results_threshold: int = THRESHOLD,
 ) -> tuple[str, Path, list[FileRecord]]:
     """Run the whole pipeline and write the prompt to the next numbered file (rules M-14, T-1).
@@ -231,6 +234,7 @@ def run(
             only if the user trusts the project.
         allow_secrets: Whether files that look like secrets may be read where they are named; by default only a mapping
             may.
+        redact: Whether secrets are replaced; by default with a task or a budget, and where the configuration says so.
         results_threshold: Bytes of JSON from which a result, an answer or a list of failures is shown by its summary
             and a reference.
 
@@ -250,12 +254,10 @@ def run(
         tier=tier,
         task=task,
         budget=budget,
+        redact=redact,
     )
-    request = replace(
-        request,
-        results=with_references(results, project.folder / CACHE_DIR, results_threshold),
-        redaction=redaction_for(project, sending=False),
-    )
+    results = with_references(results, project.folder / CACHE_DIR, results_threshold)
+    request = replace(request, results=results)
     composition = compose_prompt(request)
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)

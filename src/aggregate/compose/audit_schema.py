@@ -114,7 +114,7 @@ _EVIDENCE = {
 _ROW = {
     "path": _key("As the prompt shows it.", _TEXT),
     "entry": _key("The path or glob of the configuration.", _TEXT),
-    "level": _key("How much of it is shown.", _LEVEL),
+    "level": _key("How much of it is shown; name: it is listed, left out: it is counted.", _LEVEL),
     "most": _key("The most that its entry allows.", _LEVEL),
     "pinned": _key("Whether it is shown whatever it costs.", {"type": "boolean"}),
     "tokens": _key("Of its block, by o200k.", _COUNT),

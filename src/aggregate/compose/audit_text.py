@@ -161,7 +161,7 @@ def footing_lines(audit: Audit) -> Iterator[str]:
 
 def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
     """Yield everything about one file of an account."""
-    yield row.path
+    yield printable(row.path)
     yield f"  level        {_level(row)}"
     size = f" of about {row.size:,}" if row.size > row.tokens else ""
     yield f"  tokens       {row.tokens:,}{size}"

@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import NamedTuple
 
 from aggregate.budget.fit import Fit
 from aggregate.budget.fittable import Fittable
-from aggregate.budget.lines import Run
-from aggregate.budget.steps import WITH_TASK, StepOrder
+from aggregate.budget.lines import ALL_LINES, Run
+from aggregate.budget.steps import CHARACTERS_PER_TOKEN, WITH_TASK, StepOrder
 from aggregate.compose.assemble import Composition
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.choices import FitStates, choices_of
-from aggregate.compose.fitted_prompt import FittedPrompts
+from aggregate.compose.fitted_prompt import FittedPrompt, FittedPrompts
 from aggregate.compose.kept_files import kept_lines
 from aggregate.compose.layout import is_summarized
 from aggregate.compose.pins import Pins
@@ -29,8 +28,10 @@ from aggregate.index.store import Index
 from aggregate.models.budget import Budget
 from aggregate.models.prompt import SEPARATOR
 from aggregate.models.view import ViewMode
-from aggregate.sections.files import FILES_TIER3
+from aggregate.sections.files import FILES_TIER3, rendered_segment
+from aggregate.sections.not_shown import most_tokens
 from aggregate.tokens.saved_counts import SavedCounts
+from aggregate.views.dispatch import is_the_text
 
 _FIRST_OTHERS = 100
 """Further files that are put in order when all of those are shown, and twice as many each time."""
@@ -44,20 +45,10 @@ _ROUNDS = 4
 """How often a prompt is laid out again, that is a little over or has room: each round leaves a fraction of that."""
 _NEXT = 0.1
 """The part of the budget by which the audit says what more of it would buy (rule A-1)."""
-
-
-class _Fitted(NamedTuple):
-    """A prompt that keeps to the budget, and what it was made of.
-
-    Attributes:
-        prompt: The prompt.
-        fit: What is shown of the files.
-        others: What is shown besides.
-    """
-
-    prompt: Composition
-    fit: Fit
-    others: OtherSections
+_LONGEST = 128
+"""Characters of the longest token of o200k, which is blanks."""
+_ALL = 1 << 62
+"""More tokens than there are."""
 
 
 class BudgetedPrompt:
@@ -127,14 +118,15 @@ class BudgetedPrompt:
             BudgetError: The pins do not fit.
         """
         least = least_sections(self._request, self._count)
-        fit = self._new_fit()
-        pinned = self._laid_out(fit, least)
+        if whole := self._whole(least):
+            return self._told(whole)
+        pinned = self._laid_out(self._new_fit(), least)
         room = self._left(pinned)
         if room < 0:
-            raise self._prompts.too_small(self._budget, pinned)
+            raise self._prompts.too_small(self._budget, pinned.composition)
         fitted = self._within(least, room)
         if fitted is None:  # not even a line fits beside the pins
-            return self._told(_Fitted(pinned, fit, least))
+            return self._told(pinned)
         if self._request.kept:
             self._kept = self._kept_lines(fitted)
             fitted = self._within(least, room) or fitted
@@ -142,24 +134,50 @@ class BudgetedPrompt:
             fitted = self._with_more(fitted, least)
         return self._told(fitted)
 
-    def _with_more(self, fitted: _Fitted, least: OtherSections) -> _Fitted:
+    def _whole(self, least: OtherSections) -> FittedPrompt | None:
+        """Return the prompt that shows all (rule B-12), ``None`` where that exceeds the budget.
+
+        It is made no further than the budget goes: files are taken one by one.
+        """
+        candidates, estimates = self._candidates.in_rank_order, self._candidates.estimates
+        as_they_are = (each for each in candidates if is_the_text(each.file.path, each.mode))
+        characters = CHARACTERS_PER_TOKEN * sum(estimates[each.number] for each in as_they_are)
+        left = self._budget.tokens
+        if characters > left * _LONGEST:
+            return None
+        fit = self._new_fit()
+        for candidate in candidates:
+            fit.keep(candidate.number, (ALL_LINES,))
+            if state := fit.shown.get(candidate.number):
+                block = rendered_segment(self._candidates.rendered(candidate.number, state)).text
+                left -= self._count(block + SEPARATOR)
+            if left < 0:
+                return None
+        fit.is_exhausted = True
+        others = with_more(self._request, least, least, left=_ALL, count=self._count)
+        for with_notes in (True, False):
+            prompt = self._prompts.prompt(self._budget, fit, others, with_notes=with_notes)
+            if self._left(prompt) >= 0:
+                return prompt
+        return None
+
+    def _with_more(self, fitted: FittedPrompt, least: OtherSections) -> FittedPrompt:
         """Return the prompt in which the other sections get what the files leave, which are all shown.
 
         What is shown of the files stays, so that a larger budget never shows less of them.
         """
-        left = self._left(fitted.prompt)
+        left = self._left(fitted)
         others = with_more(self._request, fitted.others, least, left=left, count=self._count)
-        left = self._left(self._laid_out(fitted.fit, others))
-        remainder = max(min(left, self._reserve), 0)
+        remainder = max(min(self._left(self._laid_out(fitted.fit, others)), self._reserve), 0)
         prompt = self._laid_out(fitted.fit, others, remainder=remainder)
-        return fitted if self._left(prompt) < 0 else _Fitted(prompt, fitted.fit, others)
+        return fitted if self._left(prompt) < 0 else prompt
 
     @property
     def _reserve(self) -> int:
         """The most tokens for what is not shown."""
         return max(_LEAST_REMAINDER, int(self._budget.tokens * _REMAINDER))
 
-    def _within(self, least: OtherSections, room: int) -> _Fitted | None:
+    def _within(self, least: OtherSections, room: int) -> FittedPrompt | None:
         """Return the prompt with as much as fits, ``None`` where nothing does beside the pins.
 
         Args:
@@ -167,50 +185,57 @@ class BudgetedPrompt:
             room: The tokens that the pins leave.
         """
         others = fit_sections(self._request, self._budget, least, room=room, count=self._count)
-        reserve = self._reserve
         limit = room - others.reserved - self._count(f"{FILES_TIER3}{SEPARATOR}")
-        target = limit - min(reserve, limit // 2) - self._kept_tokens(others)
+        reserve = min(self._reserve, limit // 2)
+        target = limit - reserve - self._kept_tokens(others)
         for _ in range(_ROUNDS):
             fit = self._new_fit()
-            left = self._left(self._filled(fit, others, target))
-            prompt = self._laid_out(fit, others, remainder=max(min(left, reserve), 0))
+            bare = self._laid_out(fit, others).tokens
+            filled = self._filled(fit, others, target, bare)
+            # Not what is left: that may be less with a larger budget, and the files must not have less then.
+            hidden = self._prompts.hidden(fit)
+            spare = reserve - most_tokens(hidden, limit=reserve, count=self._count)
+            if spare > 0:
+                filled = self._filled(fit, others, target + spare, bare)
+            remainder = max(min(self._left(filled), reserve), 0)
+            prompt = self._laid_out(fit, others, remainder=remainder)
             over = -self._left(prompt)
             if over <= 0:
-                return _Fitted(prompt, fit, others)
+                return prompt
             target -= over + _LEAST_REMAINDER
         return None
 
-    def _filled(self, fit: Fit, others: OtherSections, target: int) -> Composition:
+    def _filled(self, fit: Fit, others: OtherSections, target: int, bare: int) -> FittedPrompt:
         """Take steps of ``fit`` for ``target`` tokens; return the prompt, without what is not shown.
 
         Args:
-            fit: Shows the pins and what is kept, and nothing else.
+            fit: Shows the pins, what is kept, and what steps for fewer tokens do.
             others: The other sections.
             target: How many more tokens the prompt may have.
+            bare: The tokens that it had without any step.
         """
-        bare = self._prompts.tokens(self._laid_out(fit, others))
         fit.advance(max(target, 0))
         prompt = self._laid_out(fit, others)
         for _ in range(_ROUNDS):
             # Lines that stand together have fewer tokens than their prices add up to.
-            slack = bare + fit.spent - self._prompts.tokens(prompt)
+            slack = bare + fit.spent - prompt.tokens
             if slack <= 0 or fit.is_exhausted:
                 break
             fit.advance(max(target + slack, 0))
             prompt = self._laid_out(fit, others)
         return prompt
 
-    def _laid_out(self, fit: Fit, others: OtherSections, *, remainder: int = 0) -> Composition:
+    def _laid_out(self, fit: Fit, others: OtherSections, *, remainder: int = 0) -> FittedPrompt:
         return self._prompts.prompt(self._budget, fit, others, remainder=remainder)
 
-    def _left(self, prompt: Composition) -> int:
+    def _left(self, prompt: FittedPrompt) -> int:
         """Return the tokens of the budget that a prompt leaves, less than ``0`` where it exceeds it."""
-        return self._budget.tokens - self._prompts.tokens(prompt)
+        return self._budget.tokens - prompt.tokens
 
-    def _kept_lines(self, fitted: _Fitted) -> dict[int, tuple[Run, ...]]:
+    def _kept_lines(self, fitted: FittedPrompt) -> dict[int, tuple[Run, ...]]:
         """Return the lines that stay of a discussion's last prompt, given what would be shown for this task alone."""
-        tokens = self._prompts.file_tokens(fitted.prompt)
-        left = self._left(fitted.prompt) if fitted.fit.is_exhausted else 0
+        tokens = self._prompts.file_tokens(fitted.composition)
+        left = self._left(fitted) if fitted.fit.is_exhausted else 0
         return kept_lines(
             self._request.kept,
             self._candidates,
@@ -224,8 +249,8 @@ class BudgetedPrompt:
         """Return the tokens of the lines that stay, beyond those of the pins."""
         if not self._kept:
             return 0
-        pins_alone = self._left(self._laid_out(self._new_fit(keeping=False), others))
-        return pins_alone - self._left(self._laid_out(self._new_fit(), others))
+        pins_alone = self._laid_out(self._new_fit(keeping=False), others).tokens
+        return self._laid_out(self._new_fit(), others).tokens - pins_alone
 
     def _new_fit(self, *, keeping: bool = True) -> Fit:
         """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
@@ -266,17 +291,24 @@ class BudgetedPrompt:
             return None
         return ViewMode.SUMMARY if self._is_summary else file.view_mode
 
-    def _told(self, fitted: _Fitted) -> Composition:
+    def _told(self, fitted: FittedPrompt) -> Composition:
         """Return the prompt with what was decided about each file and section."""
-        prompt, fit, others = fitted
+        prompt, fit = fitted.composition, fitted.fit
         shown = {number: bytes(state.marks) for number, state in fit.shown.items()}
-        fit.advance(fit.spent + int(self._budget.tokens * _NEXT))
+        if not fit.is_exhausted:
+            fit.advance(fit.spent + int(self._budget.tokens * _NEXT))
         later = {number: bytes(state.marks) for number, state in fit.shown.items()}
         choices = choices_of(
             self._ranked.files.selection.files,
             self._candidates,
-            FitStates(shown, later, frozenset(self._pinned), self._prompts.file_tokens(prompt)),
+            FitStates(
+                shown,
+                later,
+                frozenset(self._pinned),
+                fitted.named,
+                self._prompts.file_tokens(prompt),
+            ),
             is_scored=self._request.task is not None,
         )
         missing = tuple(self._ranked.ranking.missing)
-        return replace(prompt, choices=choices, cut=others.cuts, missing=missing)
+        return replace(prompt, choices=choices, cut=fitted.others.cuts, missing=missing)

@@ -1,6 +1,6 @@
 """A file that may be shown, and what may be shown of it once its text was read."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -56,17 +56,15 @@ class OpenCandidate:
 
     Attributes:
         candidate: The file.
-        text: Its text.
+        source: Its text.
         view: The most that is shown of it.
         lines: The lines of that.
-        redacted: Runs of lines of the text in which secrets were replaced.
     """
 
     candidate: Candidate
-    text: str
+    source: SourceFile
     view: View
     lines: FileLines
-    redacted: Sequence[tuple[int, int]] = ()
 
 
 def open_candidate(
@@ -82,14 +80,14 @@ def open_candidate(
     view = _view(candidate, source.text)
     if view is None:
         return None
-    texts = split_lines(view.text)
-    if texts and not texts[-1].endswith("\n"):
+    texts = split_lines(view.text) or ["\n"]  # so that an empty file can be shown
+    if not texts[-1].endswith("\n"):
         texts[-1] += "\n"
     is_text = is_the_text(candidate.file.path, candidate.mode)
     place = _itself if is_text else _PlacesInView(view, len(texts))
     frame = count(_frame(candidate.file.path, view))
     lines = FileLines(texts, place, frame, is_whole=candidate.is_whole)
-    return OpenCandidate(candidate, source.text, view, lines, source.redacted)
+    return OpenCandidate(candidate, source, view, lines)
 
 
 def _view(candidate: Candidate, text: str) -> View | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from operator import gt
+from typing import Final
 
 from aggregate.budget.fittable import Fittable
 from aggregate.budget.lines import FileLines, ShownLines
@@ -17,6 +18,9 @@ from aggregate.models.view import ViewMode
 from aggregate.ranking.file_analysis import FileAnalysis, Piece
 from aggregate.ranking.ranking import RankedFile
 from aggregate.views.focused import focused
+
+_NOTHING: Final = Piece(1, 1, -1, terms=0, characters=0)
+"""Of an empty file: that there is nothing in it is told last."""
 
 
 class Candidates:
@@ -83,7 +87,7 @@ class Candidates:
 
     def _fittable(self, candidate: Candidate, analysis: FileAnalysis) -> Fittable:
         ranked = candidate.ranked
-        pieces = analysis.pieces
+        pieces = analysis.pieces or (_NOTHING,)
         chances = ranked.pieces
         if len(chances) != len(pieces):  # not looked at, or the file has changed meanwhile
             total = sum(piece.characters for piece in pieces) or 1
@@ -111,10 +115,6 @@ class Candidates:
     def content_hash(self, number: int) -> str:
         """Return the SHA-256 of a file's bytes in hexadecimal digits."""
         return self._corpus.content_hash(number).hex()
-
-    def estimate(self, number: int) -> int:
-        """Return about how many tokens a file has."""
-        return self.estimates[number]
 
     @cached_property
     def hidden_choices(self) -> dict[bool, Mapping[str, FileChoice]]:
@@ -148,21 +148,22 @@ class Candidates:
             path=file.path,
             entry=file.item.path,
             content=view.text,
-            source=opened.text,
+            source=opened.source.text,
             view_mode=opened.candidate.mode,
             auto_aggregate=True,
             force_full=file.item.force_full,
             tier=file.entry.tier,
             language=view.language,
             spans=view.spans,
-            redacted=opened.redacted,
+            secrets=opened.source.secrets,
+            redacted=opened.source.redacted,
         )
 
     def level(self, number: int, marks: bytes) -> Level:
         """Return the level that showing these lines of a file stands for (rule B-2)."""
         opened = self._open.get(number)
         if opened is None or not any(marks):
-            return Level.NAME
+            return Level.LEFT_OUT
         most = opened.candidate.most
         if 0 not in opened.lines.shown_or_blank(marks):
             return most

@@ -1,6 +1,6 @@
 """What was decided about each file of a prompt with a task or a budget, as the audit tells it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import count, repeat
 from typing import Final, NamedTuple
 
@@ -23,12 +23,14 @@ class FitStates(NamedTuple):
         shown: As the prompt is.
         later: With some more of the budget.
         pinned: The files that are shown whatever they cost.
+        named: The paths of those of which the prompt has the name and nothing else.
         tokens: Of each file's segment, by its path.
     """
 
     shown: Mapping[int, bytes]
     later: Mapping[int, bytes]
     pinned: frozenset[int]
+    named: Set[str]
     tokens: Mapping[str, int]
 
 
@@ -58,11 +60,12 @@ def choices_of(
             continue
         path = file.path
         if path in shown:
-            choices.append(_choice(shown[path], hidden[path], candidates, states))
+            choice = _choice(shown[path], hidden[path], candidates, states)
         elif path in hidden:  # as most are: nothing of them is shown, whatever the budget
-            choices.append(hidden[path])
+            choice = hidden[path]
         else:
-            choices.append(_outsider(file, states.tokens.get(path, 0)))
+            choice = _outsider(file, states.tokens.get(path, 0))
+        choices.append(choice._replace(level=Level.NAME) if path in states.named else choice)
     return tuple(choices)
 
 
@@ -84,7 +87,7 @@ def _hidden(candidates: Candidates, *, is_scored: bool) -> Mapping[str, FileChoi
     columns = (
         paths,
         [file.entry.item.path for file in files],
-        repeat(Level.NAME),
+        repeat(Level.LEFT_OUT),
         [LEVELS[candidate.mode] for candidate in in_order],
         repeat(False),
         repeat(0),

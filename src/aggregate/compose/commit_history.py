@@ -9,8 +9,10 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
+from aggregate.compose.redact_prompt import redact_words
 from aggregate.index.kinds import Kind, code_version
 from aggregate.models.choice import Missing
+from aggregate.models.redaction import Redaction
 from aggregate.ranking.change_words import change_words, first_line
 from aggregate.ranking.definition_lines import definition_name
 from aggregate.ranking.message_text import own_words
@@ -32,18 +34,25 @@ _MOST_TERMS: Final = 400
 """Of a message; longer ones hold lists and logs."""
 HISTORY_CODE: Final = (
     "compose.commit_history",
+    "compose.redact_prompt",
     "disk.programs",
     "disk.roots",
+    "models.redaction",
     "ranking.change_words",
     "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
+    "redaction",
     "sources.git_contexts",
     "sources.git_log",
     "sources.git_patch",
     "sources.git_process",
 )
 """The modules that decide on what is kept of a commit."""
+HISTORY_LIBRARIES: Final = ("re2",)
+"""What others have made of that."""
+_ALL: Final = Redaction()
+"""What is kept is for runs with whatever allowances, so it has no secrets at all."""
 _NO_COMMITS: Final = "the repository has no commit with a parent, or git cannot read its history"
 _UNREADABLE: Final = (
     "git could not tell what the commits changed, as in a clone without the contents of the past"
@@ -183,10 +192,13 @@ def unpack_commits(row: bytes) -> list[Commit]:
 
 
 def _commit(commit: LoggedCommit) -> Commit:
-    words = own_words(commit.message)
+    clean = redact_words((commit.message, *commit.paths), _ALL)
+    words = own_words(clean.get(commit.message, commit.message))
     terms = sorted(terms_in(words))
     return Commit(
-        frozenset(terms[:_MOST_TERMS]), commit.paths, change_words=change_words(first_line(words))
+        frozenset(terms[:_MOST_TERMS]),
+        tuple(clean.get(path, path) for path in commit.paths),
+        change_words=change_words(first_line(words)),
     )
 
 
@@ -210,7 +222,11 @@ def _read_names(
 
 
 def _names(contexts: Sequence[HunkContext]) -> tuple[tuple[str, str], ...]:
-    named = ((context.path, definition_name(context.line)) for context in contexts)
+    clean = redact_words((part for each in contexts for part in (each.path, each.line)), _ALL)
+    named = (
+        (clean.get(each.path, each.path), definition_name(clean.get(each.line, each.line)))
+        for each in contexts
+    )
     return tuple(dict.fromkeys((path, name) for path, name in named if name))
 
 
@@ -231,7 +247,7 @@ def _key(what: str, prefix: str, ids: Sequence[str]) -> bytes:
 @cache
 def history_version() -> str:
     """Return a version of all that decides on what is kept of a commit, ``""`` where it cannot be told."""
-    version = code_version(HISTORY_CODE)
+    version = code_version(HISTORY_CODE, installed=HISTORY_LIBRARIES)
     try:
         rules = sha256(context_rules()).hexdigest()
     except OSError:

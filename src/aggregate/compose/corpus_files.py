@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from aggregate.compose.analysis_index import HASH_BYTES
 from aggregate.compose.file_groups import FileGroup, Member
-from aggregate.compose.file_reading import FileReader
+from aggregate.compose.file_reading import FileReader, NoteKind
 from aggregate.compose.generated_files import WrittenBy
 from aggregate.compose.known_files import USUAL, ReadFacts
 from aggregate.compose.prepared_files import PreparedFile
@@ -122,6 +122,8 @@ class CorpusFiles:
         self, file: ResolvedFile, place: int, member: Member | None, read_facts: ReadFacts
     ) -> ResolvedFile | None:
         """Return a file as it is to be shown, ``None`` where it is not, and note what is doubtful about it."""
+        if read_facts.problem:
+            self._reader.notes.add(file.path, NoteKind.VIEW, [(file.path, read_facts.problem)])
         if member and member.is_read:  # all about it was noted then
             if member.error:
                 self.errors[place] = member.error

@@ -3,10 +3,10 @@
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aggregate.compose.analysis_index import AnalysisIndex
-from aggregate.compose.analysis_pool import pack_all
+from aggregate.compose.analysis_pool import pack_all, pack_one
 from aggregate.compose.corpus_files import CorpusFiles
 from aggregate.compose.file_corpus import FileCorpus, NumberedGroup, source_hash
 from aggregate.compose.file_groups import FileGroup, GroupPlan, Member, groups_of
@@ -17,10 +17,8 @@ from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.index.file_states import file_state
 from aggregate.index.store import Index
+from aggregate.models.redaction import Redaction
 from aggregate.sources.file_content import SourceFile
-
-if TYPE_CHECKING:
-    from aggregate.redaction.redact import Redaction
 
 _LARGE: Final = 200_000
 """Characters of a text that does not wait for the others of its group to be read."""
@@ -33,7 +31,7 @@ def read_corpus(
     files: Sequence[ResolvedFile],
     *,
     index: Index,
-    redaction: "Redaction | None",
+    redaction: Redaction,
     reader: FileReader,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
@@ -43,12 +41,12 @@ def read_corpus(
     Args:
         files: The candidates in the order of the prompt; remarks and what is not to be read may be among them.
         index: Where analyses are kept from run to run.
-        redaction: Which secrets are replaced before, ``None`` for none.
+        redaction: What is a secret in them.
         reader: Reads the files, and notes what is doubtful about them.
         on_start: Called once with the number of files of which something is not known.
         on_done: Called with the number of these that have become known.
     """
-    analyses = AnalysisIndex(index, redaction)
+    analyses = AnalysisIndex(index)
     reading = _CorpusReading(files, analyses, index, reader, redaction)
     return reading.corpus(on_start=on_start, on_done=on_done)
 
@@ -62,7 +60,7 @@ class _CorpusReading:
         analyses: AnalysisIndex,
         index: Index,
         reader: FileReader,
-        redaction: "Redaction | None",
+        redaction: Redaction,
     ) -> None:
         self._files = files
         self._analyses = analyses
@@ -124,7 +122,7 @@ class _CorpusReading:
     def _tables(self, groups: Sequence[FileGroup]) -> Generator[FileGroup, None, None]:
         """Find out about groups that are not known as they were seen: what is not known of their files is read."""
         plans: deque[GroupPlan] = deque()
-        for packed in pack_all(self._requests(groups, plans), save=self._save):
+        for packed in pack_all(self._requests(groups, plans)):
             plan = plans[0]
             if packed is None:
                 plans.popleft()
@@ -192,23 +190,23 @@ class _CorpusReading:
     def _read(self, member: Member) -> SourceFile:
         """Read a file; a large one is analysed at once, so that its text need not wait."""
         file = member.file
-        source, shown, _ = self._reader.read(file, hashed=True)
+        source, clean, shown = self._reader.read(file, hashed=True)
         if member.seen_ns and source.info and source.content_hash:
             member.state = file_state(source.info, seen_ns=member.seen_ns)
             self._index.remember(member.state, source.content_hash)
         member.is_read = True
         member.content_hash = source.content_hash
-        member.identity = self._analyses.identity(file.path, source_hash(source))
+        member.identity = self._analyses.identity(file.path, source_hash(clean))
         if source.error:
             member.error = PreparedFile(shown, source) if shown else None
         else:
             member.shown = shown
-        if len(source.text) < _LARGE:
-            return source
+        if len(clean.text) < _LARGE:
+            return clean
         (member.known,) = self._analyses.files([member.identity])
         if member.known is None:
             self._analysed += 1
-            self._keep(member, KnownFile.of(file.path, source).pack())
+            self._keep(member, pack_one(file.path, clean))
         return SourceFile("")
 
     def _keep(self, member: Member, packed: bytes) -> None:
@@ -219,7 +217,3 @@ class _CorpusReading:
         elif self._held_bytes + len(packed) <= _MOST_HELD:
             self._held[member.identity] = packed
             self._held_bytes += len(packed)
-
-    def _save(self, path: str, source: SourceFile, packed: bytes) -> None:
-        """Keep the analysis of a file in the index for the next run, where this one is interrupted."""
-        self._analyses.put_file(self._analyses.identity(path, source_hash(source)), packed)

@@ -9,9 +9,10 @@ from hashlib import sha256
 from typing import Final
 
 from aggregate.compose.analysis_index import HASH_BYTES, AnalysisIndex
+from aggregate.compose.analysis_pool import pack_one
 from aggregate.compose.corpus_files import ABSENT, CorpusColumns
 from aggregate.compose.file_groups import FileGroup
-from aggregate.compose.file_reading import FileNotes, FileReader
+from aggregate.compose.file_reading import FileNotes, FileReader, Reading
 from aggregate.compose.known_files import KnownFile, KnownGroup
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
@@ -197,7 +198,7 @@ class FileCorpus:
             elif held:
                 self._analyses[number] = KnownFile.unpack(held).analysis
             else:
-                self._analyse(number, self._read(number))
+                self._analyse(number, self._read(number).clean)
         return [self._analyses[number] for number in files]
 
     def text(self, number: int) -> str:
@@ -205,18 +206,19 @@ class FileCorpus:
         return self.source(number).text
 
     def source(self, number: int) -> SourceFile:
-        """Read a file, secrets in its text replaced; the text is ``""`` where it is gone.
+        """Read a file as it is shown; the text is ``""`` where it is gone.
 
         Where it has changed since it was analysed it is analysed once more, so that text and analysis go together.
         """
-        source = self._read(number)
+        reading = self._read(number)
         path = self._columns.shown[number].path
-        if self._index.identity(path, source_hash(source)) != self._columns.identities[number]:
-            self._analyse(number, source)
-        return source
+        identity = self._index.identity(path, source_hash(reading.clean))
+        if identity != self._columns.identities[number]:
+            self._analyse(number, reading.clean)
+        return reading.source
 
     def content_hash(self, number: int) -> bytes:
-        """Return the SHA-256 of a file's bytes, ``b""`` where secrets in it are replaced."""
+        """Return the SHA-256 of a file's bytes, ``b""`` where they hold a secret."""
         replaced = self._columns.hashes.get(number)
         return self._columns.identities[number][:HASH_BYTES] if replaced is None else replaced
 
@@ -244,18 +246,20 @@ class FileCorpus:
         """The files as they are to be shown."""
         return self._columns.shown
 
-    def _read(self, number: int) -> SourceFile:
-        return self._reader.read(self._columns.shown[number], hashed=True).source
+    def _read(self, number: int) -> Reading:
+        # What is known by the hash of its bytes was searched for secrets before.
+        known = self._columns.identities[number][:HASH_BYTES]
+        return self._reader.read(self._columns.shown[number], hashed=True, clean_hash=known)
 
     def _analyse(self, number: int, source: SourceFile) -> None:
         path = self._columns.shown[number].path
-        self._analyses[number] = KnownFile.of(path, source).analysis
+        self._analyses[number] = KnownFile.unpack(pack_one(path, source)).analysis
         self._columns.identities[number] = self._index.identity(path, source_hash(source))
         self._columns.hashes[number] = source.content_hash
 
 
 def source_hash(source: SourceFile) -> bytes:
-    """Return a hash of what was read: of the bytes, or where secrets in them are replaced of the text without these."""
+    """Return a hash of what was read: of the bytes, or where they hold secrets of the text without these."""
     if source.content_hash:
         return source.content_hash
     return sha256(f"{source.error}\0{source.text}".encode(errors="surrogatepass")).digest()

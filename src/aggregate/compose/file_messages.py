@@ -6,7 +6,6 @@ from aggregate.compose.file_reading import FileNotes
 from aggregate.compose.selection import Selection
 from aggregate.errors import ScopeError
 from aggregate.models.rendered_file import RenderedFile
-from aggregate.models.view import ViewMode
 from aggregate.text.fences import heading_text
 
 
@@ -55,11 +54,6 @@ def refusals(selection: Selection) -> tuple[str, ...]:
 def error_sentence(file: RenderedFile) -> str:
     """Return why a file is not shown, in one line."""
     return file.content.splitlines()[0]
-
-
-def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
-    """Return the text in place of a view that could not be made."""
-    return f"ERROR in {mode.value} view mode for {heading_text(path)}:\n{reason}"
 
 
 def problem_text(problem: str, path: str) -> str:

@@ -2,20 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aggregate.compose.generated_files import GeneratedFiles, WrittenBy
 from aggregate.compose.missing_grammars import missing_grammar_notes
+from aggregate.compose.redact_prompt import redact_file
 from aggregate.compose.selection import Note, ResolvedFile, omission_remark
 from aggregate.index.file_states import FileState, file_state
 from aggregate.index.store import Index
 from aggregate.models.generated import GeneratedPolicy
+from aggregate.models.redaction import Redaction
 from aggregate.sources.file_content import UTF_8, SourceFile, read_file
 from aggregate.text.invisible import find_invisible
-
-if TYPE_CHECKING:
-    from aggregate.redaction.redact import Redaction
-
 
 _SHOW_GENERATED = GeneratedPolicy()
 
@@ -27,8 +25,6 @@ class NoteKind(Enum):
     """It is not in UTF-8."""
     INVISIBLE = auto()
     """It holds characters which nobody sees."""
-    SECRET = auto()
-    """A secret was replaced."""
     GRAMMAR = auto()
     """Its grammar is not installed; the note is the language, and all of one language are told of together."""
     VIEW = auto()
@@ -64,59 +60,58 @@ class Reading(NamedTuple):
     """What came of reading a file.
 
     Attributes:
-        source: Its text, or why there is none.
+        source: Its text as it is shown, or why there is none.
+        clean: The same without secrets: all that may be kept for later runs is made of it.
         shown: The file as it is to be shown, ``None`` where a remark on its glob stands for it.
-        asked: ``shown`` before secrets were replaced in what is said of its slices.
     """
 
     source: SourceFile
+    clean: SourceFile
     shown: ResolvedFile | None = None
-    asked: ResolvedFile | None = None
 
 
 class FileReader:
     """Reads files one by one; some that a glob stands for, binary or generated, are only remarked on.
 
     Args:
-        redaction: Which secrets are replaced in what is read, ``None`` for none.
+        redaction: What is a secret in what is read, and whether it is replaced.
         generated: What is shown of generated files.
     """
 
-    def __init__(
-        self, redaction: "Redaction | None" = None, generated: GeneratedPolicy = _SHOW_GENERATED
-    ) -> None:
+    def __init__(self, redaction: Redaction, generated: GeneratedPolicy = _SHOW_GENERATED) -> None:
         self.notes = FileNotes()
         self._redaction = redaction
         self._binary: set[str] = set()
         self._generated = GeneratedFiles(generated)
 
-    def read(self, file: ResolvedFile, *, hashed: bool = False) -> Reading:
-        """Read a file.
+    def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
+        """Read a file, and look for secrets in it: nothing behind this sees any that is not to be shown.
 
         Args:
             file: What to read; a remark is not read.
             hashed: Whether to hash what it holds.
+            clean_hash: Of a content in which there are no secrets, so that it need not be searched.
         """
         source = unread(file) if file.problem else read_file(file.file, hashed=hashed)
-        if file.is_remark:
-            return Reading(source)
-        if source.is_binary and self.note_binary(file):
-            return Reading(source)
-        asked = self.shown(file, lambda: WrittenBy.of(file.path, source.text))
-        if asked is None or source.error:
-            return Reading(source, None if asked is None else file, file)
-        self.note(file, source.encoding, invisible_in(source))
-        if self._redaction is None:
-            return Reading(source, asked, asked)
-        # Its rules take time to compile, and most runs replace nothing.
-        from aggregate.compose.redact_prompt import redact_file
-
-        shown, source, secrets = redact_file(asked, source, self._redaction)
-        self.notes.add(file.path, NoteKind.SECRET, secrets)
-        return Reading(source, shown, asked)
+        if file.is_remark or (source.is_binary and self.note_binary(file)):
+            return Reading(source, source)
+        clean = source
+        if not source.error and (not clean_hash or source.content_hash != clean_hash):
+            file, source, clean = redact_file(file, source, self._redaction)
+        shown = self.shown(file, lambda: WrittenBy.of(file.path, source.text))
+        if source.error:
+            return Reading(source, clean, file if shown else None)
+        if shown:
+            self.note(file, source.encoding, invisible_in(source))
+        return Reading(source, clean, shown)
 
     def read_and_remember(
-        self, file: ResolvedFile, state: FileState | None, index: Index
+        self,
+        file: ResolvedFile,
+        state: FileState | None,
+        index: Index,
+        *,
+        clean_hash: bytes = b"",
     ) -> Reading:
         """Read a file, and let the index note what it held: it is known then, until it changes.
 
@@ -124,8 +119,9 @@ class FileReader:
             file: What to read.
             state: The file as it was just before, ``None`` where there is none.
             index: Notes it.
+            clean_hash: As for ``read``.
         """
-        reading = self.read(file, hashed=index.is_used)
+        reading = self.read(file, hashed=index.is_used, clean_hash=clean_hash)
         source = reading.source
         if state and source.info and source.content_hash:
             index.remember(file_state(source.info, seen_ns=state.seen_ns), source.content_hash)

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from aggregate.compose.file_messages import (
     error_sentence,
@@ -11,7 +10,6 @@ from aggregate.compose.file_messages import (
     file_warnings,
     problem_text,
     refusals,
-    view_error_text,
 )
 from aggregate.compose.file_reading import FileReader, NoteKind, invisible_in
 from aggregate.compose.generated_files import WrittenBy
@@ -26,14 +24,14 @@ from aggregate.compose.selection import (
 from aggregate.compose.view_index import KnownView, ViewIndex
 from aggregate.compose.view_pool import render_all
 from aggregate.index.store import Index
+from aggregate.models.redaction import Redaction
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.monitor import get_monitor
+from aggregate.sections.files import view_error_text
 from aggregate.sources.file_content import SourceFile
 from aggregate.syntax.languages import fence_tag
-
-if TYPE_CHECKING:
-    from aggregate.redaction.redact import Redaction
+from aggregate.views.none import EXCLUDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +48,6 @@ class RenderedFiles:
     warnings: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths of all files."""
-        return tuple(file.path for file in self.files)
-
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in order."""
         return iter(self.files)
@@ -66,7 +59,7 @@ class FileStream:
     Args:
         selection: The files, and what was left out.
         index: Where views are kept from run to run.
-        redaction: Which secrets are replaced in their texts, ``None`` for none.
+        redaction: What is a secret in their texts, and whether it is replaced.
         reader: Reads the files, by default a new one.
         doubts: What is odd about what was asked for, told before all else.
         with_texts: Whether each file's own text is wanted beside its view. Without, files whose views are kept are
@@ -80,7 +73,7 @@ class FileStream:
         selection: Selection,
         *,
         index: Index,
-        redaction: "Redaction | None" = None,
+        redaction: Redaction,
         reader: FileReader | None = None,
         doubts: Sequence[str] = (),
         with_texts: bool = True,
@@ -92,14 +85,9 @@ class FileStream:
         self._workers = workers
         self._on_done = on_done
         self._reader = reader or FileReader(redaction, selection.generated)
-        self._views = ViewIndex(index, redaction, selection.generated.view)
+        self._views = ViewIndex(index, selection.generated.view)
         self._with_texts = with_texts
         self._errors: list[str] = []
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths of all files, known before any is read."""
-        return tuple(file.path for file in self._selection.files)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -137,6 +125,9 @@ class FileStream:
         if prepared.known:
             view = prepared.known.view(source.text)
         elif not file.is_rendered or source.error:
+            if prepared.key:  # nothing was made of the text, but it was searched for secrets
+                whole = View(source.text, language=fence_tag(file.path, source.text))
+                self._views.put(prepared.key, _known_view(file, source, whole))
             return _rendered_file(file, source, None)
         elif isinstance(view, View):
             problems = [problem_text(problem, file.path) for problem in view.problems]
@@ -200,9 +191,9 @@ def render_files(
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
 
 
-def error_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
-    """Return what is shown of a file that could not be read."""
-    return _rendered_file(file, source, None)
+def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
+    """Return what stands for a file that could not be read, a remark, or a file that is excluded on purpose."""
+    return _rendered_file(file, source, View(EXCLUDED))
 
 
 def _view_request(prepared: PreparedFile) -> ViewRequest:
@@ -262,6 +253,7 @@ def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | No
         custom_slices=[dict(piece) for piece in item.custom_slices],
         language=shown.language,
         spans=shown.spans,
+        secrets=source.secrets,
         redacted=source.redacted,
     )
 

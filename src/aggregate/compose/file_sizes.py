@@ -18,6 +18,7 @@ from aggregate.index.file_states import FileState
 from aggregate.index.kinds import Kind, code_version
 from aggregate.index.store import Index
 from aggregate.models.generated import GeneratedPolicy
+from aggregate.models.redaction import AS_THEY_ARE
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import SourceFile
 from aggregate.syntax.languages import LanguageKind, language_of
@@ -41,6 +42,7 @@ class FileSizes:
         elements: Its definitions outside of functions.
         tokens: Its tokens in each of the views of ``MEASURED``, in their order.
         error: Why it could not be read, ``""`` where it could.
+        problem: Why its views lack something, ``""`` where they do not.
     """
 
     path: str
@@ -48,6 +50,7 @@ class FileSizes:
     elements: int
     tokens: tuple[int, ...]
     error: str = ""
+    problem: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sizes as plain values, tokens by the view's name."""
@@ -58,7 +61,8 @@ class FileSizes:
             "ast_elements": self.elements,
             "tokens": tokens,
         }
-        return {**named, "error": self.error} if self.error else named
+        told = {"error": self.error, "problem": self.problem}
+        return named | {name: sentence for name, sentence in told.items() if sentence}
 
 
 _READ_AT_ONCE = 64
@@ -89,7 +93,7 @@ def measure_files(
     sizes = _known_sizes(selection, states, index)
     if on_done:
         on_done(len(sizes) * len(MEASURED))
-    reader = FileReader(generated=selection.generated)
+    reader = FileReader(AS_THEY_ARE, selection.generated)
     unknown = [
         (file, state) for file, state in zip(files, states, strict=True) if file.path not in sizes
     ]
@@ -136,7 +140,7 @@ def _read(
     generated: GeneratedPolicy,
 ) -> Iterator[_ReadFile]:
     for file, state in files:
-        source, shown, _ = reader.read_and_remember(file, state, index)
+        source, _, shown = reader.read_and_remember(file, state, index)
         if shown is None:
             continue
         key = None
@@ -193,9 +197,9 @@ def _measured(
 def _sizes(read: _ReadFile, views: Sequence[View | str], tokens: tuple[int, ...]) -> FileSizes:
     path, text, error = read.file.path, read.source.text, read.source.error
     elements = _elements(path, text, views[MEASURED.index(ViewMode.OUTLINE)])
-    return FileSizes(
-        path, line_count(text), elements, (0,) * len(tokens) if error else tokens, error
-    )
+    tokens = (0,) * len(tokens) if error else tokens
+    problems = (problem for view in views if isinstance(view, View) for problem in view.problems)
+    return FileSizes(path, line_count(text), elements, tokens, error, next(problems, ""))
 
 
 def _text(view: View | str) -> str:

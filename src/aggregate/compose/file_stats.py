@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from aggregate.compose.file_sizes import FileSizes
+from aggregate.concurrency.children import in_child
 from aggregate.errors import DeadlineError
 from aggregate.sources.file_content import read_file
 from aggregate.syntax.languages import language_of
@@ -42,7 +43,7 @@ def compute_file_stats(abs_path: str) -> dict[str, int]:
     elements = 0
     if language and language.name == "python":
         with suppress(DeadlineError):
-            elements = len(read_module(source.text, language).definitions)
+            elements = len(in_child(read_module, source.text, language).definitions)
     return {"lines": line_count(source.text), "ast_elements": elements}
 
 

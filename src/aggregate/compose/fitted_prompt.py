@@ -1,16 +1,17 @@
 """A prompt within a budget as text: what a fit shows of the files, the other sections, and what is not shown."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
 
 from aggregate.budget.fit import Fit
 from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
 from aggregate.compose.candidates import Candidates
-from aggregate.compose.file_messages import refusals
-from aggregate.compose.file_rendering import error_file
-from aggregate.compose.fitted_files import FittedFiles, fitted_section
+from aggregate.compose.file_messages import error_sentence, file_warnings, refusals
+from aggregate.compose.file_rendering import RenderedFiles, noted_file
 from aggregate.compose.layout import is_summarized
 from aggregate.compose.pins import Pins
 from aggregate.compose.prepared_files import PreparedFile
@@ -21,15 +22,39 @@ from aggregate.compose.section_shares import OtherSections
 from aggregate.compose.selection import ResolvedFile, omission_remark
 from aggregate.errors import BudgetError
 from aggregate.models.budget import Budget, FileOrder
-from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment
+from aggregate.models.prompt import SEPARATOR, Prompt, Section
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.row_maker import row_maker
-from aggregate.sections.files import FILES, FILES_SUMMARY, FILES_TIER3
-from aggregate.sections.not_shown import HiddenFile, not_shown_segment
+from aggregate.sections.files import (
+    FILES,
+    FILES_SUMMARY,
+    FILES_TIER3,
+    files_section,
+    rendered_segment,
+)
+from aggregate.sections.not_shown import HiddenFile, not_shown
 from aggregate.text.fences import heading_text
 
 _PINS_NAMED = 3
 """The largest of the pins that a budget is too small for; one of these is what to shorten."""
+
+
+class FittedPrompt(NamedTuple):
+    """A prompt that shows what a fit does.
+
+    Attributes:
+        composition: The prompt.
+        tokens: How many it has.
+        fit: What is shown of the files.
+        others: What is shown besides.
+        named: The paths of the files of which it shows nothing but the names.
+    """
+
+    composition: Composition
+    tokens: int
+    fit: Fit
+    others: OtherSections
+    named: Set[str]
 
 
 class FittedPrompts:
@@ -55,25 +80,30 @@ class FittedPrompts:
         count: Callable[[str], int],
     ) -> None:
         others = files.corpus.others
+        self._files = files
         self._request = request
-        self._selection = files.selection
-        self._reader = files.reader
         self._candidates = candidates
         self._doubts = (*request.doubts, *pins.doubts)
         self._pinned = pinned
         self._count = count
         self._unreadable = [
-            error_file(other.file, other.source)
+            noted_file(other.file, other.source)
             for other in others
-            if not other.file.is_remark and other.file.item.path != ALL_FILES
+            if not other.file.is_remark and _is_asked_for(other)
         ]
         self._remarks = [other.file for other in others if other.file.is_remark]
         self._remarks += _unreadable_of_all(others)
         self._refused = refusals(files.selection)
 
     def prompt(
-        self, budget: Budget, fit: Fit, others: OtherSections, *, remainder: int
-    ) -> Composition:
+        self,
+        budget: Budget,
+        fit: Fit,
+        others: OtherSections,
+        *,
+        remainder: int = 0,
+        with_notes: bool = False,
+    ) -> FittedPrompt:
         """Return the prompt that shows what ``fit`` does.
 
         Args:
@@ -81,35 +111,39 @@ class FittedPrompts:
             fit: What is shown of the files.
             others: What is shown besides.
             remainder: The most tokens for what is not shown, ``0`` for no such list.
+            with_notes: Whether excluded files and what globs leave out stand in it too, as without a budget.
         """
-        files = self._rendered(fit, budget.order)
-        note = self._remainder(fit, remainder) if remainder else None
-        source = FittedFiles(
-            files,
-            self._selection,
-            reader=self._reader,
-            remarks=self._remarks,
-            doubts=self._doubts,
-            refused=self._refused,
-        )
+        notes = self._notes if with_notes else ()
+        files = tuple(self._rendered(fit, budget.order, notes))
+        hidden = self.hidden(fit) if remainder else []
+        named, segments = not_shown(hidden, limit=remainder, count=self._count)
         stream = PromptStream(
             replace(self._request, history=others.history.turns, results=others.results.results),
-            source,
-            lay_out=lambda shown: fitted_section(self._title, shown, note),
+            RenderedFiles(files, self._warnings(files), self._refused),
+            lay_out=lambda shown: files_section(
+                self._title, chain(map(rendered_segment, shown), segments)
+            ),
             omitted_turns=others.history.omitted,
             omitted_results=others.results.omitted,
         )
-        return Composition(
+        composition = Composition(
             Prompt(tuple(stream)),
-            tuple(files),
+            files,
             stream.warnings,
             stream.refused,
             base_dir=self._request.base_dir,
         )
+        tokens = sum(segment_tokens(composition.prompt, self._count))
+        paths = {file.path for file in hidden[:named]}
+        return FittedPrompt(composition, tokens, fit, others, paths)
 
-    def tokens(self, composition: Composition) -> int:
-        """Return the exact tokens of a prompt."""
-        return sum(segment_tokens(composition.prompt, self._count))
+    def _warnings(self, files: Iterable[RenderedFile]) -> tuple[str, ...]:
+        """Return what was left out or is doubtful, one sentence each."""
+        remarks = {remark.path: f"{remark.path}: {remark.problem}" for remark in self._remarks}
+        errors = (error_sentence(file) for file in files if file.error and file.path not in remarks)
+        paths = (file.path for file in files)
+        noted = file_warnings(self._files.selection, self._files.reader.notes, errors, shown=paths)
+        return (*self._doubts, *noted, *remarks.values())
 
     def file_tokens(self, composition: Composition) -> dict[str, int]:
         """Return the tokens of each file's block with the separator behind it, by its path."""
@@ -140,23 +174,37 @@ class FittedPrompts:
         remedy = f"pin less, or allow --budget {smallest}"
         return BudgetError(f"{reason}: {remedy}", smallest=smallest, reason=reason)
 
-    def _rendered(self, fit: Fit, order: FileOrder) -> list[RenderedFile]:
-        """Return the files that are shown in the order of the prompt."""
+    def _rendered(
+        self, fit: Fit, order: FileOrder, notes: Iterable[RenderedFile]
+    ) -> list[RenderedFile]:
+        """Return the files that are shown in the order of the prompt, and notes in their places or behind."""
         by_number = self._candidates.by_number
         shown = {
             by_number[number].file.path: self._candidates.rendered(number, state)
             for number, state in fit.shown.items()
             if not state.is_empty or number in self._pinned
         }
-        shown.update((file.path, file) for file in self._unreadable)
-        places = self._places
-        configured = [shown[path] for path in sorted(shown, key=places.__getitem__)]
+        shown.update((file.path, file) for file in (*self._unreadable, *notes))
+        places, last = self._places, len(self._places)
+        configured = sorted(shown.values(), key=lambda file: places.get(file.path, last))
         return self._by_the_edges(configured) if order is FileOrder.EDGES else configured
+
+    @cached_property
+    def _notes(self) -> Sequence[RenderedFile]:
+        """What a prompt without a budget shows besides: files that are excluded on purpose, and remarks."""
+        corpus, by_number = self._files.corpus, self._candidates.by_number
+        excluded = (
+            noted_file(file, corpus.source(number))
+            for number, file in enumerate(corpus.shown)
+            if number not in by_number and file.item.auto_aggregate
+        )
+        remarks = (each for each in corpus.others if each.file.is_remark and _is_asked_for(each))
+        return (*excluded, *(noted_file(remark.file, remark.source) for remark in remarks))
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
         """The files' places in the prompt."""
-        return {file.path: place for place, file in enumerate(self._selection.files)}
+        return {file.path: place for place, file in enumerate(self._files.selection.files)}
 
     @cached_property
     def _rank_by_path(self) -> Mapping[str, int]:
@@ -171,16 +219,16 @@ class FittedPrompts:
         ranked = sorted(files, key=lambda file: self._rank_by_path.get(file.path, last))
         return [*ranked[1::2], *ranked[::2][::-1]]
 
-    def _remainder(self, fit: Fit, limit: int) -> Segment | None:
+    def hidden(self, fit: Fit) -> list[HiddenFile]:
+        """Return the candidates of which nothing is shown, the most relevant first."""
         shown = {number for number, state in fit.shown.items() if not state.is_empty}
         estimates = self._candidates.estimates
         new_file = row_maker(HiddenFile)
-        hidden = [
+        return [
             new_file((file.path, estimates[number]))
             for number, file, *_ in self._candidates.in_rank_order
             if number not in shown
         ]
-        return not_shown_segment(hidden, limit=limit, count=self._count)
 
     @property
     def _title(self) -> str:
@@ -191,13 +239,18 @@ class FittedPrompts:
         return FILES_SUMMARY if is_summary else FILES
 
 
+def _is_asked_for(file: PreparedFile) -> bool:
+    """Tell whether the user has named a file, or the glob that it belongs to."""
+    return file.file.item.path != ALL_FILES
+
+
 def _unreadable_of_all(others: Sequence[PreparedFile]) -> list[ResolvedFile]:
     """Return a remark on the files that cannot be read and that nobody has named, by a glob of theirs or at all."""
     unnamed = [
         other.file
         for other in others
         if not other.file.is_remark
-        and other.file.item.path == ALL_FILES
+        and not _is_asked_for(other)
         and other.file.path != ALL_FILES  # it matched nothing: there is no file at all
     ]
     paths = [file.path for file in unnamed]

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
+from aggregate.text.suggestions import path_meant
+
 FOCUS_TIER = 3
 
 
@@ -14,6 +16,12 @@ def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
     """
     pure_path = PurePosixPath(_with_slashes(path))
     return any(_names(focus, pure_path, entry) for focus in focus_files)
+
+
+def unknown_focus(focus: str, paths: Sequence[str]) -> str:
+    """Return the sentence that a focus names none of the prompt's files."""
+    remedy = path_meant(focus, paths) or "; name it under [files] paths too"
+    return f"focus {focus}: no file of the project matches it{remedy}"
 
 
 class FocusIndex:

@@ -53,7 +53,7 @@ def _wanted(
         if state is None or state.is_empty:
             content_hash = candidates.content_hash(each.number) if path in sent else ""
             yield WantedFile(
-                path, Level.NAME, score=score, content_hash=content_hash, pinned=is_pinned
+                path, Level.LEFT_OUT, score=score, content_hash=content_hash, pinned=is_pinned
             )
             continue
         marks = bytes(state.marks)

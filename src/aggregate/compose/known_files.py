@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from aggregate.compose.file_reading import invisible_in
 from aggregate.compose.generated_files import WrittenBy
-from aggregate.ranking.analyse import analyse
 from aggregate.ranking.analysis import Analysis
 from aggregate.ranking.columns import column, numbers
 from aggregate.ranking.term_groups import NameGroup, pack_names, pack_terms
@@ -30,6 +29,7 @@ class ReadFacts(NamedTuple):
         invisible: A sentence about them.
         reason: What the text says of who has written it, as in ``WrittenBy``.
         size: Its bytes in UTF-8, where that says something.
+        problem: Why it was analysed without its grammar.
     """
 
     error: str = ""
@@ -39,9 +39,10 @@ class ReadFacts(NamedTuple):
     invisible: str = ""
     reason: str = ""
     size: int = 0
+    problem: str = ""
 
     @classmethod
-    def of(cls, path: str, source: SourceFile) -> "ReadFacts":
+    def of(cls, path: str, source: SourceFile, problem: str = "") -> "ReadFacts":
         """Return what reading the file at ``path`` told."""
         line, sentence = invisible_in(source) or (0, "")
         reason, size = WrittenBy.of(path, source.text)
@@ -53,6 +54,7 @@ class ReadFacts(NamedTuple):
             sentence,
             reason,
             size if reason else 0,
+            problem,
         )
 
 
@@ -72,9 +74,17 @@ class KnownFile(NamedTuple):
     analysis: Analysis
 
     @classmethod
-    def of(cls, path: str, source: SourceFile) -> "KnownFile":
-        """Analyse what reading the file at ``path`` gave."""
-        return cls(ReadFacts.of(path, source), analyse(path, source.text))
+    def of(cls, path: str, source: SourceFile, *, problem: str = "") -> "KnownFile":
+        """Analyse what reading the file at ``path`` gave: without its grammar where that has a problem with it.
+
+        The grammar is to be asked in child processes only.
+        """
+        from aggregate.ranking.analyse import analyse  # the parser, which these alone need
+
+        return cls(
+            ReadFacts.of(path, source, problem),
+            analyse(path, source.text, with_grammar=not problem),
+        )
 
     def pack(self) -> bytes:
         """Return it as bytes, for this machine."""

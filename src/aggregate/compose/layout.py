@@ -2,22 +2,21 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import tee
 from typing import TYPE_CHECKING
 
+from aggregate.compose.view_pool import render_all
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
-from aggregate.models.shown_text import ShownText
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sections.discussion import OmittedTurns, discussion_segments
 from aggregate.sections.files import (
     FILES,
     FILES_SUMMARY,
-    file_block,
-    file_segment,
     files_section,
     rendered_segment,
+    view_segment,
 )
-from aggregate.views.dispatch import render
 
 if TYPE_CHECKING:
     from aggregate.sections.subagent_results import OmittedResults, Results
@@ -51,7 +50,7 @@ def files_segments(
     """
     in_prompt = (file for file in files if file.auto_aggregate)
     if is_summarized(strategy, summary_only=summary_only):
-        return files_section(FILES_SUMMARY, map(_summary_segment, in_prompt))
+        return files_section(FILES_SUMMARY, _summary_segments(in_prompt))
     return files_section(FILES, map(rendered_segment, in_prompt))
 
 
@@ -78,16 +77,26 @@ def section_segments(
     yield from discussion_segments(history, omitted_turns)
 
 
-def _summary_segment(file: RenderedFile) -> Segment:
-    """Return a file's digest, made from the raw text (rule M-X2).
+def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
+    """Yield the files' digests, made from the raw texts (rule M-X2).
 
     Files forced to full (rule M-X3), errors and files excluded on purpose are shown as they are.
     """
-    if file.force_full or file.error or file.view_mode is ViewMode.NONE:
-        return rendered_segment(file)
-    view = render(ViewRequest(file.path, file.source, ViewMode.SUMMARY))
-    block = file_block(file.path, view.text, language=view.language)
-    return file_segment(file.path, block, ShownText(file.source, view.spans, file.redacted))
+    shown, asked = tee(files)
+    for file, view in zip(shown, render_all(map(_summary_request, asked)), strict=True):
+        if _is_as_it_is(file):
+            yield rendered_segment(file)
+        else:
+            yield view_segment(file, ViewMode.SUMMARY, view)
+
+
+def _summary_request(file: RenderedFile) -> ViewRequest:
+    mode = ViewMode.NONE if _is_as_it_is(file) else ViewMode.SUMMARY
+    return ViewRequest(file.path, file.source, mode)
+
+
+def _is_as_it_is(file: RenderedFile) -> bool:
+    return file.force_full or file.error or file.view_mode is ViewMode.NONE
 
 
 def _section_segment(section: Section, text: str, stability: Stability) -> tuple[Segment, ...]:

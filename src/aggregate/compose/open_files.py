@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aggregate.compose.corpus_reading import read_corpus
 from aggregate.compose.file_reading import FileReader
@@ -13,9 +13,7 @@ from aggregate.compose.request_files import select_files
 from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.index.group_states import describe_settled
 from aggregate.index.store import Index
-
-if TYPE_CHECKING:
-    from aggregate.redaction.redact import Redaction
+from aggregate.models.redaction import Redaction
 
 
 class _Remembered(NamedTuple):
@@ -24,13 +22,13 @@ class _Remembered(NamedTuple):
     Attributes:
         files: What was read.
         states: A digest of what the files are known again by.
-        redaction: Which secrets were replaced.
+        redaction: What was a secret, and whether it was replaced.
         kept_in: Where the rest of what is known of the files lies.
     """
 
     files: ReadFiles
     states: bytes
-    redaction: "Redaction | None"
+    redaction: Redaction
     kept_in: Index
 
 

@@ -7,7 +7,7 @@ from typing import Self
 from aggregate.budget.lines import ALL_LINES, Run
 from aggregate.budget.steps import signature_run
 from aggregate.compose.candidates import Candidates
-from aggregate.compose.focus import FOCUS_TIER, FocusIndex
+from aggregate.compose.focus import FOCUS_TIER, FocusIndex, unknown_focus
 from aggregate.compose.request import Request
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.task import Place
@@ -27,12 +27,12 @@ class Pins:
     Attributes:
         whole: Paths of files that are shown in full.
         places: The places that the user points at, by the paths of their files.
-        unknown: What the user points at that is no candidate.
+        doubts: A sentence for each place that is none of the prompt's files.
     """
 
     whole: frozenset[str]
     places: dict[str, tuple[Place, ...]]
-    unknown: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, request: Request, files: Sequence[ResolvedFile]) -> Self:
@@ -44,7 +44,7 @@ class Pins:
         )
         whole = set(forced)
         places: dict[str, tuple[Place, ...]] = {}
-        unknown: list[str] = []
+        doubts: list[str] = []
         focus = request.task.focus if request.task else ()
         named = {place.path for place in focus}
         wanted = (*focus, *(Place(path) for path in request.focus_files if path not in named))
@@ -53,21 +53,13 @@ class Pins:
             paths = [files[number].path for number in index.places(place.path)]
             # Of a Tier 3 prompt's focus files the prompt itself tells.
             if not paths and place.path not in request.focus_files:
-                unknown.append(place.path)
+                doubts.append(unknown_focus(place.path, [file.path for file in files]))
             for path in paths:
                 if place.first:
                     places[path] = (*places.get(path, ()), place)
                 else:
                     whole.add(path)
-        return cls(frozenset(whole), places, tuple(unknown))
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """A sentence for each place that is none of the prompt's files."""
-        return tuple(
-            f"focus {path}: no file of the project matches it; name it under [files] paths too"
-            for path in self.unknown
-        )
+        return cls(frozenset(whole), places, tuple(doubts))
 
     def runs(self, candidates: Candidates) -> dict[int, tuple[Run, ...]]:
         """Return the lines that are shown whatever they cost, by the numbers of their files."""

@@ -43,7 +43,7 @@ def prepare_files(
         views: Knows views of earlier runs.
         with_texts: Whether all are read, also those whose views are known.
     """
-    if any(file.is_rendered for file in files) and views.index.is_used:
+    if views.index.is_used:
         for start in range(0, len(files), _LOOKED_AT):
             portion = files[start : start + _LOOKED_AT]
             yield from _PreparedPortion(portion, reader, views, with_texts=with_texts)
@@ -76,13 +76,7 @@ class _PreparedPortion:
         group: list[PreparedFile] = []
         size = 0
         for file, state, known in self._known():
-            if not file.is_rendered:
-                yield from self._with_views(group)
-                group, size = [], 0
-                reading = self._reader.read(file)
-                if reading.shown:
-                    yield PreparedFile(reading.shown, reading.source)
-            elif prepared := self._prepared(file, state, known):
+            if prepared := self._prepared(file, state, known):
                 group.append(prepared)
                 size += len(prepared.source.text)
             if size > _READ_CHARACTERS or len(group) >= _READ_FILES:
@@ -94,9 +88,7 @@ class _PreparedPortion:
         """Yield each file with its state and with the view that is known without reading it."""
         states = self._views.states(self._files)
         keys = [
-            self._views.key(file, state.content_hash)
-            if state and state.content_hash and not self._with_texts
-            else None
+            self._views.key(file, state.content_hash) if state and state.content_hash else None
             for file, state in zip(self._files, states, strict=True)
         ]
         yield from zip(self._files, states, self._views.get(keys), strict=True)
@@ -110,7 +102,7 @@ class _PreparedPortion:
         shown = self._reader.shown(file, lambda: known.written_by)
         if shown is None:
             return None
-        if shown is not file or known.text is None:
+        if self._with_texts or shown is not file or known.text is None:
             return self._read(file, state, known if known.is_made else None)
         self._reader.note(file, known.encoding, known.invisible)
         return PreparedFile(file, SourceFile("", mtime=state.mtime_ns / 1e9), known)
@@ -119,14 +111,17 @@ class _PreparedPortion:
         self, file: ResolvedFile, state: FileState | None, known: KnownView | None
     ) -> PreparedFile | None:
         """Return a file that was read, with the view that is known of its state if it still is in that."""
-        source, shown, asked = self._reader.read_and_remember(file, state, self._views.index)
+        clean_hash = state.content_hash if state and known else None
+        source, _, shown = self._reader.read_and_remember(
+            file, state, self._views.index, clean_hash=clean_hash or b""
+        )
         if source.error or not source.content_hash:
             return PreparedFile(shown, source) if shown else None
-        key = self._views.key(asked or file, source.content_hash)
+        key = self._views.key(shown or file, source.content_hash)
         if shown is None:
             self._views.put(key, KnownView(None, False, WrittenBy.of(file.path, source.text)))
             return None
-        if state and known and asked is file and source.content_hash == state.content_hash:
+        if state and known and shown is file and source.content_hash == state.content_hash:
             return PreparedFile(shown, source, known)
         return PreparedFile(shown, source, key=key)
 

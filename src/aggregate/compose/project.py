@@ -27,6 +27,7 @@ from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.generated import GeneratedView
+from aggregate.models.redaction import Redaction
 from aggregate.models.reference import CACHE_DIR
 from aggregate.models.scope import Scope
 from aggregate.models.task import Place, Task
@@ -36,7 +37,6 @@ from aggregate.text.suggestions import did_you_mean, short_list
 if TYPE_CHECKING:
     from aggregate.models.preset import ContextPreset
     from aggregate.presets.store import ContextPresetManager
-    from aggregate.redaction.redact import Redaction
 
 _CANNOT_SWITCH_OFF = (
     "redaction.send: a project cannot switch it off, secrets are replaced in what is sent: set it in your own "
@@ -114,6 +114,8 @@ def request_for(
     answer: int = 0,
     discussion: str | None = None,
     is_new: bool = False,
+    sending: bool = False,
+    redact: bool | None = None,
 ) -> Request:
     """Return what a project's configuration asks for; a preset replaces its files and screenshots.
 
@@ -136,6 +138,8 @@ def request_for(
         discussion: The name of the discussion, ``""`` for the one without; by default that one if it is configured, and
             ``"none"`` for no turns at all.
         is_new: Whether there need be no discussion of this name yet.
+        sending: Whether the prompt leaves the machine.
+        redact: Whether secrets are replaced; by default as ``redaction_for`` says.
 
     Raises:
         ConfigError: The history's file cannot be used, there is no such discussion, or the budget is none.
@@ -185,6 +189,7 @@ def request_for(
         focus_files=whole_files(places) if tier == FOCUS_TIER or not is_asked else (),
         tier=tier,
         scope=scope,
+        redaction=redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact),
         doubts=_doubts(config, strategy or config.project.aggregation_strategy),
         generated=GeneratedView(generated or config.files.generated),
         task=task,
@@ -252,16 +257,21 @@ def is_users_own(path: Path | None) -> bool:
 
 
 def redaction_for(
-    project: Project | None = None, *, sending: bool, wanted: bool | None = None
-) -> "Redaction | None":
-    """Return which secrets are replaced, ``None`` for none.
+    project: Project | None = None,
+    *,
+    sending: bool = False,
+    is_asked: bool = False,
+    wanted: bool | None = None,
+) -> Redaction:
+    """Return what is a secret, and whether it is replaced: in what is sent, or is for a task or a budget.
 
-    A project's own file can switch it on for ``run`` and allow values by their hash, which nobody can write who does
-    not know them. Only the user can switch it off for what is sent.
+    A project's own file can switch it on for any other ``run`` and allow values by their hash, which nobody can write
+    who does not know them. Only the user can switch it off for what is sent.
 
     Args:
         project: Whose configuration is asked beside the user's own.
         sending: Whether the prompt leaves the machine.
+        is_asked: Whether there is a task or a budget.
         wanted: What the user says for this one run, before any configuration.
 
     Raises:
@@ -270,13 +280,8 @@ def redaction_for(
     own = user_config().redaction
     theirs = project.config.redaction if project else RedactionTable()
     if wanted is None:
-        wanted = own.send if sending else own.run or theirs.run
-    if not wanted:
-        return None
-    # Its rules need a library that nothing else does.
-    from aggregate.redaction.redact import Redaction
-
-    return Redaction(frozenset(own.allow) | frozenset(theirs.allow))
+        wanted = own.send if sending else is_asked or own.run or theirs.run
+    return Redaction(frozenset(own.allow) | frozenset(theirs.allow), replaces=wanted)
 
 
 def _doubts(config: Config, strategy: str) -> tuple[str, ...]:

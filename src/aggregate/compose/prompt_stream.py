@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from aggregate.compose.focus import unknown_focus
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import files_segments, section_segments
+from aggregate.compose.redact_prompt import FoundSecrets
 from aggregate.compose.request import Request
 from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.schema import BEADS_MODE
@@ -18,17 +20,11 @@ from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.path_resolution import FolderListing
 
 if TYPE_CHECKING:
-    from aggregate.compose.redact_prompt import PromptRedaction
     from aggregate.sections.subagent_results import OmittedResults
 
 
 class FileSource(Protocol):
     """Files for a prompt: read already, or while they are iterated; what it tells is complete after that."""
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths of all files, known from the beginning."""
-        ...
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -80,7 +76,7 @@ class PromptStream:
         self._request = request
         self._files = files
         self._images: Sequence[Screenshot] = ()
-        self._redaction: PromptRedaction | None = None
+        self._secrets = FoundSecrets(request.redaction)
 
     @property
     def rows(self) -> list[FileRow]:
@@ -93,8 +89,8 @@ class PromptStream:
         images = (
             f"screenshot {image.path}: {image.problem}" for image in self._images if image.problem
         )
-        redacted = self._redaction.warnings if self._redaction else ()
-        return (*self._files.warnings, *self._unknown_focus(), *images, *redacted)
+        doubts = *self._files.warnings, *self._unknown_focus()
+        return (*doubts, *images, *self._secrets.warnings)
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -122,14 +118,7 @@ class PromptStream:
             omitted_turns=self._omitted_turns,
             omitted_results=self._omitted_results,
         )
-        if request.redaction is None:
-            yield from segments
-            return
-        # Its rules take time to compile.
-        from aggregate.compose.redact_prompt import PromptRedaction
-
-        self._redaction = PromptRedaction(request.redaction, self._files.paths)
-        yield from map(self._redaction.clean, segments)
+        yield from map(self._secrets.shown_segment, segments)
 
     def _files_section(self) -> Iterable[Segment]:
         request = self._request
@@ -145,6 +134,7 @@ class PromptStream:
         """Yield the files, and keep a row of each."""
         for file in self._files:
             self._rows.append(file.row)
+            self._secrets.note_file(file.path, file.secrets)
             yield file
 
     def _unknown_focus(self) -> Iterator[str]:
@@ -152,7 +142,7 @@ class PromptStream:
         request = self._request
         for focus in request.focus_paths if request.budget is None else request.focus_files:
             if not any(is_focus(row, [focus]) for row in self._rows):
-                yield f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
+                yield unknown_focus(focus, [row.path for row in self._rows])
 
 
 def beads_text(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:

@@ -1,87 +1,187 @@
-"""Replacing secrets in what a prompt is made of."""
+"""Secrets in what a prompt is made of: replaced where that is read, told of in one line."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any, Final
 
-from aggregate.compose.selection import Note, ResolvedFile
+from aggregate.compose.selection import MOST_NAMED, ResolvedFile, Selection
+from aggregate.models.entry import Entry
 from aggregate.models.prompt import Section, Segment
-from aggregate.redaction.redact import Finding, Redaction, redact
-from aggregate.sections.files import file_heading
+from aggregate.models.redaction import ALLOWED_LINE, Finding, Redaction
+from aggregate.redaction.redact import redact
 from aggregate.sources.file_content import SourceFile
 
 if TYPE_CHECKING:
     from aggregate.anchors import Resolution
 
-_MESSAGE = re.compile(r"[^\n]*\n\n`{3,}text\n(?:ERROR|NOTE): ")
-"""The beginning of a file's block that holds a message of ours in place of its content."""
-_LABELS = ("tag", "comment")
+_LABELS: Final = ("tag", "comment")
 """What is said of a slice."""
-MOST_NOTES = 20
-"""Findings of one file that each have a warning; a file of test keys may have thousands."""
+_MOST_PLACES: Final = 10
+"""Files and sections that the line about secrets names: as many as fit into a few rows of a terminal."""
+
+
+class FoundSecrets:
+    """The secrets in the parts of a prompt, and the line that tells of them.
+
+    Args:
+        redaction: What is a secret, and whether it is replaced.
+    """
+
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
+        self._by_place: dict[str, list[Finding]] = {}
+        self._files: set[str] = set()
+
+    def note_file(self, path: str, secrets: Sequence[Finding]) -> None:
+        """Note what was found in a file: it is replaced, or else looked for in what the prompt shows of the file."""
+        if self._redaction.replaces:
+            self._note(path, secrets)
+        elif secrets:
+            self._files.add(path)
+
+    def shown_segment(self, segment: Segment) -> Segment:
+        """Return a segment as a prompt shows it, and note its secrets; its source may have one too."""
+        if segment.section is Section.FILES:  # searched when they were read
+            if segment.source in self._files:
+                self.shown(segment.text, segment.source)
+            return segment
+        source = redact_words([segment.source], self._redaction).get(segment.source, segment.source)
+        text = self.shown(segment.text, source or segment.section.value)
+        return replace(segment, text=text, source=source)
+
+    def shown(self, text: str, place: str) -> str:
+        """Return a text as a prompt shows it, and note its secrets."""
+        result = redact(text, self._redaction)
+        self._note(place, result.findings)
+        return result.text if self._redaction.replaces else text
+
+    def _note(self, place: str, findings: Sequence[Finding]) -> None:
+        if findings:
+            self._by_place.setdefault(place, []).extend(findings)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence: how many there are, where, and how they are kept, or replaced; none where there are none."""
+        findings = list(chain(*self._by_place.values()))
+        if not findings:
+            return ()
+        number = f"{len(findings):,} secret{'s' if len(findings) > 1 else ''}"
+        places = [self._named(*found) for found in self._by_place.items()]
+        if len(places) > _MOST_PLACES:
+            places[_MOST_PLACES:] = [f"{len(places) - _MOST_PLACES:,} more places"]
+        where = ", ".join(places)
+        if not self._redaction.replaces:
+            return (f"{number} not replaced in {where}: --redact replaces them",)
+        digests = list(dict.fromkeys(found.digest for found in findings if found.digest))
+        allow = ", ".join(f'"{digest}"' for digest in digests[:MOST_NAMED])
+        by_hash = f"allow = [{allow}] under [redaction], or " if allow else ""
+        comment = f"a comment with {ALLOWED_LINE} on its line"
+        return (
+            f"{number} replaced in {where}: --no-redact keeps all, {by_hash}{comment} keeps one",
+        )
+
+    def _named(self, place: str, findings: Sequence[Finding]) -> str:
+        """Return a place with what was found; what is not replaced has no line, since a view has other ones."""
+        rules = ", ".join(dict.fromkeys(found.rule for found in findings[:MOST_NAMED]))
+        line = f":{findings[0].line}" if self._redaction.replaces else ""
+        more = f" and {len(findings) - 1:,} more" if len(findings) > 1 else ""
+        return f"{place}{line}{more} ({rules})"
+
+
+def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
+    """Return ``text`` as it is shown, and what is told of its secrets."""
+    found = FoundSecrets(redaction)
+    return found.shown(text, place), found.warnings
 
 
 def redact_file(
     file: ResolvedFile, source: SourceFile, redaction: Redaction
-) -> tuple[ResolvedFile, SourceFile, list[Note]]:
-    """Replace the secrets in a text, before a view is made of it: none can show what its text does not hold.
+) -> tuple[ResolvedFile, SourceFile, SourceFile]:
+    """Replace the secrets in a text, before anything is made of it: none can show what its text does not hold.
 
     Returns:
-        The file and its text without secrets, and notes ``(path:line, what was replaced)``. Slices
-        of a text that has changed are taken by their lines; its hash is gone, as it is another
-        text.
+        The file and its text as they are shown, and the text without secrets, which alone may be kept for later runs.
+        Slices of a text that has changed are taken by their lines. The hash of one that holds secrets, or what only
+        the user's settings make none, is gone: what is kept by it is true whatever anybody allows.
     """
-    clean_file = with_clean_labels(file, redaction)
     result = redact(source.text, redaction)
-    if not result.findings:
-        return clean_file, source, []
-    clean_file = _with_fixed_slices(clean_file, source.text)
-    redacted = _changed_lines(source.text, result.text)
-    clean_source = replace(source, text=result.text, content_hash=b"", redacted=redacted)
-    return clean_file, clean_source, _notes(file.path, result.findings)
+    if not result.findings and not result.has_allowed:
+        return file, source, source
+    source = replace(source, content_hash=b"", secrets=result.findings)
+    changed = _changed_lines(source.text, result.text)
+    clean = replace(source, text=result.text, redacted=changed)
+    if not (redaction.replaces and changed):
+        return file, source, clean
+    return _with_fixed_slices(file, source.text), clean, clean
 
 
-class PromptRedaction:
-    """Replaces the secrets in all sections of a prompt; contents of files have none any more.
+def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str]:
+    """Return those of some texts that hold secrets, with what is shown in their place; nothing where all are shown."""
+    texts = list(dict.fromkeys(words)) if redaction.replaces else []
+    if not redact("\n".join(texts), redaction).findings:
+        return {}
+    # Each by itself, so that its placeholder does not depend on the others.
+    clean = {text: redact(text, redaction).text for text in texts}
+    return {text: shown for text, shown in clean.items() if text != shown}
 
-    Args:
-        redaction: Which secrets are replaced.
-        paths: The paths of all files that the prompt may show.
 
-    Attributes:
-        warnings: One sentence for each secret that was replaced so far.
+def redact_names(selection: Selection, redaction: Redaction) -> Selection:
+    """Return a selection without secrets in what is said of its files: their names, the entries, and their slices.
+
+    Of files that would have the same name all but the first one get a number.
     """
+    clean = redact_words(_said_of(selection), redaction)
+    if not clean:
+        return selection
+    files = selection.files
+    entries = {id(file.entry): _with_words(file.entry, clean) for file in files}
+    taken = {file.path for file in files if file.path not in clean}
+    return replace(
+        selection,
+        files=tuple(
+            file._replace(
+                path=_free_name(clean[file.path], taken) if file.path in clean else file.path,
+                entry=entries[id(file.entry)],
+                problem=clean.get(file.problem, file.problem),
+                details=tuple(clean.get(line, line) for line in file.details),
+            )
+            for file in files
+        ),
+        skipped=tuple(
+            (clean.get(path, path), clean.get(reason, reason)) for path, reason in selection.skipped
+        ),
+    )
 
-    def __init__(self, redaction: Redaction, paths: Iterable[str]) -> None:
-        self.warnings: list[str] = []
-        self._redaction = redaction
-        headings = "\n".join(map(file_heading, paths))
-        self._are_named = bool(redact(headings, redaction).findings)
 
-    def clean(self, segment: Segment) -> Segment:
-        """Return a segment without secrets."""
-        if segment.section is Section.FILES and not self._has_secret_name(segment.text):
-            return segment
-        place = segment.source or segment.section.value
-        text, warnings = redact_text(segment.text, place, self._redaction)
-        self.warnings += warnings
-        return replace(segment, text=text)
-
-    def _has_secret_name(self, block: str) -> bool:
-        """Tell whether what a file's block says beside its content holds a secret."""
-        if _MESSAGE.match(block):
-            return bool(redact(block, self._redaction).findings)
-        heading = block.partition("\n")[0]
-        return self._are_named and bool(redact(heading, self._redaction).findings)
+def _free_name(name: str, taken: set[str]) -> str:
+    names = chain([name], (f"{name} ({number})" for number in count(2)))
+    free = next(name for name in names if name not in taken)
+    taken.add(free)
+    return free
 
 
-def redact_text(text: str, place: str, redaction: Redaction | None) -> tuple[str, list[str]]:
-    """Return ``text`` without secrets, if these are to be replaced, and one warning for each."""
-    if redaction is None:
-        return text, []
-    result = redact(text, redaction)
-    return result.text, [f"{where}: {what}" for where, what in _notes(place, result.findings)]
+def _said_of(selection: Selection) -> Iterator[str]:
+    """Yield all that others say of the files; of a glob's, which share an entry, one after another."""
+    last = None
+    for file in selection.files:
+        yield from (file.path, file.problem, *file.details)
+        if file.entry is not last:
+            last = file.entry
+            yield last.item.path
+            slices = last.item.custom_slices
+            yield from (str(piece.get(key) or "") for piece in slices for key in _LABELS)
+    yield from chain(*selection.skipped)
+
+
+def _with_words(entry: Entry, clean: Mapping[str, str]) -> Entry:
+    item = entry.item
+    slices = [dict(piece) for piece in item.custom_slices]
+    for piece in slices:
+        labels = {key: str(piece.get(key) or "") for key in _LABELS}
+        piece |= {key: clean[label] for key, label in labels.items() if label in clean}
+    path = clean.get(item.path, item.path)
+    return replace(entry, item=replace(item, path=path, custom_slices=slices))
 
 
 def _changed_lines(before: str, after: str) -> tuple[tuple[int, int], ...]:
@@ -96,33 +196,6 @@ def _changed_lines(before: str, after: str) -> tuple[tuple[int, int], ...]:
         else:
             runs.append((number, number))
     return tuple(runs)
-
-
-def _notes(place: str, findings: Sequence[Finding]) -> list[Note]:
-    notes = [(f"{place}:{finding.line}", finding.sentence) for finding in findings[:MOST_NOTES]]
-    if len(findings) > MOST_NOTES:
-        rest = findings[MOST_NOTES:]
-        notes.append(
-            (
-                place,
-                f"redacted {len(rest):,} more secrets, in lines {rest[0].line:,} to {rest[-1].line:,}",
-            )
-        )
-    return notes
-
-
-def with_clean_labels(file: ResolvedFile, redaction: Redaction) -> ResolvedFile:
-    """Return the file without secrets in what is said of its slices: a label often repeats a line."""
-    item = file.item
-    labels = [str(piece.get(key) or "") for piece in item.custom_slices for key in _LABELS]
-    if not redact("\n".join(labels), redaction).findings:
-        return file
-    slices = [dict(piece) for piece in item.custom_slices]
-    for piece in slices:
-        for key in _LABELS:
-            if piece.get(key):
-                piece[key] = redact(str(piece[key]), redaction).text
-    return file.with_slices(slices)
 
 
 def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:

@@ -1,22 +1,25 @@
 """Everything that one prompt is made of, resolved: what the configuration, a preset and the caller ask for."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aggregate.compose.layout import Strategy
+from aggregate.compose.redact_prompt import redact_words
 from aggregate.models.budget import Budget
 from aggregate.models.entry import Entry
 from aggregate.models.generated import GeneratedView
+from aggregate.models.redaction import AS_THEY_ARE, Redaction
 from aggregate.models.scope import Scope
 from aggregate.models.sent_file import SentFile
 from aggregate.models.task import Task
 
 if TYPE_CHECKING:
-    from aggregate.redaction.redact import Redaction
     from aggregate.sections.subagent_results import Results
 
+_REPLACED = "task: secrets in its words are replaced: --no-redact keeps them"
 _LONGEST = 100
 """Characters of a namespace: a file name has 255 bytes, and number, suffix and a temporary name take some."""
 
@@ -43,7 +46,7 @@ class Request:
         doubts: What is odd about what was asked for, one sentence each.
         results: Results of sub-agents to show, large values already compacted.
         scope: Which files may be read.
-        redaction: Which secrets are replaced in all of this, ``None`` for none.
+        redaction: What is a secret in all of this, and whether it is replaced; in the words of the task it is at once.
         generated: What is shown of generated files that a glob stands for.
         task: What the prompt is for, ``None`` where nobody said so.
         budget: The most tokens that the prompt may have, ``None`` for no limit.
@@ -70,7 +73,7 @@ class Request:
     doubts: tuple[str, ...] = ()
     results: "tuple[Results, ...]" = ()
     scope: Scope = field(default_factory=Scope)
-    redaction: "Redaction | None" = None
+    redaction: Redaction = AS_THEY_ARE
     generated: GeneratedView = GeneratedView.NAME
     task: Task | None = None
     budget: Budget | None = None
@@ -78,6 +81,17 @@ class Request:
     results_dir: Path | None = None
     discussion: str = ""
     continues: str | None = None
+
+    def __post_init__(self) -> None:
+        # Here, so that no ranking, account or prompt can be made of words that are to be replaced.
+        task = self.task or Task()
+        words = (task.text, task.since, *task.symbols, *self.focus_paths)
+        clean = redact_words(words, self.redaction) if any(words) else {}
+        if clean:
+            focus = tuple(clean.get(path, path) for path in self.focus_files)
+            object.__setattr__(self, "focus_files", focus)
+            object.__setattr__(self, "task", self.task and _with_words(task, clean))
+            object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))
 
     @property
     def written_in(self) -> Path | None:
@@ -104,3 +118,13 @@ class Request:
 def namespace_of(name: str) -> str:
     """Return a file name's first part made from a project's name, of which it takes what fits."""
     return re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:_LONGEST].strip("._") or "context"
+
+
+def _with_words(task: Task, clean: Mapping[str, str]) -> Task:
+    """Return a task with some of its words replaced."""
+    return Task(
+        clean.get(task.text, task.text),
+        tuple(replace(place, path=clean.get(place.path, place.path)) for place in task.focus),
+        tuple(clean.get(name, name) for name in task.symbols),
+        clean.get(task.since, task.since),
+    )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from aggregate.compose.focus import named_paths
 from aggregate.compose.generated_files import with_generated_policy
+from aggregate.compose.redact_prompt import redact_names
 from aggregate.compose.request import Request
 from aggregate.compose.selection import (
     Selection,
@@ -16,7 +17,7 @@ from aggregate.sources.path_resolution import FolderListing
 
 
 def select_files(request: Request, *, listing: FolderListing | None = None) -> Selection:
-    """Return the files of a request.
+    """Return the files of a request, without secrets in their names where these are replaced.
 
     What the program wrote itself and excluded files are never taken by a glob.
 
@@ -42,6 +43,7 @@ def select_files(request: Request, *, listing: FolderListing | None = None) -> S
         is_left_out=lambda path: is_ours(path) or is_excluded(path),
         listing=listing or FolderListing(request.scope),
     )
+    selection = redact_names(selection, request.redaction)
     return _with_pins(with_generated_policy(selection, request), request)
 
 

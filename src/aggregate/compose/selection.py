@@ -250,16 +250,16 @@ def own_output_filter(
 ) -> Callable[[str], bool]:
     """Return a test for what this program has written, which no glob may feed back into a prompt.
 
-    Below the output folder: numbered prompts with their records and replies, also those of another
-    namespace if their record lies there, and the folders of a track's runs. Below the
-    configuration's ``folder``: states and caches in ``state/``. Anywhere: the index, which a user may keep in the
-    project, and what a killed run has left half written.
+    Below the output folder: numbered prompts of the namespace with their replies, and the folders of a track's runs.
+    Below the configuration's ``folder``: states and caches in ``state/``. Anywhere: the records of prompts, and the
+    prompts and replies that have one beside them, whichever configuration or none they were made by; the index, which a
+    user may keep in the project; and what a killed run has left half written.
     """
     output = re.escape(display_prefix(output_dir, base_dir))
     state = re.escape(display_prefix(folder / "state", base_dir))
     own_files = (
         rf"{output}{re.escape(namespace)}_[0-9]+(?:\.[a-z]+)?\.md",
-        rf"{output}\.[^/]+_[0-9]+\.[a-z]+\.json",
+        r"(?:.*/)?\.[^/]+_[0-9]+\.(?:audit|chain)\.json",
         rf"{output}[^/]+_[0-9]{{3,}}/(?:report|[0-9]{{3,}}_[^/]+)\.md",
         rf"{state}data_cache/.*",
         rf"{state}(?:conductor\.sqlite|state\.db)(?:-wal|-shm|-journal)?",
@@ -268,18 +268,22 @@ def own_output_filter(
         r"(?:.*/)?\.[^/]+-[0-9a-f]{16}\.tmp",
     )
     ours = re.compile("|".join(own_files), re.DOTALL)
-    numbered = re.compile(rf"{output}([^/]+_[0-9]+)(?:\.[a-z]+)?\.md")
+    numbered = re.compile(r"(.*/)?([^/]+_[0-9]+)(?:\.[a-z]+)?\.md", re.DOTALL)
 
     begins = (display_prefix(output_dir, base_dir), display_prefix(folder / "state", base_dir))
 
     def is_ours(path: str) -> bool:
         # Quick, since it is asked of each file: nothing else can match.
-        if not (path.startswith(begins) or INDEX_FOLDER in path or path.endswith(".tmp")):
+        is_like_ours = path.endswith((".tmp", ".md", ".audit.json", ".chain.json"))
+        if not (is_like_ours or path.startswith(begins) or INDEX_FOLDER in path):
             return False
         if ours.fullmatch(path):
             return True
         match = numbered.fullmatch(path)
-        return match is not None and os.path.lexists(output_dir / f".{match[1]}.chain.json")
+        return match is not None and any(
+            os.path.lexists(base_dir / f"{match[1] or ''}.{match[2]}.{kind}.json")
+            for kind in ("audit", "chain")
+        )
 
     return is_ours
 

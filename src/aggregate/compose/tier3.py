@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from aggregate.compose.file_messages import view_error_text
 from aggregate.compose.focus import FOCUS_TIER, FocusIndex, is_named, named_paths
 from aggregate.compose.view_pool import render_all
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import FileRow, RenderedFile
-from aggregate.models.shown_text import ShownText
-from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.sections.files import FILES_TIER3, file_block, file_segment, rendered_segment
+from aggregate.models.view import ViewMode, ViewRequest
+from aggregate.sections.files import (
+    FILES_TIER3,
+    file_block,
+    file_segment,
+    rendered_segment,
+    view_segment,
+)
 from aggregate.syntax.languages import fence_tag, language_of
 
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
@@ -96,7 +100,7 @@ class Tier3Files:
         segments: list[Segment] = []
         for file, request in zip(files, requests, strict=True):
             segments.append(
-                _context_segment(file, request, next(views)) if request else rendered_segment(file)
+                view_segment(file, request.mode, next(views)) if request else rendered_segment(file)
             )
         self._context.update(zip(places, self._finish(segments), strict=True))
 
@@ -146,11 +150,3 @@ def _context_mode(file: RenderedFile) -> ViewMode | None:
         return ViewMode.CUSTOM
     language = language_of(file.path, file.source)
     return _CONTEXT_MODES.get(language.name) if language else None
-
-
-def _context_segment(file: RenderedFile, request: ViewRequest, view: View | str) -> Segment:
-    if isinstance(view, str):
-        block = file_block(request.path, view_error_text(request.path, request.mode, view))
-        return file_segment(request.path, block, ShownText(file.source, (), is_message=True))
-    block = file_block(request.path, view.text, language=view.language)
-    return file_segment(request.path, block, ShownText(file.source, view.spans, file.redacted))

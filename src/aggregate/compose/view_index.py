@@ -20,7 +20,6 @@ from aggregate.text.generated import generated_reason
 if TYPE_CHECKING:
     from aggregate.index.file_states import FileState
     from aggregate.index.store import Index
-    from aggregate.redaction.redact import Redaction
 
 VIEW_CODE = (
     "anchors",
@@ -32,6 +31,7 @@ VIEW_CODE = (
     "compose.view_index",
     "disk.reading",
     "errors",
+    "models.redaction",
     "models.view",
     "redaction",
     "sources.file_content",
@@ -116,29 +116,25 @@ class NameTraits(NamedTuple):
 
 
 class ViewIndex:
-    """Finds views by what a file holds, how it is shown and which secrets are replaced.
+    """Finds views of files without secrets by what these hold and how they are shown.
 
     Args:
         index: Where they are kept.
-        redaction: Which secrets are replaced before, ``None`` for none.
         generated: What is shown of generated files that a glob stands for.
 
     Attributes:
         index: Where they are kept, and what is known of files.
     """
 
-    def __init__(
-        self, index: "Index", redaction: "Redaction | None", generated: GeneratedView
-    ) -> None:
+    def __init__(self, index: "Index", generated: GeneratedView) -> None:
         self.index = index
         self._generated = generated
-        self._replaced = None if redaction is None else sorted(redaction.allow)
         # By entry and name, since a glob stands for thousands of files; the entry stays, so that its id is its own.
         self._asked: dict[tuple[int, NameTraits], tuple[Entry, bytes]] = {}
 
     def states(self, files: Sequence[ResolvedFile]) -> "list[FileState | None]":
-        """Return what is known of the files that are rendered, without reading them."""
-        return self.index.known([file.file if file.is_rendered else "" for file in files])
+        """Return what is known of the files that can be read, without reading them."""
+        return self.index.known(["" if file.problem else file.file for file in files])
 
     def key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
         """Return what a file's view is kept under."""
@@ -159,12 +155,11 @@ class ViewIndex:
         """Return a digest of all that decides on a view besides the content."""
         item = file.item
         asked = [
-            file.view_mode.value,
+            file.view_mode.value if file.is_rendered else "",
             name,
             item.ast_mask,
             item.custom_slices,
             file.generated_view(self._generated).value,
-            self._replaced,
         ]
         return sha256(json.dumps(asked, default=str).encode()).digest()
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from aggregate.compose.assemble import Composition
 from aggregate.compose.audit_file import record_audit
-from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.focus_names import FocusNames
@@ -109,8 +108,7 @@ class BudgetedContexts:
             ScopeError: A file may not be read.
         """
         entries = self._names(request).entries
-        text, _ = redact_text(task, "task", request.redaction)
-        asked = replace(request, entries=entries, budget=granted.budget, task=Task(text))
+        asked = replace(request, entries=entries, budget=granted.budget, task=Task(task))
         try:
             composition = self._compose(asked)
         except BudgetError as error:
@@ -175,11 +173,10 @@ class BudgetedContexts:
             dict.fromkeys(path for focus in ticket.focus_files for path in names.of(focus))
         )
         unnamed = tuple(Entry(FileItem(path)) for path in paths if path not in names.known)
-        text, _ = redact_text(plain_task(ticket), "task", request.redaction)
         places = tuple(map(Place, paths))
         return replace(
             request,
             entries=(*names.entries, *unnamed),
             focus_files=paths if request.tier is not None else (),
-            task=replace(request.task or Task(), text=text, focus=places),
+            task=replace(request.task or Task(), text=plain_task(ticket), focus=places),
         )

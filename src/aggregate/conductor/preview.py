@@ -21,7 +21,6 @@ from aggregate.prompt_cache.simulator import SimulatedCache, charge
 from aggregate.tokens.count import count, count_prompt
 
 _LEVELS = tuple(Level)
-_HIDDEN = (Level.NAME, Level.LEFT_OUT)
 _NOTHING = Usage()
 
 
@@ -100,7 +99,7 @@ def preview(
                 usage,
                 _cost(usage, recipient),
                 tuple(filter(_is_lowered, choices)),
-                tuple(choice for choice in choices if choice.level in _HIDDEN),
+                tuple(choice for choice in choices if choice.level.is_hidden),
             )
             steps.append(step)
             schedule.end(ticket.id, failed=False)
@@ -153,5 +152,5 @@ def _cost(usage: Usage, recipient: Recipient) -> Decimal | None:
 
 
 def _is_lowered(choice: FileChoice) -> bool:
-    is_shown = choice.level not in _HIDDEN
-    return is_shown and _LEVELS.index(choice.level) > _LEVELS.index(choice.most)
+    is_lower = _LEVELS.index(choice.level) > _LEVELS.index(choice.most)
+    return is_lower and not choice.level.is_hidden

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from aggregate.compose.file_messages import check_refused
 from aggregate.compose.file_rendering import RenderedFiles, render_files
 from aggregate.compose.layout import files_segments
+from aggregate.compose.redact_prompt import FoundSecrets
 from aggregate.compose.request import Request
 from aggregate.compose.tier3 import Tier3Files, focus_paths, tier3_segments
 from aggregate.conductor.tickets import Ticket
@@ -45,7 +46,12 @@ class SharedFiles:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out of the files or is doubtful, one sentence each."""
-        return self._rendered.warnings if self._rendered else ()
+        if self._rendered is None:
+            return ()
+        secrets = FoundSecrets(self._request(TIER3).redaction)
+        for file in self._rendered.files:
+            secrets.note_file(file.path, file.secrets)
+        return (*self._rendered.warnings, *secrets.warnings)
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
         """Let the workers of these tickets share their beginning: the files that none of them focuses on go first.
@@ -134,22 +140,12 @@ class SharedFiles:
     def _finish(
         self, segments: Sequence[Segment], *, late_paths: frozenset[str] | None = None
     ) -> tuple[Segment, ...]:
-        """Return segments of files without secrets in their names, those that stand late marked so."""
+        """Return segments of files, those that stand late marked so."""
         late = self._late_paths if late_paths is None else late_paths
-        clean = self._clean_names(segments)
         return tuple(
             replace(segment, stability=Stability.SLOW) if segment.source in late else segment
-            for segment in clean
+            for segment in segments
         )
-
-    def _clean_names(self, segments: Sequence[Segment]) -> Iterable[Segment]:
-        redaction = self._request(TIER3).redaction
-        if redaction is None:
-            return segments
-        # Its rules take time to compile.
-        from aggregate.compose.redact_prompt import PromptRedaction
-
-        return map(PromptRedaction(redaction, (each.source for each in segments)).clean, segments)
 
     def _files(self) -> RenderedFiles:
         """Read the project's files, once: how they are shown depends on their entries alone."""

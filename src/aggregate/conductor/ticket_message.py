@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from aggregate.conductor.tickets import Ticket
-from aggregate.text.fences import heading_text
+from aggregate.text.fences import fence, heading_text
+from aggregate.text.open_blocks import leaves_open
 
 INSTRUCTIONS = "## Instructions"
 
@@ -17,6 +18,8 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
         spec: The path of the track's specification, as the context shows it; ``""`` for none.
         instructions: Of its persona, where they do not go before the context.
     """
+    if leaves_open(instructions):  # the task would stand in it
+        instructions = fence(instructions, "text")
     parts = [INSTRUCTIONS, instructions] if instructions else []
     parts.append(f"## Task: {heading_text(ticket.name)}")
     if spec:

@@ -7,7 +7,7 @@ from aggregate.compose.assemble import assemble
 from aggregate.compose.file_rendering import RenderedFiles
 from aggregate.compose.focus import FOCUS_TIER
 from aggregate.compose.layout import Strategy
-from aggregate.compose.project import redaction_for, request_for
+from aggregate.compose.project import request_for
 from aggregate.compose.request import Request
 from aggregate.conductor.shared_files import TIER3
 from aggregate.conductor.tickets import Ticket
@@ -43,10 +43,8 @@ class TrackRequests:
 
     def _of(self, strategy: str) -> Request:
         if strategy == TIER3:
-            request = request_for(self._project, tier=FOCUS_TIER)
-        else:
-            request = request_for(self._project, strategy=strategy)
-        return replace(request, redaction=redaction_for(self._project, sending=True))
+            return request_for(self._project, tier=FOCUS_TIER, sending=True)
+        return request_for(self._project, strategy=strategy, sending=True)
 
     def _whole(self, strategy: str) -> Request:
         """Return what shows all files that the project names, and what its track is for."""

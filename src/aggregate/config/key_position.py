@@ -2,9 +2,13 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import tree_sitter_toml
-from tree_sitter import Language, Node, Parser
+from aggregate.concurrency.children import in_child
+from aggregate.errors import DeadlineError
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 Path = tuple[str | int, ...]
 
@@ -26,7 +30,17 @@ def nearest_line(lines: Mapping[Path, int], keys: Sequence[str | int]) -> int | 
 
 
 def key_lines(text: str) -> dict[Path, int]:
-    """Return the 1-based line of every key and list element of a valid TOML text."""
+    """Return the 1-based line of every key and list element of a valid TOML text, none where it cannot be parsed."""
+    try:
+        return in_child(_key_lines, text)
+    except DeadlineError:
+        return {}
+
+
+def _key_lines(text: str) -> dict[Path, int]:
+    import tree_sitter_toml
+    from tree_sitter import Language, Parser
+
     tree = Parser(Language(tree_sitter_toml.language())).parse(text.encode())
     lines: dict[Path, int] = {}
     counts: dict[Path, int] = {}
@@ -44,7 +58,7 @@ def key_lines(text: str) -> dict[Path, int]:
     return lines
 
 
-def _pair(prefix: Path, pair: Node) -> Iterator[tuple[Path, int]]:
+def _pair(prefix: Path, pair: "Node") -> Iterator[tuple[Path, int]]:
     key, *values = pair.named_children
     path = prefix + _names(key)
     yield path, pair.start_point.row + 1
@@ -52,7 +66,7 @@ def _pair(prefix: Path, pair: Node) -> Iterator[tuple[Path, int]]:
         yield from _value(path, value)
 
 
-def _value(path: Path, value: Node) -> Iterator[tuple[Path, int]]:
+def _value(path: Path, value: "Node") -> Iterator[tuple[Path, int]]:
     if value.type == "array":
         for i, element in enumerate(
             child for child in value.named_children if child.type != "comment"
@@ -65,7 +79,7 @@ def _value(path: Path, value: Node) -> Iterator[tuple[Path, int]]:
                 yield from _pair(path, pair)
 
 
-def _names(key: Node) -> Path:
+def _names(key: "Node") -> Path:
     if key.type == "dotted_key":
         return tuple(name for child in key.named_children for name in _names(child))
     text = (key.text or b"").decode()
@@ -82,6 +96,6 @@ def _within_arrays(names: Path, counts: dict[Path, int]) -> Path:
     return path
 
 
-def _note(lines: dict[Path, int], path: Path, node: Node) -> None:
+def _note(lines: dict[Path, int], path: Path, node: "Node") -> None:
     for i in range(1, len(path) + 1):
         lines.setdefault(path[:i], node.start_point.row + 1)

@@ -12,6 +12,7 @@ from aggregate.config.schema import UNION_TAGS, Config
 from aggregate.config.toml import parse_untrusted_toml
 from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
+from aggregate.text.suggestions import path_meant
 from aggregate.text.terminal import printable
 
 MOST_BYTES = 750_000
@@ -74,8 +75,9 @@ def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:
         return read_text(path, limit=limit)
     except FileNotFoundError:
         usual = 'write it with "aggregate init" or name another one with --config'
-        hint = usual if path.name == CONFIG_NAME else "correct its name"
-        raise ConfigError(f"there is no {path.name} here: {hint}", path=str(path)) from None
+        near = path_meant(path.name, sorted(one.name for one in path.parent.glob("*.toml")))
+        hint = f": {usual}" if path.name == CONFIG_NAME else near or ": correct its name"
+        raise ConfigError(f"there is no {path.name} here{hint}", path=str(path)) from None
     except UnicodeDecodeError as error:
         raise ConfigError(
             f"is not UTF-8 text (byte {error.start}): save it as UTF-8", path=str(path)

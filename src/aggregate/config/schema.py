@@ -178,7 +178,7 @@ class FilesTable(_Table):
     paths: list[FileEntry] = Field(
         fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
     )
-    exclude: list[str] = Field(
+    exclude: list[PathText] = Field(
         fail_fast=True,
         default_factory=list,
         description="Patterns as in .gitignore; what they match is not taken by a glob.",
@@ -433,7 +433,7 @@ class RedactionTable(_Table):
     """Which secrets are replaced by placeholders in a prompt."""
 
     run: bool = Field(
-        default=False, description="Whether `run` replaces secrets too, as `send` does."
+        default=False, description="Whether `run` replaces secrets without a task and a budget too."
     )
     send: bool = Field(
         default=True,

@@ -29,7 +29,9 @@ _FOLDERS: Final[set[str]] = set()
 
 
 def guard_process() -> None:
-    """Clean PATH, and refuse each program that lies in the project around the current folder."""
+    """Clean PATH, and refuse each program that lies in the project around the current folder; once is enough."""
+    if _FOLDERS:
+        return
     if os.name == "nt":  # else the system and its shell look in the current folder before PATH
         os.environ["NODEFAULTCURRENTDIRECTORYINEXEPATH"] = "1"
     with suppress(FileNotFoundError):  # the current folder was deleted: no program is in it

@@ -22,10 +22,10 @@ from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.task import Place, Task
 from aggregate.tokens.count import count_prompt
 
-_SAID: Final = 300
-"""Tokens of what an answer says besides the prompt: its handle, and what is doubtful about what was asked."""
+_HANDLE: Final = 40
+"""Tokens of the line that names a prompt's handle: some 25, by what its digits come to."""
 _NOTES: Final = 200
-"""Tokens of these doubts."""
+"""Tokens of what is doubtful about what was asked."""
 
 
 def compose(
@@ -44,7 +44,7 @@ def compose(
     )
     if not (task.text.strip() or task.focus or task.symbols or task.since):
         raise ToolError("compose: the task says nothing: describe what you are about to do")
-    kept = composed(workspace, task, asked.budget or workspace.cap - _SAID, progress)
+    kept = _composed_answer(workspace, task, asked.budget or workspace.cap, progress)
     connection.last_prompt = kept.handle
     tokens = workspace.count(kept.markdown)
     if shown := connection.prompts.get(kept.handle):
@@ -55,13 +55,30 @@ def compose(
     connection.prompts[kept.handle] = ShownPrompt(connection.calls, frozenset(_doubts(kept)))
     ending = f"[{kept.handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
     ending += _notes(workspace, kept)
-    if tokens + _SAID <= workspace.cap:
+    answer = f"{kept.markdown}\n\n{ending}"
+    if workspace.count(answer) <= workspace.cap:
         _record(connection, kept)
-        return f"{kept.markdown}\n\n{ending}"
+        return answer
     head = "".join(f"{line}\n" for line in audit_lines(audit_of_prompt(workspace, kept)))
     more = f'explain "{kept.handle}" tells of single files'
     said = f'This prompt is longer than an answer: read "{kept.handle}" gives it in parts.\n\n'
-    return said + capped(head, workspace.cap - _SAID, workspace.count, more=more) + ending
+    room = workspace.cap - workspace.count(said + ending)
+    return said + capped(head, room, workspace.count, more=more) + ending
+
+
+def _composed_answer(
+    workspace: Workspace, task: Task, budget: int, progress: Progress
+) -> KeptPrompt:
+    """Return the prompt that fits into a budget together with what is said behind it.
+
+    Raises:
+        ToolError: What is to be shown in any case does not fit.
+    """
+    kept = _composed(workspace, task, budget, progress, said=_HANDLE)
+    said = _HANDLE + workspace.count(_notes(workspace, kept))
+    if said > _HANDLE and workspace.count(kept.markdown) + said > budget:
+        kept = _composed(workspace, task, budget, progress, said=said)
+    return kept
 
 
 def _doubts(kept: KeptPrompt) -> list[str]:
@@ -80,19 +97,18 @@ def _notes(workspace: Workspace, kept: KeptPrompt, *, told: frozenset[str] = fro
     return capped(notes, _NOTES, workspace.count, more="aggregate run says them")
 
 
-def composed(workspace: Workspace, task: Task, budget: int, progress: Progress) -> KeptPrompt:
-    """Return the prompt for a task, kept under a handle.
-
-    Raises:
-        ToolError: What is to be shown in any case does not fit.
-    """
-    request = workspace.request(task=task, budget=budget)
+def _composed(
+    workspace: Workspace, task: Task, budget: int, progress: Progress, *, said: int
+) -> KeptPrompt:
+    """Return the prompt for a task, kept under a handle, that leaves ``said`` tokens of the budget."""
+    request = workspace.request(task=task, budget=max(budget - said, 1))
     files = workspace.read_files(request, progress)
     try:
         composition = compose_within_budget(request, index=workspace.index, files=files)
     except BudgetError as error:  # its remedies are options of the command line
-        remedy = f"focus on less, or ask for a budget of {error.smallest}"
-        raise ToolError(f"compose: {error.reason}: {remedy}") from None
+        most = _HANDLE + _NOTES
+        remedy = f"with up to {most} tokens of the answer's own a budget of {error.smallest + most} would do"
+        raise ToolError(f"compose: {error.reason}; {remedy}, or focus on less") from None
     workspace.index.flush()
     return workspace.keep(request, composition)
 

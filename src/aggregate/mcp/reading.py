@@ -18,6 +18,7 @@ from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode
 from aggregate.sources.path_resolution import OUTSIDE, SECRET
 from aggregate.text.line_diff import unified_diff
+from aggregate.text.terminal import printable
 
 _SAID: Final = 120
 """Tokens that an answer may have beside what is read."""
@@ -161,16 +162,16 @@ class _Text:
     def answer(self) -> str:
         """Return them, or that they were shown already, or what has changed since."""
         file, ledger, call = self.file, self.connection.ledger, self.connection.calls
-        lines = file.content.splitlines(keepends=True)
+        name, lines = printable(file.path), file.content.splitlines(keepends=True)
         if not lines:
-            return f"{file.path} is empty\n"
+            return f"{name} is empty\n"
         page = _Page.of(lines, self.asked, self.workspace)
         numbers = range(page.first, page.last + 1)
         digest = text_digest(file.content)
         shown = ledger.call_of(file.path, digest, numbers)
         if shown and not self.asked.again:
             said = f"unchanged since your call {shown} showed it"
-            return f"{file.path} {page.range} of {len(lines):,}: {said}\n{page.rest}"
+            return f"{name} {page.range} of {len(lines):,}: {said}\n{page.rest}"
         diff = "" if self.asked.again else self._diff(ledger, digest, page)
         if diff:
             ledger.record_text(file.path, digest, file.content, call=call)
@@ -179,7 +180,7 @@ class _Text:
             ledger.record_text(file.path, digest, file.content, call=call)
         else:
             ledger.record(file.path, digest, numbers, call=call)
-        return f"{file.path} {page.range} of {len(lines):,}\n{page.text}{page.rest}"
+        return f"{name} {page.range} of {len(lines):,}\n{page.text}{page.rest}"
 
     def _diff(self, ledger: Ledger, digest: str, page: _Page) -> str:
         """Return the way from the text that was shown to the one that there is, where that is shorter."""
@@ -187,7 +188,7 @@ class _Text:
         if not earlier:
             return ""
         diff = "\n".join(unified_diff(earlier.split("\n"), self.file.content.split("\n")))
-        said = f"{self.file.path} has changed since you were shown all of it:\n{diff}\n"
+        said = f"{printable(self.file.path)} has changed since you were shown all of it:\n{diff}\n"
         return said if self.workspace.count(said) < self.workspace.count(page.text) else ""
 
 
@@ -208,7 +209,7 @@ class _View:
         page = _Page.of(lines, asked, self.workspace)
         key, digest = f"{name} {page.first}-{page.last}", text_digest(self.file.content)
         shown = ledger.call_of_view(self.file.path, key, digest)
-        label = f"{self.file.path} ({name})"
+        label = f"{printable(self.file.path)} ({name})"
         if shown and not asked.again:
             return f"{label}: unchanged since your call {shown} showed it\n{page.rest}"
         ledger.record_view(self.file.path, key, digest, call=self.connection.calls)

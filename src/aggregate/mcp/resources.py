@@ -8,6 +8,7 @@ from aggregate.chat.request_log import find_prompt
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.numbered_output import numbered_files
 from aggregate.compose.project import presets_of
+from aggregate.compose.redact_prompt import redact_text
 from aggregate.disk.reading import read_text
 from aggregate.errors import ToolError
 from aggregate.mcp.arguments import ReadArguments, parse
@@ -61,9 +62,10 @@ def _read_prompt(workspace: Workspace, name: str) -> str:
         request = workspace.request()
         path = find_prompt(request.output_dir, request.namespace, name)
         try:
-            text = read_text(path)
+            written = read_text(path)
         except (OSError, ValueError):
             raise ToolError(f"there is no prompt {name}: the list of resources has them") from None
+        text, _ = redact_text(written, name, request.redaction)  # a plain run shows all
     else:
         raise ToolError(f"there is no prompt {name[:100]!r}: name its number or its handle")
     return capped(text, workspace.cap, workspace.count, more="open the file to see them")

@@ -13,6 +13,7 @@ import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
 from aggregate.errors import AggregateError
 from aggregate.mcp.background import run_beside
@@ -27,6 +28,7 @@ from aggregate.mcp.resources import (
 from aggregate.mcp.roots import config_of_host
 from aggregate.mcp.tools import TOOLS, call_tool
 from aggregate.mcp.workspace import Call, Connection, Progress, Workspace
+from aggregate.text.terminal import printable
 
 _NAME: Final = "aggregate"
 _INSTRUCTIONS: Final = (
@@ -34,6 +36,13 @@ _INSTRUCTIONS: Final = (
     "is missing. Paths are relative to the project's root."
 )
 _OTHER_FOLDERS: Final = "notifications/roots/list_changed"
+_UNREADABLE: Final = types.JSONRPCError(
+    jsonrpc="2.0",
+    id=None,  # which cannot be read either
+    error=types.ErrorData(
+        code=types.PARSE_ERROR, message="the request is no JSON-RPC, or nested too deeply"
+    ),
+)
 _FAILURE_CHARACTERS: Final = 1_000
 """Of a sentence about a mistake; the rest is what was asked."""
 
@@ -77,9 +86,11 @@ class AgentServer:
 
     async def serve_stdio(self) -> None:
         """Answer on standard input and output until the input ends."""
-        async with stdio_server() as (incoming, outgoing):
+        messages, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as relaying:
+            relaying.start_soon(_relay, incoming, messages, outgoing)
             options = self.protocol.create_initialization_options()
-            await self.protocol.run(incoming, outgoing, options)
+            await self.protocol.run(requests, outgoing, options)
 
     async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:  # noqa: ANN401 - the SDK's
         return tool_list()
@@ -99,7 +110,7 @@ class AgentServer:
                 partial(self._answer, params.name, params.arguments or {}, connection, call),
             )
         except AggregateError as error:
-            return _failure(" ".join(str(error).split()))
+            return _failure(_sentence(error))
         except anyio.get_cancelled_exc_class():
             call.is_cancelled = True
             connection.cancelled.append(call)
@@ -209,9 +220,22 @@ class AgentServer:
             await self._follow_host(context)
             return await run_beside(context.session, locked)
         except AggregateError as error:
-            raise MCPError(
-                code=types.INVALID_PARAMS, message=" ".join(str(error).split())
-            ) from None
+            raise MCPError(code=types.INVALID_PARAMS, message=_sentence(error)) from None
+
+
+async def _relay(incoming: Any, messages: Any, outgoing: Any) -> None:  # noqa: ANN401 - the SDK's streams
+    """Hand messages on; what cannot be read, which the SDK passes over in silence, is answered by an error."""
+    async with messages:
+        async for message in incoming:
+            if isinstance(message, Exception):
+                await outgoing.send(SessionMessage(_UNREADABLE))
+            else:
+                await messages.send(message)
+
+
+def _sentence(error: AggregateError) -> str:
+    """Return a mistake as one line; it may name a file."""
+    return printable(" ".join(str(error).split()))
 
 
 def _failure(sentence: str) -> types.CallToolResult:

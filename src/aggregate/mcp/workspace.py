@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from aggregate.compose.assemble import Composition
 from aggregate.compose.open_files import OpenFiles
-from aggregate.compose.project import open_project, redaction_for, request_for
+from aggregate.compose.project import open_project, request_for
 from aggregate.compose.ranked_files import ReadFiles
 from aggregate.compose.request import Request
 from aggregate.config.load import Project, unconfigured
@@ -156,15 +156,17 @@ class Workspace:
         """
         project = self.project()
         request = request_for(
-            project, preset=preset, with_history=False, task=task or Task(), budget=budget
+            project,
+            preset=preset,
+            with_history=False,
+            task=task or Task(),
+            budget=budget,
+            sending=True,
         )
         if task is None:
             request = replace(request, task=None)
-        return replace(
-            request,
-            scope=replace(request.scope, is_fixed=True),  # what allows more is the user's to say
-            redaction=redaction_for(project, sending=True),
-        )
+        # What allows more is the user's to say.
+        return replace(request, scope=replace(request.scope, is_fixed=True))
 
     def keep(self, request: Request, composition: Composition) -> KeptPrompt:
         """Keep a prompt, to be read in parts; the handle follows from its text."""

@@ -19,6 +19,11 @@ class Level(StrEnum):
     LEFT_OUT = "left out"
     NONE = "none"
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether nothing of the file is shown: the prompt names it at the end of the files, or only counts it."""
+        return self in (Level.NAME, Level.LEFT_OUT)
+
 
 class Reason(NamedTuple):
     """Why a file is relevant, in part.

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Final
 
 from aggregate.models.reference import DataReference
+from aggregate.models.surrogates import escape_surrogates
 from aggregate.models.values import LONG, MOST_REPEATED, MOST_REPEATED_TEXT, Value, long_text
 
 DEPTH: Final = 100
@@ -28,7 +29,6 @@ MOST_ITEMS: Final = 300_000
 _MORE: Final = f"<more than {MOST_ITEMS:,} items>"
 MOST_BITS: Final = 14_000
 """Integers that are longer have more digits than Python converts by default (4,300); they are written in hex."""
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
 NO_REASON: Final = "no reason given"
 UNREADABLE: Final = "its message cannot be read"
@@ -77,16 +77,6 @@ def failure_text(error: object) -> str:
         return ("" if error is None else message_text(error)) or NO_REASON
     except KeyboardInterrupt:
         return UNREADABLE
-
-
-def escape_surrogates(text: str) -> str:
-    r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them.
-
-    In JSON that is the character's own escape.
-    """
-    if text.isascii():
-        return text
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def type_name(value: object) -> str:

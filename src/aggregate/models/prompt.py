@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from aggregate.models.shown_text import ShownText
+from aggregate.models.surrogates import escape_surrogates
 
 
 class Section(StrEnum):
@@ -32,7 +33,7 @@ class Segment:
 
     ``text`` begins with ``#`` or ``-`` and neither begins nor ends with a separator: a segment's bytes stay the same
     whatever follows it, and token counts of segments add up to the count of the document exactly (see
-    ``aggregate.tokens``).
+    ``aggregate.tokens``). Halves of surrogate pairs in it are escaped, whoever gave them: UTF-8 holds none.
 
     Attributes:
         section: The section it belongs to.
@@ -47,6 +48,9 @@ class Segment:
     stability: Stability
     source: str = ""
     shown: ShownText | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", escape_surrogates(self.text))
 
 
 SEPARATOR = "\n\n"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from aggregate.models.file_item import FileRecord
+from aggregate.models.redaction import Finding
 from aggregate.models.shown_text import ShownText
 from aggregate.models.view import Span, ViewMode
 
@@ -40,6 +41,7 @@ class RenderedFile:
         language: The language tag for the fence around ``content``, ``""`` for none.
         spans: Where the lines of ``content`` come from; none for a file in full, whose lines are its
             own.
+        secrets: Those that the file holds, replaced or not.
         redacted: Runs of lines ``(first, last)`` of ``source`` in which secrets were replaced.
     """
 
@@ -57,6 +59,7 @@ class RenderedFile:
     custom_slices: Sequence[Mapping[str, Any]] = ()
     language: str = ""
     spans: Sequence[Span] = ()
+    secrets: Sequence[Finding] = ()
     redacted: Sequence[tuple[int, int]] = ()
 
     @property

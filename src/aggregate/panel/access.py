@@ -2,7 +2,6 @@
 
 import hmac
 import ipaddress
-import os
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from aggregate.clients.address import LOOPBACK, is_loopback_host
-from aggregate.panel.connection_owner import connection_owner
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -38,8 +36,7 @@ _HEADERS: Final = (
 )
 _OWN_SITES: Final = ("same-origin", "none")
 """What a browser says of a request that no other site has caused."""
-_OTHER_USER: Final = "another user of this machine has asked: start aggregate panel as the user whose browser opens it"
-_UNOPENED: Final = "open the address that aggregate panel has printed: it holds the token\n"
+_UNOPENED: Final = "open the address that aggregate panel has printed: each start prints another one, for one browser"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +44,14 @@ class Access:
     """What decides who may ask.
 
     Attributes:
-        token: What the opened address holds.
+        token: What the opened address holds; it is taken once.
+        key: What cookies are made of, also those of pages that were open before a restart.
         host: The address that is listened on.
         port: Its port.
     """
 
     token: str
+    key: str
     host: str
     port: int
 
@@ -63,11 +62,11 @@ class Access:
 
     @property
     def secret(self) -> str:
-        """What the cookie holds: it follows from the token, and does not tell it.
+        """What the cookie holds: it follows from the key, and does not tell it.
 
         It opens this port alone: another program that has taken the last one is sent the cookie by pages still open.
         """
-        return hmac.new(self.token.encode(), f"cookie {self.port}".encode(), sha256).hexdigest()
+        return hmac.new(self.key.encode(), f"cookie {self.port}".encode(), sha256).hexdigest()
 
     def is_token(self, given: str) -> bool:
         """Tell whether a text is the token."""
@@ -125,6 +124,7 @@ class Guarded:
     def __init__(self, app: App, access: Access) -> None:
         self._app = app
         self._access = access
+        self._is_token_used = False
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Hand a request on, or refuse it."""
@@ -151,12 +151,11 @@ class Guarded:
             return _refused(path, f"{method[:20]} is not answered here", 405)
         if path.startswith("/static/"):  # the page itself, which holds nothing of the project
             return None
-        if self._is_other_user(scope):
-            return _refused(path, _OTHER_USER, 403)
-        if path == "/" and (given := _token(scope)):
-            return self._admitted() if self._access.is_token(given) else _unopened()
-        if not self._access.is_secret(self._cookie(headers)):
-            return _unopened() if path == "/" else _refused(path, _UNOPENED.strip(), 401)
+        is_known = self._access.is_secret(self._cookie(headers))
+        if path == "/" and (given := _token(scope)) and (is_known or self._is_first(given)):
+            return self._admitted()
+        if not is_known:
+            return _refused(path, _UNOPENED, 401)
         if method == "POST":
             return self._refused_post(path, headers)
         is_foreign = headers.get(b"sec-fetch-site", "none") not in _OWN_SITES
@@ -164,18 +163,11 @@ class Guarded:
             return _refused(path, "another site has asked: only the panel's own page may", 403)
         return None
 
-    def _is_other_user(self, scope: Message) -> bool:
-        """Tell whether another user of this machine asks, who may have read the token among the running programs.
-
-        The browser is started with the address, and a cookie goes to whatever listens at any port of this machine.
-        """
-        if not is_loopback_host(self._access.host) or not hasattr(os, "getuid"):
-            return False
-        client, server = scope.get("client"), scope.get("server")
-        if not (client and server):  # closed before it was taken
-            return True
-        # The administrator reads everything anyway, and forwards connections from elsewhere.
-        return connection_owner(client, server) not in (None, 0, os.getuid())
+    def _is_first(self, given: str) -> bool:
+        """Take the token, and never again: it stands in the terminal, and among the arguments of running programs."""
+        is_first = self._access.is_token(given) and not self._is_token_used
+        self._is_token_used |= is_first
+        return is_first
 
     def _refused_post(self, path: str, headers: dict[bytes, str]) -> Response | None:
         if not self._access.is_own_origin(headers.get(b"origin", "")):
@@ -212,7 +204,3 @@ def _refused(path: str, sentence: str, status: int) -> Response:
     if path.startswith("/api/"):
         return JSONResponse({"error": sentence}, status_code=status)
     return PlainTextResponse(f"{sentence}\n", status_code=status)
-
-
-def _unopened() -> Response:
-    return PlainTextResponse(_UNOPENED, status_code=401)

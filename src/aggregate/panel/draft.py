@@ -5,8 +5,10 @@ from pathlib import Path
 
 from aggregate.compose.asking import parse_place
 from aggregate.compose.project import open_project, redaction_for, request_for
+from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project, parse_toml, validate
+from aggregate.models.redaction import Redaction
 from aggregate.models.task import Place, Task
 from aggregate.sources.history_reader import NO_DISCUSSION
 
@@ -62,7 +64,6 @@ class Draft:
             discussion=self.discussion,
             task=self.task(project),
         )
-        request = replace(request, redaction=redaction_for(project, sending=False))
         if not self.turns_out:
             return request
         turns = enumerate(request.history)
@@ -82,6 +83,14 @@ class Draft:
             return None
         text = project.config.task.text
         return Task(text, symbols=self.symbols, since=self.since)
+
+    def shown_text(self, project: Project, text: str) -> str:
+        """Return a text as the prompt would show it."""
+        return redact_text(text, "", self.redaction(project))[0]
+
+    def redaction(self, project: Project) -> Redaction:
+        """Return what is a secret in the prompt, and whether it is replaced there."""
+        return redaction_for(project, is_asked=self.asks(project))
 
     def asks(self, project: Project) -> bool:
         """Tell whether there is a task or a budget, so that no entries stand for all files (rule T-6)."""

@@ -8,8 +8,6 @@ from aggregate.panel.protocol import EventData
 
 _SILENCE_SECONDS = 15.0
 """After so long a comment is sent, so that both sides notice that the other one has gone."""
-_MOST_LISTENERS = 100
-"""Pages that listen at once; with one more the oldest is let go, and asks again if it is still there."""
 _MOST_WAITING = 100
 """Events that a page has not taken; who has missed more asks for everything anyway."""
 
@@ -24,7 +22,7 @@ class Broadcast:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._queues: dict[asyncio.Queue[EventData | None], None] = {}  # the oldest first
+        self._queues: set[asyncio.Queue[EventData | None]] = set()
         self._is_closed = False
 
     def tell(self, event: EventData) -> None:
@@ -47,11 +45,7 @@ class Broadcast:
         """Yield ``hello`` and then each event, until the listener goes or the server ends."""
         self._loop = asyncio.get_running_loop()
         queue: asyncio.Queue[EventData | None] = asyncio.Queue()
-        if len(self._queues) >= _MOST_LISTENERS:
-            oldest = next(iter(self._queues))
-            self._queues.pop(oldest)
-            oldest.put_nowait(None)
-        self._queues[queue] = None
+        self._queues.add(queue)
         try:
             yield b"retry: 500\n\n" + event_text("change", hello)
             while not self._is_closed:
@@ -64,4 +58,4 @@ class Broadcast:
                     return
                 yield event_text("change", event)
         finally:
-            self._queues.pop(queue, None)
+            self._queues.discard(queue)

@@ -6,6 +6,8 @@ from typing import Any
 from aggregate.anchors import AnchorState, FuzzyAnchor, Resolution
 from aggregate.anchors.anchor import has_anchor, line_numbers
 from aggregate.compose.selection import ResolvedFile
+from aggregate.compose.view_pool import render_all
+from aggregate.concurrency.children import in_child
 from aggregate.errors import AggregateError
 from aggregate.models.choice import FileChoice
 from aggregate.models.rendered_file import RenderedFile
@@ -13,10 +15,9 @@ from aggregate.models.view import Span, View, ViewMode, ViewRequest
 from aggregate.panel.protocol import DefinitionData, FileData, SliceData
 from aggregate.sources.file_content import SourceFile
 from aggregate.syntax.languages import fence_tag, language_of
-from aggregate.syntax.shared_parse import shared_parse
 from aggregate.syntax.symbols import read_definitions
 from aggregate.tokens.saved_counts import SavedCounts
-from aggregate.views.dispatch import render
+from aggregate.views.one_text import view_of
 
 _COUNTED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
 """The views whose sizes are told whatever the entry says; of the others an entry has to say what to show."""
@@ -95,7 +96,7 @@ def _view(
         spans = shown.shown.spans
         return shown.view_mode.value, View(shown.content, () if spans is None else spans)
     wanted = ViewMode.parse(mode) if mode else file.view_mode
-    return wanted.value, render(_request(file, source.text, wanted))
+    return wanted.value, view_of(_request(file, source.text, wanted))
 
 
 def _request(file: ResolvedFile, text: str, mode: ViewMode) -> ViewRequest:
@@ -131,7 +132,7 @@ def _definitions(file: ResolvedFile, text: str) -> list[DefinitionData]:
     if language is None:
         return []
     try:
-        definitions = read_definitions(text, language).definitions
+        definitions = in_child(read_definitions, text, language).definitions
     except AggregateError:  # it takes the parser too long; its views say so
         return []
     masks: Mapping[str, str] = file.item.ast_mask
@@ -183,5 +184,8 @@ def _sizes(file: ResolvedFile, text: str, count: SavedCounts) -> dict[str, int]:
         modes.append(ViewMode.MASKED)
     if file.item.custom_slices:
         modes.append(ViewMode.CUSTOM)
-    with shared_parse():
-        return {mode.value: count(render(_request(file, text, mode)).text) for mode in modes}
+    views = render_all([_request(file, text, mode) for mode in modes], workers=1)
+    return {
+        mode.value: count(view if isinstance(view, str) else view.text)
+        for mode, view in zip(modes, views, strict=True)
+    }

@@ -1,6 +1,6 @@
 """All files beside the prompt, as the page's tree shows them, kept from one prompt to the next."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from aggregate.compose.selection import ResolvedFile
 from aggregate.panel.composing import ComposedDraft
@@ -9,11 +9,10 @@ from aggregate.panel.file_table import FileTable, Row, plain_rows
 from aggregate.panel.omitted_files import OmittedFiles
 from aggregate.panel.prompt_data import CacheMarks
 from aggregate.panel.protocol import FilesData
-from aggregate.panel.secrets_found import SecretFinder
 
 
 class FileOverview:
-    """The table of files and what its rows are made of; for one thread at a time, but for ``search``.
+    """The table of files and what its rows are made of; for one thread at a time.
 
     Attributes:
         listed: All files that could enter.
@@ -22,7 +21,6 @@ class FileOverview:
     def __init__(self) -> None:
         self.listed: Mapping[str, ResolvedFile] = {}
         self._table = FileTable()
-        self._secrets = SecretFinder()
         self._omitted = OmittedFiles()
         self._sizes: Mapping[str, int] = {}
         self._shown_sizes: Mapping[str, int] | None = None
@@ -53,7 +51,7 @@ class FileOverview:
         """
         known = Marks(
             marks.changed,
-            self._secrets.paths(composed),
+            frozenset(file.path for file in composed.composition.files if file.secrets),
             frozenset(stale_slices(composed)),
             self._omitted.of(composed),
         )
@@ -77,7 +75,3 @@ class FileOverview:
     def data(self, since: int | None) -> FilesData:
         """Return the table as the page takes it; the argument is that of ``FileTable.data``."""
         return self._table.data(since)
-
-    def search(self, composed: ComposedDraft, *, until: Callable[[], bool]) -> bool:
-        """Look for secrets in what a prompt shows, as ``SecretFinder.search`` does."""
-        return self._secrets.search(composed, until=until)

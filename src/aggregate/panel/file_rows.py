@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from aggregate.compose.selection import ResolvedFile
-from aggregate.models.choice import FileChoice, Level
+from aggregate.models.choice import FileChoice
 from aggregate.models.view import ViewMode
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.file_table import Row
@@ -66,7 +66,7 @@ def composed_rows(
             path: _row(path, composed, shown, sizes.get(path, 0), marks)
             for path in sorted(paths, key=tree_order)
         }
-    # While a slider moves or one view is set, most files are named and nothing else, as before.
+    # While a slider moves or one view is set, nothing is shown of most files, as before.
     return {
         path: row
         if _is_same(path, composed, earlier)
@@ -82,13 +82,8 @@ def _is_same(path: str, now: ComposedDraft, earlier: ComposedDraft) -> bool:
     new, old = now.choices.get(path), earlier.choices.get(path)
     if new is old or new is None or old is None:
         return new is old
-    are_named = new.level is Level.NAME and old.level is Level.NAME
-    return are_named and _named_row(new) == _named_row(old)
-
-
-def _named_row(choice: FileChoice) -> tuple[object, ...]:
-    """Return what the row of a file of which nothing is shown tells; an empty one may be pinned."""
-    return choice.reasons, choice.score, choice.size, choice.pinned
+    told = [(choice.reasons, choice.score, choice.size, choice.pinned) for choice in (new, old)]
+    return new.level.is_hidden and old.level.is_hidden and told[0] == told[1]
 
 
 class _Shown(NamedTuple):
@@ -117,7 +112,7 @@ def _row(path: str, composed: ComposedDraft, shown: _Shown, size: int, marks: Ma
     if file is not None:
         mode = file.view_mode.value if file.item.auto_aggregate else "out"
     if composed.request.budget is not None and choice is not None:
-        view = "" if choice.level in (Level.LEFT_OUT, Level.NAME) else choice.level.value
+        view = "" if choice.level.is_hidden else choice.level.value
         size = choice.size or size
     else:
         view = shown.modes.get(path, "") if tokens else ""

@@ -1,14 +1,12 @@
 """The models that the page compares a prompt with: their windows and prices."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from aggregate.clients.context_window import context_window
+from aggregate.clients.model_choice import models_to_choose
 from aggregate.clients.pricing import cost
-from aggregate.clients.providers import PROVIDERS, provider_of_model
 from aggregate.clients.ratio_store import token_ratio
 from aggregate.config.load import Project
-from aggregate.config.user import user_config
 from aggregate.models.usage import Usage
 from aggregate.panel.protocol import ModelData
 
@@ -56,22 +54,8 @@ def priced_models(project: Project) -> tuple[PricedModel, ...]:
 
     What a project's own file says of prices does not count: it may come from somebody else.
     """
-    return tuple(_priced(*pair) for pair in dict.fromkeys(_names(project)))
-
-
-def _names(project: Project) -> Iterator[tuple[str, str]]:
-    own = user_config()
-    for table in (project.config.send, own.send):
-        if table.model:
-            yield table.provider or provider_of_model(table.model), table.model
-    for persona in own.personas.values():
-        if persona.model:
-            yield persona.provider or provider_of_model(persona.model), persona.model
-    for name in own.models:
-        yield provider_of_model(name), name
-    for provider, entry in PROVIDERS.items():
-        if entry.model:
-            yield provider, entry.model
+    pairs = models_to_choose(project.config.send)
+    return tuple(_priced(*pair) for pair in dict.fromkeys(pairs))
 
 
 def _priced(provider: str, model: str) -> PricedModel:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from aggregate.chat.request_log import LoggedRequest, recent_requests
 from aggregate.compose.request import Request
-from aggregate.models.choice import FileChoice, Level
+from aggregate.models.choice import FileChoice
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.protocol import NotEnteredData, PromptData
 
@@ -73,11 +73,7 @@ def left_out(composed: ComposedDraft) -> Sequence[FileChoice]:
     """Return the candidates that a budget leaves out, the most relevant first."""
     if composed.request.budget is None:
         return ()
-    out = [
-        choice
-        for choice in composed.choices.values()
-        if choice.level in (Level.NAME, Level.LEFT_OUT)
-    ]
+    out = [choice for choice in composed.choices.values() if choice.level.is_hidden]
     last = len(composed.choices) + 1
     return sorted(out, key=lambda choice: choice.rank or last)
 

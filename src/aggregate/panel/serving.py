@@ -23,6 +23,7 @@ from aggregate.disk.writing import replace_own
 from aggregate.errors import ConfigError, OutputError
 from aggregate.panel.access import Access, App
 from aggregate.panel.app import Panel
+from aggregate.panel.connections import Connection
 from aggregate.panel.event_stream import Broadcast
 from aggregate.panel.session import Session
 from aggregate.panel.watched_files import single_files
@@ -31,13 +32,14 @@ from aggregate.sources.watching import TreeWatch
 
 _TOKEN_BYTES: Final = 24
 _MOST_STATE: Final = 10_000
-"""Bytes of the file with the token."""
+"""Bytes of the file with the key."""
 _KEEP_SECONDS: Final = 5.0
 """How long the end waits for files with what has come of answers; they are small."""
 _LOOK_SECONDS: Final = 0.5
 """How soon the watch ends once the session has."""
-_BACKLOG: Final = 64
-"""Connections that wait to be taken; a page has a handful."""
+_BACKLOG: Final = 32
+"""Connections that wait to be taken; a page has a handful. With some batches of them under way a system that allows 256
+files has enough beside those that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,11 @@ class Address:
     """Where the panel was, and is again after a restart, so that pages that are open find it.
 
     Attributes:
-        token: What opens it.
+        key: What its cookies are made of.
         port: Where it listens; ``0`` for any that is free.
     """
 
-    token: str
+    key: str
     port: int = 0
 
     @classmethod
@@ -57,18 +59,22 @@ class Address:
         """Return the last address of a project's panel, kept in the user's own state; a new one where there is none."""
         try:
             data = json.loads(read_own_text(_state_file(folder), limit=_MOST_STATE))
-            token, port = str(data["token"]), int(data["port"])
+            key, port = str(data["key"]), int(data["port"])
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            return cls(secrets.token_urlsafe(_TOKEN_BYTES))
-        is_usable = len(token) >= _TOKEN_BYTES and 0 < port < 1 << 16
-        return cls(token, port) if is_usable else cls(secrets.token_urlsafe(_TOKEN_BYTES))
+            return cls(_new_token())
+        is_usable = len(key) >= _TOKEN_BYTES and 0 < port < 1 << 16
+        return cls(key, port) if is_usable else cls(_new_token())
 
     def keep(self, folder: Path) -> None:
         """Keep the address for the next start; where that cannot be, open pages have to be opened again then."""
         try:
-            replace_own(_state_file(folder), json.dumps({"token": self.token, "port": self.port}))
+            replace_own(_state_file(folder), json.dumps({"key": self.key, "port": self.port}))
         except OutputError:
             return
+
+
+def _new_token() -> str:
+    return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 def _state_file(folder: Path) -> Path:
@@ -106,9 +112,9 @@ def serve_panel(
     address = Address.of(folder)
     listener = open_listener(host, port, address.port)
     bound = int(listener.getsockname()[1])
-    Address(address.token, bound).keep(folder)
-    access = Access(address.token, host, bound)
-    url = f"http://{_shown(host)}:{bound}/?token={address.token}"
+    Address(address.key, bound).keep(folder)
+    access = Access(_new_token(), address.key, host, bound)
+    url = f"http://{_shown(host)}:{bound}/?token={access.token}"
     show(url)
     session.start()
     watching = run_in_thread("watching for the panel", lambda: watch_disk(session, say))
@@ -236,6 +242,8 @@ def server(app: App, end: Callable[[], None]) -> uvicorn.Server:
     """
     config = uvicorn.Config(
         app,
+        http=Connection,
+        backlog=_BACKLOG,  # also the most that are accepted before one is looked at
         log_level="warning",
         access_log=False,
         lifespan="off",

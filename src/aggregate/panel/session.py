@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aggregate.chat.request_log import LoggedRequest
-from aggregate.compose.project import redaction_for, scope_of
-from aggregate.compose.redact_prompt import redact_text
+from aggregate.compose.project import scope_of
+from aggregate.compose.redact_prompt import redact_file
 from aggregate.compose.selection import ResolvedFile, display_path
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.config.load import Project
@@ -30,7 +30,7 @@ from aggregate.panel.file_data import file_data
 from aggregate.panel.file_overview import FileOverview
 from aggregate.panel.kept_draft import KeptDraft
 from aggregate.panel.own_writes import is_own, whole_files
-from aggregate.panel.project_files import read_listed, without_secrets
+from aggregate.panel.project_files import read_listed
 from aggregate.panel.prompt_data import (
     last_logged,
     no_prompt,
@@ -234,7 +234,7 @@ class Session:
         )
 
     def _without_secrets(self, text: str) -> str:
-        return redact_text(text, "", redaction_for(self.project, sending=False))[0]
+        return self.draft.current.shown_text(self.project, text)
 
     def _is_taken(self, what: str = "draft") -> None:
         """Compose the draft, which is another one now."""
@@ -322,8 +322,8 @@ class Session:
         """
         revision, (draft, project, *_), view, _ = self.now()
         file = self._resolved(path, draft)
-        redaction = redaction_for(project, sending=False)
-        file, source = without_secrets(file, read_listed(file, scope_of(project)), redaction)
+        source = read_listed(file, scope_of(project))
+        file, source, _ = redact_file(file, source, draft.redaction(project))
         composed = view.composed if view.revision == revision else None
         shown = None
         if composed is not None and composed.tokens.files.get(path):
@@ -449,7 +449,6 @@ class Session:
         try:
             self.settle()
             self._price_models()
-            self.find_secrets()
         except Exception as error:  # noqa: BLE001 - without this thread the page would stand still
             problem = f"beside the prompt: {' '.join(str(error).split()) or repr(error)}"
         else:
@@ -528,23 +527,6 @@ class Session:
             self.view = replace(
                 self.view, composed=composed, revision=revision, error="", marks=marks
             )
-
-    def find_secrets(self) -> None:
-        """Look for secrets in what the prompt shows, a little at a time, until something more urgent comes."""
-        view = self.view
-        if view.composed is None:
-            return
-        if not self._overview.search(view.composed, until=self._wanted.is_set):
-            return
-        with self._lock:
-            view = self.view  # another one, where a slider was moved meanwhile
-            if view.composed is None or view.revision != self.revision:
-                return  # what comes next shows them
-            self.revision += 1
-            rows = self._overview.rows(view.composed, view.marks)
-            self._overview.show(rows, self.revision)
-            self.view = replace(view, revision=self.revision)
-        self._tell("composed")
 
     def _tell(self, what: str, paths: list[str] | None = None) -> None:
         self.on_event(

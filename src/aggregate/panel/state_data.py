@@ -7,8 +7,7 @@ from urllib.parse import quote
 from aggregate.compose.asking import for_reader
 from aggregate.compose.discussions import discussion_turns
 from aggregate.compose.layout import Strategy
-from aggregate.compose.project import redaction_for, scope_of, shared_personas
-from aggregate.compose.redact_prompt import redact_text
+from aggregate.compose.project import scope_of, shared_personas
 from aggregate.config.load import Project
 from aggregate.config.schema import BEADS_MODE, ViewModeName
 from aggregate.config.user import user_config
@@ -139,7 +138,6 @@ def _discussion(
         warnings.append(str(error))
         turns = ()
     tokens = iter(_turn_tokens(composed))
-    redaction = redaction_for(project, sending=False)
     rows: list[TurnData] = []
     for number, turn in enumerate(turns):
         is_on = draft.shows_discussion and number not in draft.turns_out
@@ -148,7 +146,7 @@ def _discussion(
             {
                 "id": number,
                 "role": str(role),
-                "beginning": redact_text(str(text)[:_SEARCHED], "", redaction)[0][:_BEGINNING],
+                "beginning": draft.shown_text(project, str(text)[:_SEARCHED])[:_BEGINNING],
                 "tokens": next(tokens, 0) if is_on else 0,
                 "on": is_on,
             }

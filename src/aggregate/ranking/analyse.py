@@ -52,11 +52,11 @@ _MOST_COUNT: Final = 255
 """One byte; a term that is so frequent in a piece is saturated in any formula long before."""
 
 
-def analyse(path: str, text: str) -> Analysis:
+def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
     """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds.
 
     Lines end with a line feed. A text that is very long, minified or written by a program is not parsed, and one that
-    the parser takes too long for has no definitions.
+    the parser takes too long for has no definitions, nor has any text without its grammar.
     """
     is_generated = bool(generated_reason(path, text))
     language = language_of(path, text)
@@ -69,7 +69,7 @@ def analyse(path: str, text: str) -> Analysis:
     is_parsed = _is_parsed(text, lines, is_generated=is_generated)
     definitions: Sequence[DefinedName] = ()
     references: Sequence[Reference] = ()
-    if language and is_parsed:
+    if language and is_parsed and with_grammar:
         definitions, references = _read(text, lines, language)
     owned = owned_runs(definitions, len(lines), is_code=is_code)
     kinds = line_kinds(lines, name) if is_code and is_parsed else ()

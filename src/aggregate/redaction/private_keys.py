@@ -1,11 +1,11 @@
-"""Blocks of private keys: PEM, OpenSSH and PGP, over many lines or escaped into a single one."""
+"""Blocks of private keys: PEM, OpenSSH, PGP and PuTTY, over many lines or escaped into a single one."""
 
 import re
 from collections.abc import Iterator
 
-MARKER = rb"-----(?:BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+MARKER = rb"-----(?:BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-(?:Lines: [0-9]+|(?:MAC|Hash):)"
 """What begins and ends a block; RE2 syntax and Python's."""
-_BEGINS = b"-----BEGIN"
+_BEGINS = (b"-----BEGIN", b"Private-Lines")
 _BEFORE = re.compile(rb"(?:\\[nrt]|[\s\"'`#*>|,(])*(?:// )?")
 _BEHIND = b" \t\r\n\"'`,;)]}\\+"
 _ESCAPED = re.compile(rb"\\[nr]|\\\\n")

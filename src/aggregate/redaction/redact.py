@@ -2,50 +2,19 @@
 
 import hashlib
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from aggregate.redaction.scan import Secret, find_secrets
+from aggregate.models.redaction import ALLOWED_LINE, Finding, Redaction
 
-ALLOWED_LINE = b"aggregate: allow-secret"
-"""In a line, in a comment of any language, it lets the line's secrets stand."""
+if TYPE_CHECKING:
+    from aggregate.redaction.scan import Secret
+
 SHORT, SHORTEST = b"[REDACTED]", b"***"
 _GROWTH = 0.2
 """The redacted text is longer than the text by this part at the most, at every point of it."""
 _PASSES = 4
 """How often a text is searched again before lines that hold secrets go as a whole: ordinary texts need one pass."""
-
-
-@dataclass(frozen=True, slots=True)
-class Redaction:
-    """What is redacted.
-
-    Attributes:
-        allow: Hashes of values that stay, each ``sha256:`` and 64 hexadecimal digits.
-    """
-
-    allow: AbstractSet[str] = field(default_factory=frozenset)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A secret that was replaced; its value is not kept.
-
-    Attributes:
-        rule: The id of the rule.
-        line: The 1-based line where it begins.
-        digest: ``sha256:…`` of the value, to be allowed by; ``""`` for one so short that its hash would give it away.
-    """
-
-    rule: str
-    line: int
-    digest: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """What was done, and how to undo it."""
-        how = f'allow = ["{self.digest}"] under [redaction], or ' if self.digest else ""
-        return f"redacted ({self.rule}); if it is no secret: {how}a comment with {ALLOWED_LINE.decode()} on the line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +24,12 @@ class Redacted:
     Attributes:
         text: The text.
         findings: What was replaced, in order.
+        has_allowed: Whether it holds something that the settings alone make no secret.
     """
 
     text: str
     findings: tuple[Finding, ...] = ()
+    has_allowed: bool = False
 
 
 def redact(text: str, redaction: Redaction) -> Redacted:
@@ -69,20 +40,21 @@ def redact(text: str, redaction: Redaction) -> Redacted:
     ``[REDACTED]`` or ``***``. Redacting once more changes nothing.
     """
     data = text.encode("utf-8", "surrogatepass")
-    secrets = _not_allowed(data, redaction)
+    found = _found(data) if data else []
+    secrets = _not_allowed(data, found, redaction)
     if not secrets:
-        return Redacted(text)
+        return Redacted(text, has_allowed=bool(found))
     findings = _findings(data, secrets)
     data = _replaced(data, secrets, room=_GROWTH)
     # What stood before a secret may now stand before something else, so that a rule finds it there.
     for _ in range(_PASSES):
-        secrets = _not_allowed(data, redaction)
+        secrets = _not_allowed(data, _found(data), redaction)
         if not secrets:
             break
         findings += _findings(data, secrets)
         data = _replaced(data, secrets, room=0.0)
     else:
-        while secrets := _not_allowed(data, redaction):
+        while secrets := _not_allowed(data, _found(data), redaction):
             findings += _findings(data, secrets)
             data = _blanked(data, secrets)
     findings.sort(key=lambda finding: finding.line)
@@ -94,22 +66,29 @@ def digest_of(value: bytes) -> str:
     return f"sha256:{hashlib.sha256(value).hexdigest()}"
 
 
-def _not_allowed(data: bytes, redaction: Redaction) -> list[Secret]:
-    """Return the secrets that are not allowed."""
+def _found(data: bytes) -> "list[Secret]":
+    """Return the secrets but for those whose lines say that they are none."""
+    from aggregate.redaction.scan import find_secrets  # its rules and their library take 40 ms
+
+    allowed_line = ALLOWED_LINE.encode()
     secrets: list[Secret] = []
     end, allowed = -1, False
     for secret in find_secrets(data):
         if secret.start > end:
             start, end = data.rfind(b"\n", 0, secret.start) + 1, _line_end(data, secret.start)
-            allowed = data.find(ALLOWED_LINE, start, end) >= 0
-        if not allowed and not (
-            redaction.allow and digest_of(secret.value(data)) in redaction.allow
-        ):
+            allowed = data.find(allowed_line, start, end) >= 0
+        if not allowed:
             secrets.append(secret)
     return secrets
 
 
-def _findings(data: bytes, secrets: Sequence[Secret]) -> list[Finding]:
+def _not_allowed(data: bytes, secrets: "list[Secret]", redaction: Redaction) -> "list[Secret]":
+    """Return the secrets that the settings do not allow."""
+    allow = redaction.allow
+    return [each for each in secrets if not (allow and digest_of(each.value(data)) in allow)]
+
+
+def _findings(data: bytes, secrets: "Sequence[Secret]") -> list[Finding]:
     findings, line, position = [], 1, 0
     for secret in secrets:
         line += data.count(b"\n", position, secret.start)
@@ -120,7 +99,7 @@ def _findings(data: bytes, secrets: Sequence[Secret]) -> list[Finding]:
     return findings
 
 
-def _replaced(data: bytes, secrets: Sequence[Secret], *, room: float) -> bytes:
+def _replaced(data: bytes, secrets: "Sequence[Secret]", *, room: float) -> bytes:
     """Return the text with placeholders that fit: ``room`` is what they may add, as a part of the text before them."""
     pieces: list[bytes] = []
     position = before = added = 0
@@ -138,7 +117,7 @@ def _replaced(data: bytes, secrets: Sequence[Secret], *, room: float) -> bytes:
     return b"".join([*pieces, data[position:]])
 
 
-def _blanked(data: bytes, secrets: Sequence[Secret]) -> bytes:
+def _blanked(data: bytes, secrets: "Sequence[Secret]") -> bytes:
     """Return the text without the lines that hold secrets: rules that only hostile texts need, and always an end."""
     pieces: list[bytes] = []
     position = 0

@@ -83,11 +83,11 @@ RULES: tuple[SecretRule, ...] = (
         ("AKIA", "QX4BN7TZLM2WRD5K"),
         lambda value, _: not value.endswith("EXAMPLE"),
     ),
-    # An AWS secret access key beside its name.
+    # An AWS secret access key beside its name, or behind the key's id, as in the console's CSV.
     SecretRule(
         "aws-secret-key",
-        r"(?i:aws[\w.-]*(?:secret|private)|secret_?-?access_?-?key|aws_?sk)[^\n]{0,30}?[\"'\s=:>,]"
-        r"([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
+        r"(?:(?i:aws[\w.-]*(?:secret|private)|secret_?-?access_?-?key|aws_?sk)[^\n]{0,30}?[\"'\s=:>,]|"
+        r"\b(?:AKIA|ASIA)[A-Z0-9]{16}[\"']?[ \t]*[,;\t][ \t]*[\"']?)([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
         ("aws_secret_access_key = ", "wQ8rZk3TnB5yLd7Vx/", "uP2mHs6Fj9+GcE4aRtN1oK"),
         is_mixed,
     ),
@@ -128,6 +128,15 @@ RULES: tuple[SecretRule, ...] = (
         "azure-client-secret",
         r"([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})",
         ("aB3", "8Q~", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5"),
+    ),
+    # A token of Azure DevOps by its mark, or beside its name.
+    _token(
+        "azure-devops-token",
+        r"([A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4})\b|"
+        r"(?i:(?:azure|devops|azdo|ado|vsts)[\w.-]*(?:pat|token)[\"']?[ \t]*[:=][ \t]*[\"']?)"
+        r"([a-z0-9]{52}|[A-Za-z0-9]{84})\b",
+        (_B64[:76], "AZ", "DO", _B64[:4]),
+        is_random,
     ),
     _token("digitalocean-token", r"(do[opr]_v1_[a-f0-9]{64})", ("dop_", "v1_", _HEX)),
     SecretRule(
@@ -176,6 +185,12 @@ RULES: tuple[SecretRule, ...] = (
         "supabase-key",
         r"(sbp_[0-9a-f]{40}|sb_secret_[A-Za-z0-9_-]{20,})",
         ("sbp", "_", _HEX[:40]),
+    ),
+    _token("pinecone-key", r"(pcsk_[A-Za-z0-9_]{40,})", ("pcsk", "_5Xk2T_", _B64[:63])),
+    _token(
+        "fly-token",
+        r"(fm[12][ar]?_[A-Za-z0-9+/=,_-]{40,}|fo1_[A-Za-z0-9_-]{43})",
+        ("FlyV1 ", "fm2_", _B64, "=="),
     ),
     _token("databricks-token", r"(dapi[0-9a-f]{32}(?:-[0-9])?)\b", ("dapi", _HEX[:32])),
     # Code and packages
@@ -263,6 +278,11 @@ RULES: tuple[SecretRule, ...] = (
         r"((?:gsk_|xai-|pplx-|r8_|nvapi-|fw_)[A-Za-z0-9_-]{24,})",
         ("gsk", "_", _B64[:52]),
         is_random,
+    ),
+    _token(
+        "langsmith-key",
+        r"(lsv2_(?:pt|sk)_[A-Za-z0-9_]{32,})",
+        ("lsv2_", "pt_", _HEX[:32], "_", _HEX[:10]),
     ),
     # Messages and mail
     _token(

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from aggregate.models.jsonable import escape_surrogates, json_text, jsonable, members, type_name
+from aggregate.models.jsonable import json_text, jsonable, members, type_name
+from aggregate.models.surrogates import escape_surrogates
 from aggregate.models.values import Value
 from aggregate.text.shorten import shorten
 

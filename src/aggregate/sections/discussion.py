@@ -5,6 +5,7 @@ Its bytes are fixed by rule M-50; only content that could pass for another turn 
 
 import re
 from collections.abc import Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 from aggregate.models.prompt import SEPARATOR, Section, Segment, Stability
@@ -12,7 +13,8 @@ from aggregate.text.turns import SpokenTurn, spoken_turn, turn_texts
 
 HEADING = "## Discussion History"
 _RULE = "---"
-_EXCERPT = re.compile(rf"(?:{_RULE}{SEPARATOR})?### Discussion Excerpt [0-9]+{SEPARATOR}")
+_NAME = "Discussion Excerpt"
+_EXCERPT = re.compile(rf"(?:{_RULE}{SEPARATOR})?### {_NAME} [0-9]+{SEPARATOR}")
 
 
 class OmittedTurns(NamedTuple):
@@ -42,7 +44,7 @@ def build_discussion_section(history: Sequence[object]) -> str:
     Returns:
         ``### Discussion Excerpt i`` and the text for each, with a rule between two; ``""`` for no history.
     """
-    return f"{SEPARATOR}{_RULE}{SEPARATOR}".join(_excerpts(history))
+    return SEPARATOR.join(segment.text for segment in discussion_segments(history)[1:])
 
 
 def build_discussion_text(history: Sequence[object]) -> str:
@@ -59,16 +61,17 @@ def discussion_segments(
     turns that are ``omitted``, the others keep their numbers.
     """
     before = omitted.turns if omitted else 0
-    excerpts = _excerpts(history, start=before + 1)
-    if not excerpts:
+    if not history:
         return ()
-    texts = [excerpts[0], *(f"{_RULE}{SEPARATOR}{excerpt}" for excerpt in excerpts[1:])]
+    rules = ("", *repeat(f"{_RULE}{SEPARATOR}", len(history) - 1))
     return (
         _segment(HEADING),
         *((_segment(omitted.sentence),) if omitted else ()),
         *(
-            _segment(text, source=f"Discussion Excerpt {number}")
-            for number, text in enumerate(texts, start=before + 1)
+            _segment(f"{rule}### {_NAME} {number}{SEPARATOR}{text}", source=f"{_NAME} {number}")
+            for number, (rule, text) in enumerate(
+                zip(rules, turn_texts(history), strict=True), before + 1
+            )
         ),
     )
 
@@ -83,10 +86,3 @@ def excerpt_turn(segment: Segment) -> SpokenTurn | None:
 
 def _segment(text: str, *, source: str = "") -> Segment:
     return Segment(Section.HISTORY, text, Stability.VOLATILE, source)
-
-
-def _excerpts(history: Sequence[object], start: int = 1) -> list[str]:
-    return [
-        f"### Discussion Excerpt {i}{SEPARATOR}{text}"
-        for i, text in enumerate(turn_texts(history), start=start)
-    ]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.shown_text import ShownText
+from aggregate.models.view import View, ViewMode
 from aggregate.text.fences import fence, heading_text
 
 FILES = "## Files"
@@ -49,3 +50,17 @@ def rendered_block(file: RenderedFile) -> str:
     """Return the block of a file as it was rendered."""
     language = "text" if file.error else file.language or "text"
     return file_block(file.path, file.content, language=language, excluded=file.is_excluded)
+
+
+def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
+    """Return the segment of a file shown by a view of its source, or by what went wrong with that."""
+    if isinstance(view, str):
+        block = file_block(file.path, view_error_text(file.path, mode, view))
+        return file_segment(file.path, block, ShownText(file.source, (), is_message=True))
+    block = file_block(file.path, view.text, language=view.language)
+    return file_segment(file.path, block, ShownText(file.source, view.spans, file.redacted))
+
+
+def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
+    """Return the text in place of a view that could not be made."""
+    return f"ERROR in {mode.value} view mode for {heading_text(path)}:\n{reason}"

@@ -11,8 +11,11 @@ HEADING = "### Not shown"
 _ASK = "To see more, name a file (--focus PATH) or allow more tokens (--budget N)."
 _MOST_FOLDERS = 12
 """Folders that are listed; smaller ones are counted together."""
-_PART_OF_FOLDERS = 0.4
-"""Of the tokens for this section; names say more than folders."""
+_NAMES_FIRST, _PART_OF_FOLDERS, _MOST_OF_FOLDERS = 40, 0.4, 400
+"""Tokens that names have before folders, which say less; the part of all that folders have at most, and the tokens.
+Names do not get what these leave, so that more room names all that less does."""
+_FRAME = 64
+"""More tokens than the heading and the sentences have."""
 
 
 class HiddenFile(NamedTuple):
@@ -27,10 +30,10 @@ class HiddenFile(NamedTuple):
     tokens: int
 
 
-def not_shown_segment(
+def not_shown(
     files: Sequence[HiddenFile], *, limit: int, count: Callable[[str], int]
-) -> Segment | None:
-    """Return the section, ``None`` where nothing is hidden or nothing fits.
+) -> tuple[int, tuple[Segment, ...]]:
+    """Return how many of the files the section names, the first ones, and the section; none where nothing fits.
 
     Args:
         files: The most relevant first.
@@ -38,24 +41,39 @@ def not_shown_segment(
         count: Counts the tokens of a text.
     """
     if not files:
-        return None
+        return 0, ()
     tokens = sum(file.tokens for file in files)
     plural = "files are" if len(files) > 1 else "file is"
     text = f"{HEADING}\n\n{len(files):,} {plural} not shown, about {tokens:,} tokens. {_ASK}"
     left = limit - count(f"{text}\n\n")
     if left < 0:
-        return None
+        return 0, ()
     folders = list(_folder_lines(files)) if len(files) > 1 else []
-    folder_lines = _as_many(folders, int(left * _PART_OF_FOLDERS), count)
+    of_folders = min(max(left - _NAMES_FIRST, 0), int(left * _PART_OF_FOLDERS), _MOST_OF_FOLDERS)
+    of_folders = of_folders if folders else 0
+    folder_lines = _as_many(folders, of_folders, count)
     if folder_lines:
         text += "\n\n" + "\n".join(folder_lines)
-    left = limit - count(f"{text}\n\n")
-    names = (f"- {heading_text(file.path)}: about {file.tokens:,} tokens" for file in files)
     title = "The most relevant of them:"
-    name_lines = _as_many(names, left - count(f"\n\n{title}\n\n"), count)
+    of_names = left - of_folders - count(f"\n\n{title}\n\n")
+    name_lines = _as_many(map(_name_line, files), of_names, count)
     if name_lines:
         text += f"\n\n{title}\n\n" + "\n".join(name_lines)
-    return Segment(Section.FILES, text, Stability.VOLATILE)
+    return len(name_lines), (Segment(Section.FILES, text, Stability.VOLATILE),)
+
+
+def most_tokens(files: Iterable[HiddenFile], *, limit: int, count: Callable[[str], int]) -> int:
+    """Return the most tokens that the section has, at most ``limit``; those of some of the files are never more."""
+    tokens = 0
+    for file in files:  # a line for each, and at most one for its folder
+        tokens = (tokens or _FRAME) + 2 * count(f"{_name_line(file)}\n") + 2
+        if tokens >= limit:
+            return limit
+    return tokens
+
+
+def _name_line(file: HiddenFile) -> str:
+    return f"- {heading_text(file.path)}: about {file.tokens:,} tokens"
 
 
 def _folder_lines(files: Sequence[HiddenFile]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from aggregate.disk.reading import CONTENT_BYTES, UnreadableError, read_regular
+from aggregate.models.redaction import Finding
 from aggregate.text.invisible import may_hide
 
 MAX_FILE_BYTES = CONTENT_BYTES
@@ -38,8 +39,9 @@ class SourceFile:
         encoding: The encoding that the text was read in.
         is_binary: Whether there is no text because it is no text file.
         may_hide: Whether it is worth to look for characters in it that nobody sees.
-        content_hash: SHA-256 of the file's bytes, where that was asked for.
+        content_hash: SHA-256 of the file's bytes, where that was asked for and they hold no secret.
         info: What the system said of the file when it was read, where the hash was asked for.
+        secrets: Those that the file holds, replaced or not.
         redacted: Runs of lines ``(first, last)`` that are not as in the file: secrets in them were replaced.
     """
 
@@ -51,6 +53,7 @@ class SourceFile:
     may_hide: bool = False
     content_hash: bytes = b""
     info: os.stat_result | None = None
+    secrets: tuple[Finding, ...] = ()
     redacted: tuple[tuple[int, int], ...] = ()
 
 

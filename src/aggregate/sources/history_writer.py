@@ -13,7 +13,7 @@ from tomlkit.items import Array
 from aggregate.disk.reading import read_text
 from aggregate.disk.writing import exclusive_access, replace_text
 from aggregate.errors import ConfigError, OutputError
-from aggregate.models.jsonable import escape_surrogates
+from aggregate.models.surrogates import escape_surrogates
 from aggregate.sources.history_reader import (
     BEGUN_BY_SEND,
     CONTINUES,

@@ -52,6 +52,8 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
                 entry.name: entry.is_dir(follow_symlinks=False)
                 for entry in os.scandir(f"{folder}/{prefix}")
             }
+        except (FileNotFoundError, NotADirectoryError):
+            continue
         except OSError:
             unreadable.append(prefix)
             continue

@@ -13,7 +13,6 @@ from aggregate.errors import DeadlineError
 from aggregate.syntax.compiled_queries import grammar_of, query_of
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import Language
-from aggregate.syntax.parser_hazards import check_shape
 from aggregate.syntax.preprocessor import without
 from aggregate.syntax.shared_parse import computed_once
 
@@ -48,7 +47,7 @@ def parse_source(
     Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
 
     Raises:
-        DeadlineError: It takes seconds, as no program of this size does, or the parser would hang or crash.
+        DeadlineError: It takes seconds, as no program of this size does.
     """
     return computed_once(
         ("tree", language.name, source), lambda: _parse(source, language, macros, deadline)
@@ -61,7 +60,6 @@ def _parse(
     macros: Mapping[int, int] | None,
     deadline: Deadline | None,
 ) -> Tree:
-    check_shape(source, language.name)
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
     if parser is None:

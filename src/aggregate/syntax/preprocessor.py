@@ -237,7 +237,8 @@ _PIECES_OF_C = {
     rb"|__attribute__|__asm__|__restrict\w*)\b",
     # Before a declaration, in capitals: `LIB_API`, `_INLINE`.
     b"SHOUT": rb"\b(?:_*+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+|_++[A-Z][A-Z0-9]{3,}+)\b",
-    b"ATTRIBUTE": rb"(?:MACRO|[a-z]\w*?_(?:attr\w*+|nothrow|noreturn|nonnull|pure|deprecated)\b)",
+    b"ATTRIBUTE": rb"(?:MACRO|_[a-z]\w*?_\b"
+    rb"|_?[a-z]\w*?_(?:attr\w*+|format|nothrow|noreturn|nonnull|pure|deprecated)\b)",
     # What stands between two brackets: no more than three deep, no statements. The last choice, which always fails,
     # brings a Python before 3.11.5 back to where the choices began.
     b"ARGUMENTS": rb"\((?:[^(){};]++|\((?:[^(){};]++|\([^(){};]*+\)|(?!))*+\)|(?!))*+\)",
@@ -299,7 +300,7 @@ _C_MACROS = rb"""
         (?=[\s*]++(?>(?:([A-Z_][A-Z0-9_]++)\s++)?)\w++[ \t]*+\()
     )
   # Behind a pointer's star: `char * API f(`, `int *RESTRICT p`, `typedef int *(CALL_P f)(`.
-  | \*[ \t]*+(?>(?:\([ \t]*+)?)(MACRO)(?=[ \t]++\w++[ \t]*+[;,)=(A-Z])
+  | \*[ \t]*+(?>(?:\([ \t]*+)?)(MACRO)(?=\s++\w++(?:[ \t]*+[;,)=A-Z]|\s*+\())
   | \b(?:
         typedef[ \t]++\w++\([^()\n]*+\)
       # Between the keyword and the name of a type: `class EXPORT Name {`.
@@ -320,7 +321,9 @@ _C_MACROS = rb"""
     )
   | \}\s*+((?:__|[A-Z0-9_]*_)(?:catch|CATCH)\s*+\([^(){};]*+\))(?=\s*+\{)
   # Between the type and the name of a function: `type DEPRECATED(1, "since") f(`.
-  | (?<=[\w*&>][ \t])(SHOUT[ \t]*+ARGUMENTS)(?=\s++(?!__)NAME\s*+\()
+  | (?<=[\w*&>][ \t])((?>(?:SHOUT[ \t]*+ARGUMENTS\s++){1,4}))(?=(?!__)NAME\s*+\()
+  # The same: `void CALL_BACK f(`.
+  | (?:(?<=\b(?:void|bool|char|long)[ \t])|(?<=\bint[ \t]))(SHOUT)(?=[ \t]++NAME[ \t]*+\()
   # Before what must begin a declaration or its type: `API void f();`, `API INLINE Type<int>& f(`, `API ~Type();`.
   | ((?>(?:SHOUT(?>(?:\([^(){};\n]*+\))?)\s++){1,6}))(?=
         (?:static|inline|virtual|explicit|constexpr|consteval|constinit|friend|extern|template

@@ -5,8 +5,9 @@ from collections.abc import Set
 from typing import Final
 
 from aggregate.models.group import MergeStrategy
-from aggregate.models.jsonable import escape_surrogates, json_text
+from aggregate.models.jsonable import json_text
 from aggregate.models.result import AggregatedResult
+from aggregate.models.surrogates import escape_surrogates
 from aggregate.models.values import Value
 
 _BREAK: Final = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"

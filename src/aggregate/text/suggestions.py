@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 _MOST = 20
 """Names that a message lists: more are not read."""
+_ALIKE = 66.0
+"""Hundredths that two names have in common: of three letters one is another one or elsewhere."""
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -12,6 +14,34 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
     near = get_close_matches(word[:100].lower(), known, n=1)
     return f'did you mean "{near[0]}"?' if near else f"known are {short_list(known)}"
+
+
+def path_meant(path: str, known: Sequence[str]) -> str:
+    """Return ``: did you mean "..."?`` for a path that is not there, ``""`` where none is near."""
+    near = nearest_path(path, known)
+    return f': did you mean "{near}"?' if near else ""
+
+
+def nearest_path(path: str, known: Sequence[str]) -> str:
+    """Return which of the known paths is meant by one that is not there, ``""`` for none; it may be the end of one.
+
+    Each name and suffix has to be like its own: a folder and ``.py`` that two files share make neither the other.
+    """
+    from rapidfuzz import fuzz  # needed only for a mistake
+
+    wanted, names = _parts(path), path.count("/") + 1
+
+    def likeness(one: str) -> tuple[float, float]:
+        parts = _parts("/".join(one.split("/")[-names:]))
+        scores = [*map(fuzz.ratio, wanted, parts)] if len(parts) == len(wanted) else [0.0]
+        return min(scores), sum(scores)
+
+    best = max(known, key=likeness, default="")
+    return best if best and likeness(best)[0] >= _ALIKE else ""
+
+
+def _parts(path: str) -> list[str]:
+    return path.lower().replace("/", ".").split(".")
 
 
 def short_list(known: Sequence[str]) -> str:

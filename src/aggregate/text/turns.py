@@ -2,9 +2,9 @@
 
 The ordinary form is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content that holds a line
 that could be taken for a heading of a turn, for the rule between two, or for the beginning of what somebody says, is
-fenced; the role stays outside. All else keeps its bytes. Roles of the whole discussion count, also those that speak
-later only; so a further turn changes what was sent before only if it has a new role that an earlier content begins a
-line with.
+fenced, and so is content that leaves a block open, which would take in the turns behind it; the role stays outside. All
+else keeps its bytes. Roles of the whole discussion count, also those that speak later only; so a further turn changes
+what was sent before only if it has a new role that an earlier content begins a line with.
 """
 
 import re
@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from aggregate.text.fences import RARE_BREAKS, fence, heading_text
+from aggregate.text.open_blocks import leaves_open
 
 _USUAL = frozenset(
     {"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"}
@@ -117,15 +118,16 @@ def _role_of(turn: Mapping[Any, Any]) -> str:
 
 
 def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
-    """Tell whether a line could pass for the beginning of a turn.
+    """Tell whether a line could pass for the beginning of a turn, or hide that of the next one.
 
     Args:
         text: What was said.
         roles: Who says something here, in the form of ``_name``.
         behind: Whether the first line stands behind something and so begins no line.
     """
-    lines = _plain(f"x{text}" if behind else text)
-    if _RULE.search(lines) or _HEADING.search(lines):
+    text = f"x{text}" if behind else text
+    lines = _plain(text)
+    if leaves_open(text) or _RULE.search(lines) or _HEADING.search(lines):
         return True
     labels = _LABEL.finditer(lines)
     first = None if behind else 0  # a text may begin with its own role

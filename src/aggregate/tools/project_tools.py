@@ -12,7 +12,7 @@ from aggregate.tools.file_access import ProjectFiles, read_project_text
 from aggregate.tools.registry import ToolRegistry
 from aggregate.tools.tool import make_tool
 from aggregate.views.ast_parser import ASTParser
-from aggregate.views.summary import summarise_file
+from aggregate.views.one_text import summarise_file
 
 MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200

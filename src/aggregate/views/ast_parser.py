@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, field
 
+from aggregate.concurrency.children import in_child
 from aggregate.errors import SyntaxViewError
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import HOW_TO_INSTALL, LANGUAGES, Language, language_named
 from aggregate.syntax.symbols import read_module
 from aggregate.views.masked import find_symbol
-from aggregate.views.outline import outline
-from aggregate.views.skeleton import skeleton
+from aggregate.views.one_text import view_of
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class ASTParser:
 
     def get_skeleton(self, content: str) -> str:
         """Return ``content`` without the bodies of its functions."""
-        return skeleton(self._request(content, ViewMode.SKELETON)).text
+        return view_of(self._request(content, ViewMode.SKELETON)).text
 
     def get_code_outline(self, content: str) -> str:
         """Return a row per definition: its lines and its signature, indented by nesting."""
-        return outline(self._request(content, ViewMode.OUTLINE)).text
+        return view_of(self._request(content, ViewMode.OUTLINE)).text
 
     def get_definition(self, content: str, symbol: str) -> str:
         """Return the whole text of every definition that ``symbol`` names, parted by a blank line.
@@ -64,7 +64,7 @@ class ASTParser:
         return "\n\n".join(map(module.header, definitions))
 
     def _find(self, content: str, symbol: str) -> tuple[Module, list[Definition]]:
-        module = read_module(content, self._row)
+        module = in_child(read_module, content, self._row)
         definitions = find_symbol(module, symbol)
         if not definitions:
             raise SyntaxViewError(f"symbol not found: {symbol}")

@@ -5,9 +5,10 @@ from functools import cache
 from importlib import import_module
 
 from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.syntax.languages import language_of
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
-"""The views that parse the file: those worth a process of their own when there are many."""
+"""The views that parse the file."""
 _OF_CELLS = PARSED | {ViewMode.FULL}
 """The views that show a notebook by its cells; slices are picked from the lines of its file."""
 NOTEBOOK_SUFFIX = ".ipynb"
@@ -21,6 +22,14 @@ def render(request: ViewRequest) -> View:
 
         return render_notebook(request, _renderer(request.mode))
     return _renderer(request.mode)(request)
+
+
+def takes_grammar(request: ViewRequest) -> bool:
+    """Tell whether a grammar may have to read the file for its view, which it does in child processes only."""
+    of_summary = request.mode is ViewMode.CUSTOM and not request.slices
+    if request.mode not in PARSED and not of_summary:
+        return False
+    return _is_notebook(request.path) or language_of(request.path, request.text) is not None
 
 
 def is_the_text(path: str, mode: ViewMode) -> bool:

@@ -1,25 +1,19 @@
 """Views, where a failure is a value, and files of which several views are wanted."""
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Sequence
 
 from aggregate.errors import DeadlineError
-from aggregate.models.view import View, ViewRequest
-from aggregate.syntax.shared_parse import shared_parse
+from aggregate.models.view import PackedView, View, ViewRequest
 from aggregate.views.dispatch import render
-from aggregate.views.fallback import plain_digest
 
 
-def views_by_file(requests: Iterable[ViewRequest]) -> Iterator[list[View | str]]:
-    """Yield the views of those requests together that follow each other and ask for one text, which is parsed once."""
-    for _, group in groupby(requests, lambda request: (request.path, id(request.text))):
-        first, *others = group
-        if not others:
-            yield [render_view(first)]
-            continue
-        with shared_parse():
-            views = [render_view(request) for request in (first, *others)]
-        yield views
+def packed_views(requests: Sequence[ViewRequest]) -> list[PackedView | str]:
+    """Return the views of one text, which is parsed once, as they cross to another process."""
+    from aggregate.syntax.shared_parse import shared_parse  # for children
+
+    with shared_parse():
+        views = [render_view(request) for request in requests]
+    return [view if isinstance(view, str) else view.pack() for view in views]
 
 
 def render_view(request: ViewRequest) -> View | str:
@@ -30,15 +24,19 @@ def render_view(request: ViewRequest) -> View | str:
     try:
         return render(request)
     except DeadlineError as error:
-        return _without_grammar(
-            request, f'{error}; show the file with view_mode = "full", or exclude it'
-        )
+        return without_grammar(request, str(error))
+    except MemoryError:
+        raise  # of this process, not of the view
     except Exception:  # noqa: BLE001 - a failing view becomes the file's content, the run goes on (M-5)
         import traceback
 
         return traceback.format_exc()
 
 
-def _without_grammar(request: ViewRequest, problem: str) -> View:
+def without_grammar(request: ViewRequest, problem: str) -> View:
+    """Return what can be said of a text that its grammar cannot read, below a sentence that says so."""
+    from aggregate.views.fallback import plain_digest  # many patterns
+
+    problem = f'{problem}; show the file with view_mode = "full", or exclude it'
     digest = plain_digest(request.path, request.text)
     return View("\n".join([f"NOTE: {problem}", *digest]), language="text", problems=(problem,))

@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
-from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.models.view import View, ViewRequest
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Language, LanguageKind, fence_tag, language_of
 from aggregate.syntax.symbols import read_module
@@ -183,8 +182,3 @@ def _joined(title: str, names: Sequence[str]) -> str:
     if len(listed) < len(names):
         listed.append(f"and {len(names) - len(listed)} more")
     return f"{title}: {', '.join(listed)}"
-
-
-def summarise_file(path: str | PurePath, content: str) -> str:
-    """Return the digest of ``content``, of which the name of ``path`` tells the kind (rule M-16)."""
-    return summary(ViewRequest(str(path), content, ViewMode.SUMMARY)).text

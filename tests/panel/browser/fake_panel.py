@@ -166,7 +166,7 @@ class FakePanel:
 
     def _event(self) -> protocol.EventData:
         return {
-            "version": "v",
+            "version": self.state["version"],
             "revision": self.state["revision"],
             "composed": self.state["composed"],
             "what": "hello",

@@ -108,3 +108,13 @@ def test_what_stays_out_is_listed_with_the_reason(opened: Opened) -> None:
     expect(page.locator("#out .row")).to_contain_text("less relevant than what fits")
     page.locator("#out .row").click()
     expect(page.locator("#file-title")).to_have_text("b.py")
+
+
+def test_another_start_of_the_server_shows_its_own_lines(opened: Opened) -> None:
+    """A server that was started again counts its revisions anew: lines of the same number are fetched again."""
+    shop = FakePanel(["a.py", "b.py"])
+    page = opened(shop)
+    shop.state["version"] = "another"
+    shop.prompt["sections"][0]["title"] = "## Other files"
+
+    expect(_line(page, 1)).to_contain_text("## Other files")

@@ -3,7 +3,6 @@
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.bd import calls, install_bd
 from tests.fakes.beads_project import needs, record, write_database, write_jsonl
+from tests.hostile.running import ends
 
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Bead, Board, Dependency
@@ -344,12 +344,10 @@ class TestProgram:
         self, tmp_path: Path, programs: Path
     ) -> None:
         """A program that gives no answer is stopped in time, even if a child of it holds its output open."""
-        bd = find_bd(tmp_path, environ=install_bd(programs, sleeps=30), timeout=0.3)
+        bd = find_bd(tmp_path, environ=install_bd(programs, sleeps=600), timeout=0.3)
         assert bd is not None
-        start = time.monotonic()
-        with pytest.raises(BeadsError, match=r"gave no answer within 0\.3 s"):
+        with ends(), pytest.raises(BeadsError, match=r"gave no answer within 0\.3 s"):
             bd.read()
-        assert time.monotonic() - start < 5
 
     def test_program_that_cannot_start(self, tmp_path: Path, programs: Path) -> None:
         """A file that is executable and no program is an error, not a crash."""

@@ -79,18 +79,17 @@ def start_track(
 def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) -> Worker:
     """Return who works in this process, with a client for each model that a persona names; these are said."""
     redaction = redaction_for(project, sending=True)
-    allow = redaction.allow if redaction else ()
-    safely = partial(with_redaction, allow=allow, tell=warn)
+    safely = partial(with_redaction, allow=redaction.allow, tell=warn)
     personas = [ticket.persona for ticket in track.tickets().tickets]
     clients = open_recipients(
-        project, personas, terms, wrap=safely if redaction else lambda client: client
+        project, personas, terms, wrap=safely if redaction.replaces else lambda client: client
     )
     worker = make_worker(
         spec,
         script=track.folder / "answers.toml",
         root=project.folder,
-        redact=redaction is not None,
-        allow=allow,
+        redact=redaction.replaces,
+        allow=redaction.allow,
         tell=warn,
         base_url=terms.base_url,
         terms=terms,

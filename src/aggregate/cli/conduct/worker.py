@@ -29,12 +29,11 @@ def worker(database: str, spec: str, lease: float, **allowed: Unpack[TermsSettin
     stop = Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
     redaction = redaction_for(sending=True)
-    permitted = redaction.allow if redaction else ()
     terms = open_terms(spec, Path(), **allowed)
     answering = make_worker(
         spec,
-        redact=redaction is not None,
-        allow=permitted,
+        redact=redaction.replaces,
+        allow=redaction.allow,
         tell=warn,
         base_url=terms.base_url,
         terms=terms,

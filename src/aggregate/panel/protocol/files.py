@@ -97,7 +97,7 @@ class FileData(TypedDict):
 
     Attributes:
         path: Its path.
-        hash: Of its bytes, ``""`` where it cannot be read.
+        hash: Of its bytes, ``""`` where it cannot be read or holds a secret.
         revision: The revision this is of.
         language: For a label, ``""`` where unknown.
         mode: The view that is shown.

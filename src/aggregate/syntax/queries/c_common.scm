@@ -46,9 +46,23 @@
     (function_declarator declarator: (identifier) @name)
     (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
     (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))
+    (pointer_declarator declarator: (_ declarator: (_ declarator: (function_declarator declarator: (identifier) @name))))
     (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))))
     (_ (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))))
   ]) @definition.prototype
+
+; What a grammar that knows no types takes for a product, such as `T *f(int (*cb)(T *c));` in a block of `extern "C"`,
+; and what a macro before the type or the name parts in two, the first without its end: `void CALLBACK g(T *t);`.
+(expression_statement (binary_expression operator: ["*" "&"] right: [
+  (call_expression function: (identifier) @name)
+  (_ argument: (call_expression function: (identifier) @name))])) @definition.prototype
+(expression_statement (pointer_expression argument: [
+  (call_expression function: (identifier) @name)
+  (_ argument: (call_expression function: (identifier) @name))])) @definition.prototype
+((declaration (MISSING ";")) @definition.prototype . (expression_statement [
+  (call_expression function: (identifier) @name)
+  (_ argument: (call_expression function: (identifier) @name))
+  (_ argument: (_ argument: (call_expression function: (identifier) @name)))]) @definition.prototype)
 
 ; A type by itself, and one that is defined where a variable or a member is declared.
 (struct_specifier

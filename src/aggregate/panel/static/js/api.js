@@ -120,14 +120,16 @@ export function listen(onEvent, onConnection) {
   const connect = () => {
     if (source || document.hidden) return;
     source = new EventSource("/api/events");
+    let isAnswered = false;
     source.onopen = () => {
       wait = SHORTEST_WAIT;
+      isAnswered = true;
       onConnection(true);
     };
     source.addEventListener("change", (message) => onEvent(JSON.parse(message.data)));
     source.onerror = () => {
       close();
-      onConnection(false);
+      if (!isAnswered) onConnection(false); // a stream that only breaks is there again at once
       setTimeout(connect, wait);
       wait = Math.min(2 * wait, LONGEST_WAIT);
     };

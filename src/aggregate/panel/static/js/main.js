@@ -25,8 +25,9 @@ function watchStatus(project) {
   window.addEventListener("unhandledrejection", (event) => tellFault(event.reason));
   window.addEventListener("error", (event) => event.error && tellFault(event.error));
   project.addEventListener("connection", ({ detail: connected }) => {
-    byId("connection").textContent = connected ? "live" : "not connected";
-    byId("connection").classList.toggle("warn", !connected);
+    const where = project.state ? ` in ${visible(project.state.root)}` : "";
+    byId("lost").textContent = connected ? "" : `The panel's server does not answer. Start aggregate panel${where} again: this page then goes on, and offers edits that were not saved.`;
+    byId("lost").hidden = connected;
   });
 }
 

@@ -24,9 +24,11 @@ export class Project extends EventTarget {
   #last = Promise.resolve();
   #unanswered = 0;
   #composed = 0;
+  #untold = null; // events that came while the pointer is held down; null while it is not
 
   /** Fetch everything, then follow the server's events. */
   start() {
+    this.#watchPointer();
     this.refresh();
     listen(
       (event) => this.#changed(event),
@@ -206,7 +208,21 @@ export class Project extends EventTarget {
     this.refresh();
   }
 
+  // A click whose element is drawn anew between press and release is lost: what comes meanwhile is told behind it.
+  #watchPointer() {
+    const press = ({ button, target }) => button === 0 && !target.closest("input") && (this.#untold ??= []); // not a slider's
+    const release = () => {
+      const untold = this.#untold ?? [];
+      this.#untold = null;
+      for (const event of untold) this.dispatchEvent(event);
+    };
+    addEventListener("pointerdown", press, true);
+    for (const end of ["pointerup", "pointercancel", "contextmenu"]) addEventListener(end, () => setTimeout(release), true);
+  }
+
   #tell(name, detail) {
-    this.dispatchEvent(new CustomEvent(name, { detail }));
+    const event = new CustomEvent(name, { detail });
+    if (this.#untold) this.#untold.push(event);
+    else this.dispatchEvent(event);
   }
 }

@@ -60,7 +60,7 @@ export class PromptPane {
     this.prompt = prompt;
     this.breakpoints = new Set(prompt.breakpoints);
     this.folding.set(prompt.sections, prompt.lines);
-    this.lines.reset(prompt.revision);
+    this.lines.reset(`${this.project.state.version} ${prompt.revision}`); // another start of the server counts anew
     this.list.setCount(this.folding.rows);
     if (this.list.cursor < 0) this.list.setCursor(0, { reveal: false }); // keys have a place to begin at
     const digits = Math.max(4, String(prompt.lines).length) + 2; // one free at either side

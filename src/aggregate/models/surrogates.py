@@ -1,11 +1,21 @@
 """Text that UTF-8 can hold, from text that may have halves of characters in it."""
 
+import re
 from codecs import IncrementalDecoder, getincrementaldecoder
 from dataclasses import dataclass, field
+from typing import Final
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def _decoder() -> IncrementalDecoder:
-    return getincrementaldecoder("utf-16-le")("replace")
+def escape_surrogates(text: str) -> str:
+    r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them.
+
+    In JSON that is the character's own escape.
+    """
+    if text.isascii():
+        return text
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 @dataclass(slots=True)
@@ -16,7 +26,9 @@ class SurrogateJoiner:
     is shown as U+FFFD: no file could hold it.
     """
 
-    decoder: IncrementalDecoder = field(default_factory=_decoder)
+    decoder: IncrementalDecoder = field(
+        default_factory=lambda: getincrementaldecoder("utf-16-le")("replace")
+    )
 
     def add(self, piece: str, *, last: bool = False) -> str:
         """Return what can be said of the text with this piece; ``last`` lets nothing wait for another half."""

@@ -1,0 +1,210 @@
+"""Planted secrets of all kinds, through each way out of the program and into what it keeps."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregate.index.shared import user_index
+from aggregate.mcp.server import AgentServer
+from aggregate.mcp.workspace import Workspace
+from aggregate.redaction.redact import digest_of
+from aggregate.redaction.rules import RULES
+from aggregate.redaction.scan import find_secrets
+from tests.cli.command_line import start
+from tests.mcp.serving import Asking, over
+from tests.panel.opened import opened
+from tests.project import project
+from tests.redaction.samples import PLANTED, pem
+from tests.sources.history import Repository
+
+KEY = PLANTED[3].value
+TASK = f"why does the lantern refuse {KEY}"
+
+
+EXAMPLES = ["".join(rule.example) for rule in RULES]
+FILES = {
+    "src/keys.md": "# Keys\n\n" + "\n".join(sample.content for sample in PLANTED),
+    "src/rules.md": "# Rules\n\n" + "\n\n".join(EXAMPLES),
+    "src/lantern.py": f'def lantern(key="{KEY}"):\n    """Refuse {KEY}."""\n    return key\n',
+    "src/lantern.go": f'package a\n\nconst Key = "{KEY}"\n\nfunc Lantern(key string) {{}}\n',
+    "src/lantern.ts": f'export const KEYS = {{ lantern: "{KEY}" }};\n',
+    "src/key.txt": f"the key\n{pem('RSA', 'k')}",
+}
+CONFIG = """\
+[project]
+name = "demo"
+[files]
+paths = ["src/**"]
+"""
+VIEWS = """\
+[project]
+name = "demo"
+[files]
+paths = ["src/*.md", { path = "src/*.py", view_mode = "skeleton" }, { path = "src/*.go", view_mode = "outline" },
+  { path = "src/*.t*", view_mode = "summary" }]
+"""
+VIEWS_OF_AGENTS = ("full", "skeleton", "outline", "summary")
+VALUES = {
+    *(sample.value.encode() for sample in PLANTED),
+    *(
+        data[each.start : each.end]
+        for data in map(str.encode, EXAMPLES)
+        for each in find_secrets(data)
+    ),
+    pem("RSA", "k").split("\n")[3].encode(),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a file for each kind, and code that has one in definitions and calls."""
+    monkeypatch.setenv("AGGREGATE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "state"))
+    history = f'[discussion]\nhistory = ["User: it is {KEY}"]\n'
+    return project(tmp_path / "demo", {**FILES, "manual_slop.toml": CONFIG + history})
+
+
+def leaked(folder: Path, *places: str) -> list[bytes]:
+    """Return the values that stand in any file below some places, in whatever case."""
+    found = [path for place in places for path in sorted((folder / place).rglob("*"))]
+    data = b"\n".join(path.read_bytes() for path in found if path.is_file()).lower()
+    return sorted(value for value in VALUES if value.lower() in data)
+
+
+def commanded(*command: str) -> Callable[[Path], str]:
+    """Return the door that a command is: what it prints."""
+
+    def said(folder: Path) -> str:
+        ended = start(folder, *command)
+        assert ended.code == 0
+        return ended.out + ended.err
+
+    return said
+
+
+def browsed(folder: Path) -> str:
+    """Return what the panel answers to a page that opens a project with a task, and all of its files."""
+    panel = opened(folder, {})
+    panel.edit(op="task", task="lantern", budget="60k")
+    total = panel.get("prompt")["lines"]
+    modes = ("", "full", "summary", "skeleton", "outline")
+    routes = (
+        "state",
+        "files",
+        "prompt",
+        "prompt/text",
+        f"prompt/lines?first=1&last={total}",
+        *(f"file?path={path}&mode={mode}" for path in FILES for mode in modes),
+    )
+    answers = [panel.client.get(f"/api/{route}") for route in routes]
+    assert {answer.status_code for answer in answers} == {200}
+    user_index().flush()
+    return "\n".join([answer.text for answer in answers] + [json.dumps(panel.post("run"))])
+
+
+def served(folder: Path) -> str:
+    """Return what an agent and its host are answered by all tools, and by files and prompts that they attach."""
+    answers: list[str] = []
+    start(folder, "run", "-q")  # a prompt that shows all
+
+    async def questions(ask: Asking) -> None:
+        asks: list[tuple[str, dict[str, Any]]] = [
+            ("compose", {"task": TASK, "budget": 60_000}),
+            ("explain", {}),
+            *(("read", {"path": path, "view": view}) for path in FILES for view in VIEWS_OF_AGENTS),
+            *(("outline", {"path": path}) for path in ("", *FILES)),
+            *(("find", {"query": words}) for words in ("key", "lantern", KEY[:8])),
+        ]
+        for tool, arguments in asks:
+            answers.append((await ask(tool, **arguments)).text)
+        for address in ("prompt/001", *(f"file/{path}" for path in FILES)):
+            read = await ask.client.read_resource(f"aggregate://{address}")
+            answers.append(read.contents[0].text)  # type: ignore[union-attr]
+
+    over(AgentServer(Workspace(folder / "manual_slop.toml", cap=60_000)), questions)
+    user_index().flush()
+    return "\n".join(answers)
+
+
+DOORS = {
+    "task and budget": commanded("run", "--task", TASK, "--budget", "60k"),
+    "task": commanded("run", "--task", TASK),
+    "budget": commanded("run", "--budget", "60k"),
+    "stdout": commanded("run", "--task", TASK, "--budget", "60k", "--stdout"),
+    "explain": commanded("run", "--task", TASK, "--budget", "60k", "--explain", "--json"),
+    "redact": commanded("run", "--redact", "--json"),
+    "plan": commanded("send", TASK, "--provider", "scripted", "--dry-run"),
+    "send": commanded("send", TASK, "--provider", "scripted", "--budget", "60k"),
+    "panel": browsed,
+    "mcp": served,
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_is_asked_for_shows_no_planted_secret(door: str, folder: Path) -> None:
+    """No kind reaches the prompt, what is said, the account, its map, the records or the index, cold and warm."""
+    for _ in range(2):
+        said = DOORS[door](folder)
+        assert [value for value in VALUES if value.decode() in said] == []
+    kept = ("../cache", "../state") if door == "mcp" else ("md_gen", "../cache", "../state")
+    assert leaked(folder, *kept) == []
+    assert "[REDACTED" in said or "secrets replaced" in said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the program that stands in is a shell script")
+def test_what_is_copied_is_what_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clipboard gets the bytes of the file, whose secrets are replaced."""
+    programs = folder.parent / "bin"
+    programs.mkdir()
+    (programs / "wl-copy").write_text(f"#!/bin/sh\ncat > {programs}/clipboard\n")
+    (programs / "wl-copy").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    for variable in ("TMUX", "SSH_TTY", "SSH_CONNECTION", "WSL_DISTRO_NAME"):
+        monkeypatch.delenv(variable, raising=False)
+    assert start(folder, "run", "--task", TASK, "--budget", "60k", "--copy").code == 0
+    copied = (programs / "clipboard").read_bytes()
+    assert copied == (folder / "md_gen/demo_001.md").read_bytes()
+    assert [value for value in VALUES if value in copied] == []
+
+
+@pytest.mark.parametrize("config", [CONFIG, VIEWS], ids=["full", "views"])
+def test_the_index_holds_none_whatever_is_shown(config: str, folder: Path) -> None:
+    """Not where the prompt keeps them either: no view, definition, term or reference of such a file, no commit's words."""
+    project(folder, {"manual_slop.toml": config})
+    repository = Repository(folder)
+    repository.commit("first", {})
+    repository.commit(f"let the lantern take {KEY}", {"src/more.py": "more = 1\n"})
+    for options in (
+        [],
+        ["--task", TASK, "--no-redact"],
+        ["--task", TASK, "--budget", "60k", "--no-redact"],
+    ):
+        assert start(folder, "run", *options).code == 0
+    assert start(folder, "stats").code == 0
+    texts = [path.read_text() for path in sorted((folder / "md_gen").glob("demo_*.md"))]
+    assert all(KEY in text for text in texts)
+    assert config == VIEWS or [value for value in VALUES if value.decode() not in texts[1]] == []
+    assert any((folder / "../cache").rglob("*.sqlite"))
+    assert leaked(folder, "../cache") == []
+
+
+def test_what_is_allowed_decides_on_what_is_kept(folder: Path) -> None:
+    """With other allowances the same files give what they would without anything kept (rule I-2)."""
+    config = folder / "manual_slop.toml"
+    plain = config.read_text()
+    allowing = ", ".join(f'"{digest_of(sample.value.encode())}"' for sample in PLANTED[:4])
+    texts = []
+    for text in (plain, f"{plain}[redaction]\nallow = [{allowing}]\n", plain):
+        config.write_text(text)
+        command = ("run", "--stdout", "-q", "--task", "lantern", "--budget", "60k")
+        kept, anew = start(folder, *command), start(folder, *command, "--no-cache")
+        assert kept.out == anew.out
+        texts.append(kept.out)
+    assert texts[0] == texts[2] != texts[1]
+    assert KEY in texts[1]
