@@ -26,7 +26,7 @@ def command_reference() -> str:
 def _walk(
     command: click.Command, parent: click.Context | None, name: str
 ) -> Iterator[tuple[click.Command, click.Context]]:
-    """Yield a command and those below it, in the order of the lists, without those that lists leave out."""
+    """Yield a command and those below it, in the order of the lists."""
     context = click.Context(
         command, info_name=name, parent=parent, max_content_width=100, **command.context_settings
     )
@@ -34,13 +34,8 @@ def _walk(
     if isinstance(command, click.Group):
         for below in command.list_commands(context):
             found = command.get_command(context, below)
-            if found is not None and not found.hidden and not _is_left_out(command, below):
+            if found is not None:
                 yield from _walk(found, context, below)
-
-
-def _is_left_out(group: click.Group, name: str) -> bool:
-    row = getattr(group, "table", {}).get(name)
-    return row is not None and row.hidden
 
 
 def _section(command: click.Command, context: click.Context) -> str:

@@ -3,10 +3,7 @@
 import ast
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
-
-import pytest
 
 import aggregate
 
@@ -42,72 +39,12 @@ def test_type_checkers_see_the_same_names() -> None:
     assert named == {name: aggregate._HOME_BY_NAME[name] for name in aggregate.__all__}
 
 
-RENAMED = {
-    "aggregate": {"Stop": "FinishReason", "Turn": "RequestOptions", "Wish": "RunOptions"},
-    "aggregate.clients.rules": {"CacheRules": "CachePolicy", "rules_for": "policy_for"},
-    "aggregate.clients.scripted": {"scripted": "scripted_client"},
-    "aggregate.engine": {
-        "Answered": "Completion",
-        "NeuronAgent": "NeuronAgent",
-        "scripted_model": "scripted_model",
-    },
-    "aggregate.sandbox": {"Limits": "SandboxLimits"},
-    "aggregate.send": {
-        "Choice": "ModelSelection",
-        "prepare": "prepare_turn",
-        "deliver": "send_turn",
-    },
-    "aggregate.subagents": {
-        "Ending": "GroupOutcome",
-        "merge_outputs": "merge_outputs",
-        "OnError": "FailurePolicy",
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("module", "old"), [(module, old) for module, names in RENAMED.items() for old in names]
-)
-def test_names_of_the_last_release_still_work(module: str, old: str) -> None:
-    """An old public name gives what it has become, with a warning that says where that is."""
-    with pytest.warns(
-        DeprecationWarning, match=rf"{module}\.{old} is now .*\.{RENAMED[module][old]};"
-    ) as warned:
-        value = getattr(import_module(module), old)
-    assert value.__name__ == RENAMED[module][old]
-    assert warned[0].filename == __file__  # what Python shows by default is what points to a script
-
-
-def test_a_name_that_never_was_is_no_old_one() -> None:
-    """A module of old names says of any other name that it is not there."""
-    with pytest.raises(
-        AttributeError, match=r"module 'aggregate\.engine' has no attribute 'nothing'"
-    ):
-        import_module("aggregate.engine").nothing  # noqa: B018 - the access is the test
-
-
 def test_importing_the_package_loads_nothing_heavy() -> None:
     """``import aggregate`` leaves parsers, validators and tokenizers alone until they are needed."""
     heavy = ("pydantic", "tree_sitter", "tiktoken", "click")
     code = f"import sys, aggregate; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-def test_keywords_of_the_last_release_still_work(tmp_path: Path) -> None:
-    """An old keyword does what the present one does, with a warning that names it."""
-    with pytest.warns(
-        DeprecationWarning, match=r"the keyword places of RunOptions\.__init__ is now concurrency;"
-    ):
-        options = aggregate.RunOptions(places=3)  # type: ignore[call-arg]
-    assert options == aggregate.RunOptions(concurrency=3)
-    config = tmp_path / "manual_slop.toml"
-    config.touch()
-    with (
-        pytest.warns(DeprecationWarning, match="the keyword wish of conduct is now options;"),
-        pytest.raises(aggregate.AggregateError, match="there is no register of tracks"),
-    ):
-        aggregate.conduct(aggregate.open_project(config), "demo", None, wish=options)  # type: ignore[call-arg]
 
 
 def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> None:

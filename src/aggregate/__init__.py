@@ -249,28 +249,16 @@ _HOMES = {
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names}
 
-_RENAMED = {"Stop": "FinishReason", "Turn": "RequestOptions", "Wish": "RunOptions"}
-"""Public names of the last release and what they are called now."""
-
 __all__ = sorted(_HOME_BY_NAME)  # noqa: PLE0605 - a list, by construction
 
 
 def __getattr__(name: str) -> "Any":  # noqa: ANN401 - whatever the name stands for
     """Load a public name on first use."""
-    if name in _RENAMED:
-        return _renamed(name)
     if name not in _HOME_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOME_BY_NAME[name]), name)
     globals()[name] = value
     return value
-
-
-def _renamed(name: str) -> "Any":  # noqa: ANN401 - whatever the name stands for
-    """Load a public name of the last release, with a warning."""
-    deprecation = import_module("aggregate.deprecation")
-    # This function and __getattr__ stand between.
-    return deprecation.renamed(__name__, {name: f"aggregate:{_RENAMED[name]}"}, frames=2)(name)
 
 
 def __dir__() -> list[str]:

@@ -318,16 +318,6 @@ def test_a_projects_persona_cannot_send_a_key_elsewhere(folder: Path) -> None:
         )
 
 
-def test_the_keyword_of_the_last_release(folder: Path) -> None:
-    """``choice`` still says who is asked, with a warning that names ``selection``."""
-    config = load_config(folder / "manual_slop.toml")
-    with pytest.warns(
-        DeprecationWarning, match="the keyword choice of prepare_turn is now selection"
-    ):
-        prepared = prepare_turn(config, "?", choice=SCRIPTED)  # type: ignore[call-arg]
-    assert prepared.client.provider == "scripted"
-
-
 def test_a_prompt_that_is_too_long_says_what_would_fit(folder: Path) -> None:
     """The error counts the same project in summaries."""
     (folder / "src" / "big.py").write_text("value = [1, 2, 3]\n" * 30_000, encoding="utf-8")

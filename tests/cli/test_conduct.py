@@ -162,10 +162,6 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
         (["statsu", "demo"], "No such command 'statsu'. Did you mean 'status'?"),
         (
-            ["demo", "--dry-run", "--resume"],
-            "--dry-run, --status, --resume, --cancel and --forget exclude each other",
-        ),
-        (
             ["run", "demo", "--database", "mysql://h/d"],
             "mysql://... is no database that runs can use",
         ),
@@ -203,66 +199,13 @@ def test_a_track_that_is_called_like_a_command(
     assert capsys.readouterr() == ("no run yet\n", "")
 
 
-NOTICE = "aggregate {} is now aggregate {}: the old spelling goes with the next release\n"
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (["demo", "--dry-run", "--no-lead"], ["run", "demo", "--dry-run", "--no-lead"]),
-        (["--places", "2", "demo", "--worker", "oracle"], ["run", "demo", "--worker", "oracle"]),
-        (["demo", "--status", "--plain"], ["status", "demo"]),
-        (["--status", "demo"], ["status", "demo"]),
-        (["demo", "--resume"], ["resume", "demo"]),
-        (["--cancel", "demo", "--places", "3"], ["cancel", "demo"]),
-        (["demo", "--forget"], ["forget", "demo"]),
-        (["gone"], ["run", "gone"]),
-    ],
-)
-def test_the_spelling_of_the_last_release(
-    tmp_path: Path, old: list[str], new: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A track and flags do what the new commands do, with one line that names the new command."""
-    folder = track_project(tmp_path, TICKETS)
-    code = aggregate(folder, "conduct", *new)[0]
-    expected = capsys.readouterr()
-    assert aggregate(folder, "conduct", *old)[0] == code
-    output = capsys.readouterr()
-    track = "gone" if "gone" in old else "demo"
-    flag = "" if new[0] == "run" else f" --{new[0]}"
-    assert output.out == expected.out
-    assert (
-        output.err
-        == NOTICE.format(f"conduct {track}{flag}", f"conduct {new[0]} {track}") + expected.err
-    )
-
-
-def test_a_track_whose_name_is_near_a_command(
+def test_a_slip_of_a_command_names_the_nearest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A track is meant before a slip of a command's name; where there is none, the slip is."""
+    """What is no command of ``conduct`` is answered with the nearest one."""
     folder = track_project(tmp_path, TICKETS)
     assert aggregate(folder, "conduct", "canel")[0] == 2
-    said = capsys.readouterr().err
-    assert "No such command 'canel'. Did you mean 'cancel'?" in said
-    assert "is now" not in said
-    register = folder / "conductor/tracks.md"
-    register.write_text(register.read_text().replace(TRACK, "canel_1"))
-    (folder / f"conductor/tracks/{TRACK}").rename(folder / "conductor/tracks/canel_1")
-    assert aggregate(folder, "conduct", "canel", "--dry-run")[0] == 0
-
-
-def test_mistakes_in_the_spelling_of_the_last_release(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Flags exclude each other, without a track they list the tracks, and an unknown one is a mistake."""
-    folder = track_project(tmp_path, TICKETS)
-    assert aggregate(folder, "conduct", "--status")[0] == 0
-    assert capsys.readouterr() == (f"[ ] {TRACK}: A demo\n", "")
-    assert aggregate(folder, "conduct", "demo", "--stauts")[0] == 2
-    assert "No such option '--stauts'. Did you mean" in capsys.readouterr().err
-    assert run_program(["worker"]) == 2
-    assert "Missing option '--database'" in capsys.readouterr().err
+    assert "No such command 'canel'. Did you mean 'cancel'?" in capsys.readouterr().err
 
 
 def test_a_missing_focus_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -301,24 +244,17 @@ def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.splitlines()[0] == f"going on with demo/{TRACK}/001"
 
 
-@pytest.mark.parametrize(
-    ("spelling", "said"),
-    [(["conduct", "worker"], ""), (["worker"], NOTICE.format("worker", "conduct worker"))],
-)
-def test_workers_in_other_processes(tmp_path: Path, spelling: list[str], said: str) -> None:
-    """A coordinator that does no work itself ends when a worker has done it; a worker ends at SIGTERM.
-
-    The spelling of the last release says the new one first.
-    """
+def test_workers_in_other_processes(tmp_path: Path) -> None:
+    """A coordinator that does no work itself ends when a worker has done it; a worker ends at SIGTERM."""
     folder = track_project(tmp_path, TICKETS)
     database = str(tmp_path / "shared.sqlite")
-    with begin(tmp_path, *spelling, "--database", database, load=CONDUCTOR) as worker:
+    with begin(tmp_path, "conduct", "worker", "--database", database, load=CONDUCTOR) as worker:
         assert (
             aggregate(folder, "conduct", "run", "demo", "--no-work", "--database", database)[0] == 0
         )
         worker.command.interrupt(signal.SIGTERM)
         errors, code = worker.err.read(), worker.command.wait()
-    assert (code, errors.startswith(f"{said}working as ".encode())) == (0, True)
+    assert (code, errors.startswith(b"working as ")) == (0, True)
 
 
 def test_the_track_of_this_project(tmp_path: Path) -> None:

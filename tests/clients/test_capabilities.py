@@ -125,19 +125,3 @@ def test_the_same_without_blocking() -> None:
     transport: Any = TakesTextAlone()
     asyncio.run(Client("compatible", transport, "m").asend(PROMPT, "Why?", options=TYPED))
     assert len(transport.requests) == 2
-
-
-def test_the_options_keyword_of_the_last_release() -> None:
-    """``turn`` still works, with a warning that names ``options``."""
-    client = scripted_client(["one", "two", "three"])
-    assert isinstance(client.transport, ScriptedTransport)
-    brief = RequestOptions(system="Be brief.")
-    with pytest.warns(DeprecationWarning, match=r"the keyword turn of Client\.send is now options"):
-        client.send(PROMPT, "Why?", turn=brief)  # type: ignore[call-arg]
-    with pytest.warns(DeprecationWarning, match=r"Client\.asend is now options"):
-        asyncio.run(client.asend(PROMPT, "Why?", turn=brief))  # type: ignore[call-arg]
-    with pytest.warns(DeprecationWarning, match=r"Client\.exchange is now options"):
-        client.exchange(client.plan(PROMPT, "Why?", options=brief), turn=brief)  # type: ignore[call-arg]
-    assert [request.plan.system for request in client.transport.requests] == ["Be brief."] * 3
-    with pytest.raises(TypeError, match="unexpected keyword argument 'turn'"):
-        client.send(PROMPT, "Why?", turn=brief, options=brief)  # type: ignore[call-arg]

@@ -26,7 +26,6 @@ from aggregate.compose.layout import Strategy
 from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
-from aggregate.deprecation import renamed_keywords
 from aggregate.errors import PromptTooLongError, ProviderError
 from aggregate.models.choice import unknown_names
 from aggregate.models.image import Image
@@ -44,7 +43,6 @@ from aggregate.sources.path_resolution import FolderListing
 from aggregate.tokens.count import count, count_prompt
 
 
-@renamed_keywords(choice="selection")
 def prepare_turn(
     project: Project,
     message: str,

@@ -29,13 +29,11 @@ class Row(NamedTuple):
         module: The module below ``aggregate.cli`` that holds the command under its name.
         summary: The first sentence of the command's help, which a test compares with it.
         needs_dbos: Whether the module cannot be loaded without the extra ``agents``.
-        hidden: Whether it is left out of lists: an old spelling.
     """
 
     module: str
     summary: str
     needs_dbos: bool = False
-    hidden: bool = False
 
 
 COMMANDS: Mapping[str, Row] = {
@@ -61,11 +59,6 @@ COMMANDS: Mapping[str, Row] = {
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
     "conduct": Row(
         "conduct.group", "Run the tickets of a track by many workers, and look after such runs."
-    ),
-    "worker": Row(
-        "conduct.old_spelling",
-        "Work on the tickets of every track on a database until interrupted.",
-        hidden=True,
     ),
     "mcp": Row(
         "mcp", "Serve prompts, files and what they define to agents, by the Model Context Protocol."
@@ -169,7 +162,7 @@ class LazyGroup(Described):
 
     def summaries(self) -> dict[str, str]:
         """Return the list from the table."""
-        return {name: row.summary for name, row in self.table.items() if not row.hidden}
+        return {name: row.summary for name, row in self.table.items()}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -20,7 +20,6 @@ if (
     from aggregate.cli.audit_table import print_audit as print_audit
     from aggregate.cli.clipboard import copy_to_clipboard as copy_to_clipboard
     from aggregate.cli.conduct.start import start_track as start_track
-    from aggregate.cli.conduct.track_list import is_track as is_track
     from aggregate.cli.conduct.track_list import print_tracks as print_tracks
     from aggregate.cli.program import run_process as run_process
     from aggregate.cli.trace_tree import draw_trace as draw_trace
@@ -58,7 +57,6 @@ HOMES = {
     "exceeded_window": "aggregate.clients.model_choice",  # one run in thousands is that large
     "file_scores": "aggregate.compose.ranked_files",  # most lists of files are for no task
     "format_exception": "traceback",  # for who debugs
-    "is_track": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick
     "json_schema": "aggregate.config.schema",
     "largest_folders": "aggregate.compose.file_stats",
     "new_token": "aggregate.mcp.http",  # what serves agents needs an extra

@@ -65,7 +65,7 @@ def _commands(parent: click.Context) -> Iterator[str]:
         return
     for name in group.list_commands(parent):
         command = group.get_command(parent, name)
-        if command is None or command.hidden:
+        if command is None:
             continue
         context = click.Context(command, info_name=name, parent=parent)
         yield f'.SS "{_escaped(context.command_path)}"'

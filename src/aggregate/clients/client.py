@@ -21,7 +21,6 @@ from aggregate.clients.retry import Retry, with_retries
 from aggregate.clients.stream_forwarder import StreamCallbackError, StreamForwarder
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.concurrency.own_loop import run_async
-from aggregate.deprecation import renamed_keywords
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
@@ -64,7 +63,6 @@ class Client:
     ratio: TokenRatio = OWN_COUNT
     stop: RequestStop | None = field(default=None, repr=False)
 
-    @renamed_keywords(turn="options")
     def plan(
         self,
         prompt: Prompt,
@@ -86,7 +84,6 @@ class Client:
             weights=options.weights,
         )
 
-    @renamed_keywords(turn="options")
     def send(
         self,
         prompt: Prompt,
@@ -117,7 +114,6 @@ class Client:
             options=options,
         )
 
-    @renamed_keywords(turn="options")
     async def asend(
         self,
         prompt: Prompt,
@@ -131,7 +127,6 @@ class Client:
         plan = self.plan(prompt, message, model=model, options=options)
         return await self._exchange(plan, model or self.model, on_text, options)
 
-    @renamed_keywords(turn="options")
     def exchange(
         self,
         plan: RequestPlan,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from aggregate.clients.protocol import DEFAULT_OPTIONS, ChatClient, OnText, RequestOptions
-from aggregate.deprecation import renamed_keywords
 from aggregate.models.prompt import Prompt
 from aggregate.models.redaction import Finding, Redaction
 from aggregate.models.reply import Reply
@@ -25,7 +24,6 @@ class RedactingClient:
     redaction: Redaction = field(default_factory=Redaction)
     on_finding: Callable[[str, Finding], None] | None = field(default=None, repr=False)
 
-    @renamed_keywords(turn="options")
     def send(
         self,
         prompt: Prompt,
@@ -39,7 +37,6 @@ class RedactingClient:
         prompt, message, options = self._redact(prompt, message, options)
         return self.client.send(prompt, message, model=model, on_text=on_text, options=options)
 
-    @renamed_keywords(turn="options")
     async def asend(
         self,
         prompt: Prompt,

@@ -12,7 +12,6 @@ from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.worker import Worker
 from aggregate.conductor.worker_context import WorkerContexts
-from aggregate.deprecation import renamed_keywords
 
 BACKOFF_SECONDS = 1.0
 """Before the second attempt; doubled before each further one. A client has retried what passes quickly by then."""
@@ -22,7 +21,6 @@ MAX_BACKOFF_SECONDS = 8.0
 """The most before any attempt: a ticket has few retries, and its dependents wait meanwhile."""
 
 
-@renamed_keywords(papers="files")
 def run_worker_lifecycle(
     ticket: Ticket,
     contexts: WorkerContexts,

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from aggregate.conductor.durable.heartbeat import LEASE_SECONDS
 from aggregate.conductor.terms import WorkerTerms
 from aggregate.conductor.track_events import PollingOptions
-from aggregate.deprecation import renamed_keywords
 from aggregate.models.group import FailurePolicy
 
 
@@ -37,7 +36,3 @@ class RunOptions:
     max_cost: float | None = None
     polling: PollingOptions = field(default_factory=PollingOptions)
     terms: WorkerTerms | None = None
-
-
-# Of a class it is the constructor that takes keywords.
-RunOptions.__init__ = renamed_keywords(places="concurrency", pace="polling")(RunOptions.__init__)  # type: ignore[method-assign]

@@ -23,7 +23,6 @@ from aggregate.conductor.track_run import TrackRun
 from aggregate.conductor.worker import Worker
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.config.load import Project
-from aggregate.deprecation import renamed_keywords
 
 USUAL = RunOptions()
 LOOK_SECONDS = 0.05
@@ -31,7 +30,6 @@ LOOK_SECONDS = 0.05
 begun at the most as are laid down meanwhile."""
 
 
-@renamed_keywords(wish="options")
 def conduct(
     project: Project,
     name: str,

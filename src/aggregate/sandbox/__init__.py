@@ -4,7 +4,6 @@ Nothing that runs here sees the host's files, its network or its environment. Ea
 own.
 """
 
-from aggregate.deprecation import renamed
 from aggregate.sandbox.bubblewrap import run_full_python
 from aggregate.sandbox.javascript import run_javascript
 from aggregate.sandbox.limits import SandboxLimits
@@ -19,5 +18,3 @@ __all__ = [
     "run_javascript",
     "run_python",
 ]
-
-__getattr__ = renamed(__name__, {"Limits": "aggregate.sandbox:SandboxLimits"})

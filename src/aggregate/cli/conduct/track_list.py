@@ -7,12 +7,6 @@ from aggregate.compose.project import open_project
 from aggregate.conductor.track import list_tracks
 
 
-def is_track(config: Path, name: str) -> bool:
-    """Tell whether a track of the project with this configuration is called ``name``, or begins so."""
-    tracks = list_tracks(open_project(config).folder)
-    return any(track.track_id.startswith(name) for track in tracks)
-
-
 def print_tracks(config: Path) -> None:
     """Print the tracks of the project with this configuration, each with its mark."""
     tracks = list_tracks(open_project(config).folder)
