@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from aggregate.config.schema import json_schema
+from aggregate.project.configuration.schema import json_schema
 from docs_build.markdown import code, escaped
 
 HEAD = """# Configuration

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import urlopen
 
-from aggregate.tools import Permission, Tool, make_tool
+from aggregate.agents.tools import Permission, Tool, make_tool
 
 JANUARY = (1704067200, 1706745599)
 SEPTEMBER = (1756684800, 1759276799)

@@ -26,11 +26,11 @@ from json import dumps
 from pathlib import Path
 from statistics import mean
 
-from aggregate.index.shared import user_index
 from aggregate.mcp.arguments import schema_of
 from aggregate.mcp.composing import audit_of_prompt
 from aggregate.mcp.tools import TOOLS, call_tool
 from aggregate.mcp.workspace import Connection, Workspace, silent
+from aggregate.project.index import user_index
 from aggregate.ranking.terms import NO_TERMS
 from simulation.prompt_makers import recount
 from simulation.recall_metrics import read_blocks, shown_lines

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from rapidfuzz.distance import LCSseq
 
-from aggregate.anchors import AnchorState, FuzzyAnchor
+from aggregate.code.anchors import AnchorState, FuzzyAnchor
 from simulation.git_history import FileHistory, LineMap, histories
 from simulation.synthetic import synthetic_rows
 

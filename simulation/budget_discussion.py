@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aggregate.chat.turn import PreparedTurn
-from aggregate.compose.api import compose_prompt
-from aggregate.models.choice import FileChoice
+from aggregate.base.values import FileChoice
+from aggregate.prompt import compose_prompt
+from aggregate.sending import PreparedTurn
 from simulation.sim_base import run_sim
 
 QUESTIONS = 20

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate.compose.project import open_project
-from aggregate.conductor.run_options import RunOptions
-from aggregate.conductor.scripted_worker import ScriptedWorker
-from aggregate.conductor.service import conduct
-from aggregate.conductor.track_events import TicketEvent, TicketState
+from aggregate.agents.tracks import RunOptions, TicketEvent, TicketState, conduct
+from aggregate.agents.tracks.scripted_worker import ScriptedWorker
+from aggregate.prompt import open_project
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
 
 TICKETS = 1000

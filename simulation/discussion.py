@@ -5,11 +5,11 @@
 of so many words that take so long, files that change before every n-th turn, pauses of one length or as people make
 them. Each turn is composed, planned, sent to the scripted
 client and written to the discussion through the public surface; what the caches read and write follows from
-their rules (``aggregate.prompt_cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive
+their rules (``aggregate.sending.cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive
 order: the discussion first, then the files by the time of their last change, a breakpoint at the end where the provider
 wants one; and the plain prompt as a fresh pack without a cache.
 
-The constants of ``aggregate.prompt_cache`` were set by six histories (``TUNING``); figures that are published name
+The constants of ``aggregate.sending.cache`` were set by six histories (``TUNING``); figures that are published name
 which histories they are of, these or others (``HELD_OUT``).
 """
 
@@ -24,17 +24,14 @@ from itertools import accumulate, chain, cycle, islice, pairwise
 from math import log
 from pathlib import Path
 
-from aggregate.clients.pricing import cost
-from aggregate.compose.api import compose_prompt
-from aggregate.models.prompt import Prompt, Section
-from aggregate.models.usage import Usage
-from aggregate.prompt_cache.block_layout import BlockLayout
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
-from aggregate.prompt_cache.lifetimes import REMEMBERED_PAUSES, CacheLifetime, Pauses
-from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
-from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
-from aggregate.prompt_cache.simulator import SimulatedCache, charge
-from aggregate.tokens.count import count_prompt
+from aggregate.base.values import Prompt, Section, Usage
+from aggregate.prompt import compose_prompt, count_prompt
+from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
+from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.lifetimes import REMEMBERED_PAUSES, CacheLifetime, Pauses
+from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
+from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.clients import cost
 from simulation.chart import line_chart
 from simulation.replay import Commit, Replay, make_replay
 from simulation.sim_base import SimTurn, run_sim

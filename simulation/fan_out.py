@@ -13,13 +13,11 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate.compose.project import open_project
-from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.run_options import RunOptions
-from aggregate.conductor.service import conduct
-from aggregate.conductor.track_events import PollingOptions, TrackResult
-from aggregate.errors import WorkerError
-from aggregate.models.group import RunStatus
+from aggregate.agents.tracks import PollingOptions, RunOptions, TrackResult, conduct
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.base.errors import WorkerError
+from aggregate.base.values import RunStatus
+from aggregate.prompt import open_project
 
 TRACK = "faults_1"
 SUMMARY = "summary"

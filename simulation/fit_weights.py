@@ -105,13 +105,12 @@ def _observe(
     tree: Path, commit: TaskCommit, text: str
 ) -> tuple[tuple[str, ...], Example | None, int]:
     """Return the kinds of evidence, an example if any changed piece is a candidate, and how many were changed."""
-    from aggregate.compose.corpus_reading import read_corpus
-    from aggregate.compose.file_reading import FileReader
-    from aggregate.compose.project import open_project, request_for
-    from aggregate.compose.questions import question_for
-    from aggregate.compose.request_files import select_files
-    from aggregate.index.shared import user_index
-    from aggregate.models.task import Task
+    from aggregate.base.values import Task
+    from aggregate.project.index import user_index
+    from aggregate.prompt import open_project, request_for, select_files
+    from aggregate.prompt.corpus_reading import read_corpus
+    from aggregate.prompt.file_reading import FileReader
+    from aggregate.prompt.questions import question_for
     from aggregate.ranking.rank import features
 
     project = open_project({"files": {"base_dir": str(tree), "paths": ["**/*"]}})
@@ -154,7 +153,7 @@ def _thinned(
 
 
 def _shipped(kinds: Sequence[str]) -> Array:
-    from aggregate.ranking.weights import WEIGHTS
+    from aggregate.ranking import WEIGHTS
 
     return np.array([WEIGHTS.get(kind, 0.0) for kind in kinds])
 

@@ -10,9 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from aggregate.agent import EngineLimits, GoalResult, NeuronAgent, ScriptedModel, scripted_model
+from aggregate.agents.goals import (
+    EngineLimits,
+    GoalResult,
+    NeuronAgent,
+    ScriptedModel,
+    scripted_model,
+)
+from aggregate.agents.tools import Permission, ToolRegistry, standard_tools
 from aggregate.cli.trace_tree import plain_lines
-from aggregate.tools import Permission, ToolRegistry, standard_tools
 from simulation.activities import Service, activity_tools, service
 
 STEPS = 40

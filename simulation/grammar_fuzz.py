@@ -13,9 +13,9 @@ import sys
 import time
 from collections.abc import Iterator
 
-from aggregate.compose.view_pool import render_all
-from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.syntax.languages import LANGUAGES, Language
+from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate.code.syntax import LANGUAGES, Language
+from aggregate.prompt import render_all
 
 MARKS = (
     *"()[]{}<>+-*/%=!?:;,.&|^~@#$\\\"'` \t\n\v",

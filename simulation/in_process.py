@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from simulation.processes import Cost
 
 if TYPE_CHECKING:
-    from aggregate.compose.live_prompt import LivePrompt
+    from aggregate.prompt import LivePrompt
 
 EDITS = 5
 RUNS = 3
@@ -78,8 +78,8 @@ def print_figure(name: str, tree: Path, suffix: str) -> None:
 
 def bare_parse(tree: Path, suffix: str) -> Iterator[Cost]:
     """Parse every file once with tree-sitter and nothing else."""
-    from aggregate.syntax.languages import language_of
-    from aggregate.syntax.parsing import parse_source
+    from aggregate.code.syntax import language_of
+    from aggregate.code.syntax.parsing import parse_source
 
     language = language_of(f"x{suffix}")
     if language is None:
@@ -117,8 +117,7 @@ def _after_edits(tree: Path, suffix: str, pattern: str, view_mode: str) -> Itera
 
 def _live_prompt(tree: Path, pattern: str, view_mode: str) -> "LivePrompt":
     """Return the prompt as a program holds it that watches the folder."""
-    from aggregate.compose.live_prompt import LivePrompt
-    from aggregate.compose.project import open_project, request_for
+    from aggregate.prompt import LivePrompt, open_project, request_for
 
     paths = [{"path": pattern, "view_mode": view_mode}]
     files = {"base_dir": str(tree), "paths": paths, "generated": "full"}
@@ -134,10 +133,9 @@ def lay_down_tickets(_tree: Path, _suffix: str) -> Iterator[Cost]:
 
 
 def _conduct(root: Path, number: int) -> None:
-    from aggregate.compose.project import open_project
-    from aggregate.conductor.assignment import Assignment, WorkerReply
-    from aggregate.conductor.run_options import RunOptions
-    from aggregate.conductor.service import conduct
+    from aggregate.agents.tracks import RunOptions, conduct
+    from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+    from aggregate.prompt import open_project
 
     class Answers:
         """Answers at once, so that nothing but laying down and taking up is measured."""

@@ -19,9 +19,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from aggregate.index.kinds import Kind
-from aggregate.index.report import clear_index
-from aggregate.index.store import Index
+from aggregate.project.index import Index, Kind, clear_index
 
 KINDS = (Kind("view", "1"), Kind("tokens", "1"))
 LIMIT = 3_000_000

@@ -15,9 +15,17 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from aggregate.agent import Completion, EngineLimits, NeuronAgent, Question, scripted_model
-from aggregate.agent.goal_records import new_record, recorded, unfinished_goals
-from aggregate.tools import Permission, ToolRegistry, make_tool
+from aggregate.agents.goals import (
+    Completion,
+    EngineLimits,
+    NeuronAgent,
+    Question,
+    new_record,
+    recorded,
+    scripted_model,
+    unfinished_goals,
+)
+from aggregate.agents.tools import Permission, ToolRegistry, make_tool
 
 GOAL = "Ship all parcels"
 PARCELS = 12
@@ -174,7 +182,7 @@ class Round:
 def killed_goal(folder: Path, chance: random.Random, *, most: int, seconds: float = 0.01) -> Round:
     """Run the goal in ``folder``, killing it at most ``most`` times, then let it end."""
     context = get_context("forkserver")
-    context.set_forkserver_preload(["aggregate.agent"])
+    context.set_forkserver_preload(["aggregate.agents.goals"])
     kills = asked_users = 0
     while not (folder / ANSWER).exists():
         word = users_word(folder)

@@ -17,12 +17,11 @@ from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from aggregate.compose.project import open_project
-from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.durable.location import DATABASE
-from aggregate.conductor.run_options import RunOptions
-from aggregate.conductor.service import conduct, run_worker
-from aggregate.disk.user_folders import state_folder
+from aggregate.agents.tracks import RunOptions, conduct, run_worker
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.durable.location import DATABASE
+from aggregate.base.disk import state_folder
+from aggregate.prompt import open_project
 
 TRACK = "killed_1"
 LOG = "asked.log"

@@ -37,8 +37,8 @@ def main() -> None:
 
 def bare_parse(tree: Path, suffix: str) -> dict[str, float]:
     """Parse every file once with tree-sitter and nothing else, in one process."""
-    from aggregate.syntax.languages import language_of
-    from aggregate.syntax.parsing import parse_source
+    from aggregate.code.syntax import language_of
+    from aggregate.code.syntax.parsing import parse_source
 
     language = language_of(f"x{suffix}")
     if language is None:
@@ -51,8 +51,7 @@ def bare_parse(tree: Path, suffix: str) -> dict[str, float]:
 def skeletons(tree: Path, suffix: str) -> dict[str, float]:
     """Compose the skeletons of all files and count their tokens."""
     from aggregate import compose_prompt
-    from aggregate.compose.project import open_project, request_for
-    from aggregate.tokens.count import count_prompt
+    from aggregate.prompt import count_prompt, open_project, request_for
 
     project = open_project(
         _config(tree, [{"path": f"**/*{suffix}", "view_mode": "skeleton"}], tree / "unused")

@@ -57,7 +57,7 @@ class PromptMaker(Protocol):
 @cache
 def encoding() -> "Encoding":
     """Return tiktoken's public o200k tokenizer with the rule as it was published: another one than ours."""
-    from tests.tokens.plain_count import encoding as plain_encoding
+    from tests.base.tokens.plain_count import encoding as plain_encoding
 
     return plain_encoding()
 
@@ -81,13 +81,11 @@ class Ours:
 
     def make(self, tree: Path, ask: Ask, budget: int) -> str:
         """Compose a prompt."""
-        from aggregate.compose.project import open_project, request_for
-        from aggregate.compose.within_budget import compose_within_budget
-        from aggregate.errors import AggregateError
-        from aggregate.index.shared import user_index
-        from aggregate.models.budget import Budget
-        from aggregate.models.task import Task
-        from aggregate.ranking.weights import WEIGHTS
+        from aggregate.base.errors import AggregateError
+        from aggregate.base.values import Budget, Task
+        from aggregate.project.index import user_index
+        from aggregate.prompt import compose_within_budget, open_project, request_for
+        from aggregate.ranking import WEIGHTS
 
         left_out = self.left_out.split(",") if self.left_out else []
         if unknown := [kind for kind in left_out if kind not in WEIGHTS]:

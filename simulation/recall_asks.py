@@ -100,8 +100,7 @@ def _first_place(commit: TaskCommit) -> _Place | None:
 
 def _name_at(file: ChangedFile, line: int) -> str:
     """Return the name of the innermost definition whose signature is on a line."""
-    from aggregate.syntax.languages import language_of
-    from aggregate.syntax.symbols import read_definitions
+    from aggregate.code.syntax import language_of, read_definitions
 
     language = language_of(file.path, file.text)
     if language is None:

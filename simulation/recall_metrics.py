@@ -108,8 +108,7 @@ def recall(commit: TaskCommit, blocks: Blocks) -> Recall:
 
 def changed_definitions(file: ChangedFile) -> list[tuple[int, tuple[int, ...]]]:
     """Return the first line of the signature of each innermost definition around changed lines, and those lines."""
-    from aggregate.syntax.languages import language_of
-    from aggregate.syntax.symbols import read_definitions
+    from aggregate.code.syntax import language_of, read_definitions
 
     language = language_of(file.path, file.text)
     if language is None:

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from aggregate.models.redaction import Redaction
-from aggregate.redaction.redact import redact
-from aggregate.redaction.rules import RULES
-from aggregate.sources.file_content import read_file
+from aggregate.base.redaction import redact
+from aggregate.base.redaction.rules import RULES
+from aggregate.base.values import Redaction
+from aggregate.project.files import read_file
 
 
 def main() -> None:

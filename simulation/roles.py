@@ -6,19 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from aggregate.compose.project import open_project
-from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.terms import WorkerTerms
-from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.worker_context import WorkerContexts
-from aggregate.config.load import Project
-from aggregate.config.schema import PersonaTable
-from aggregate.models.usage import Usage
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
-from aggregate.prompt_cache.policy import CachePolicy, policy_for
-from aggregate.prompt_cache.request_plan import plan_request
-from aggregate.prompt_cache.simulator import SimulatedCache, charge
-from aggregate.tokens.count import count, count_prompt
+from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
+from aggregate.agents.tracks.assignment import Assignment
+from aggregate.base.tokens import count
+from aggregate.base.values import Usage
+from aggregate.project.configuration import PersonaTable, Project
+from aggregate.prompt import count_prompt, open_project
+from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
+from aggregate.sending.cache.policy import CachePolicy, policy_for
 
 ROLES: Final = ("analyst", "critic", "tester", "writer")
 MODELS: Final = (
@@ -28,9 +23,9 @@ MODELS: Final = (
     ("deepseek", "deepseek-flash"),
 )
 FOCUS: Final = (
-    "src/aggregate/results/merge.py",
-    "src/aggregate/views/dispatch.py",
-    "src/aggregate/compose/layout.py",
+    "src/aggregate/agents/results/merge.py",
+    "src/aggregate/code/views/dispatch.py",
+    "src/aggregate/prompt/layout.py",
     "",
 )
 """Files of this project, one for each role; the last one focuses on nothing."""

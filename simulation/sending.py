@@ -11,17 +11,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from statistics import median
 from time import perf_counter
 
-from aggregate.clients.connection import certificates
-from aggregate.clients.protocol import ChatClient
-from aggregate.clients.providers import open_client
-from aggregate.models.prompt import Prompt, Section, Segment, Stability
-from aggregate.prompt_cache.block_layout import BlockLayout
-from aggregate.prompt_cache.file_order import order_for_sending
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
-from aggregate.prompt_cache.policy import CachePolicy, policy_for
-from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
-from aggregate.prompt_cache.retention import CachedPrompt
-from aggregate.tokens.count import count
+from aggregate.base.tokens import count
+from aggregate.base.values import Prompt, Section, Segment, Stability
+from aggregate.sending.cache import HashedPrompt, plan_request
+from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.file_order import order_for_sending
+from aggregate.sending.cache.policy import CachePolicy, policy_for
+from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.cache.retention import CachedPrompt
+from aggregate.sending.clients import ChatClient, open_client
+from aggregate.sending.clients.connection import certificates
 
 MODEL = "claude-sonnet-5"
 ROUNDS = 42

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
-from aggregate.compose.project import open_project
-from aggregate.config.load import Project
+from aggregate.project.configuration import Project
+from aggregate.prompt import open_project
+from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
 
 STRATEGY = "auto"
 """How files are rendered in every simulation, whatever the configuration says (rule M-30)."""

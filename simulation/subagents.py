@@ -9,10 +9,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from aggregate import build_tier3_context
-from aggregate.models.group import MergeStrategy
-from aggregate.models.result import AggregatedResult, LabelledOutput
-from aggregate.results.merge import merge_outputs
-from aggregate.subagents import SubagentSession
+from aggregate.agents.results import merge_outputs
+from aggregate.agents.subagents import SubagentSession
+from aggregate.base.values import AggregatedResult, LabelledOutput, MergeStrategy
 
 RESULTS = 10_000
 THREADS = 64

@@ -4,8 +4,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from aggregate.anchors import AnchorState, FuzzyAnchor
-from aggregate.text.lines import split_lines
+from aggregate.base.text import split_lines
+from aggregate.code.anchors import AnchorState, FuzzyAnchor
 
 Lines = list[str]
 Span = tuple[int, int]

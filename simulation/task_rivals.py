@@ -42,7 +42,7 @@ class AiderMap:
         """Ask the process that holds aider's map."""
         if self._process is None:
             script = Path(__file__).with_name("aider_map.py")
-            vocabulary = files("aggregate.tokens").joinpath("o200k_base.ranks")
+            vocabulary = files("aggregate.base.tokens").joinpath("o200k_base.ranks")
             self._process = subprocess.Popen(
                 [str(self.python), str(script), str(vocabulary)],
                 stdin=subprocess.PIPE,

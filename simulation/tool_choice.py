@@ -15,13 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from aggregate.agent import Completion, EngineLimits, Question, TraceKind
-from aggregate.agent.branch import Branch
-from aggregate.agent.budget import BudgetTracker
-from aggregate.agent.goal_context import GoalContext
-from aggregate.agent.tool_selection import choose_tool
-from aggregate.agent.trace import TraceRecorder
-from aggregate.tools import Parameter, Permission, Tool, ToolRegistry, standard_tools
+from aggregate.agents.goals import Completion, EngineLimits, Question, TraceKind
+from aggregate.agents.goals.branch import Branch
+from aggregate.agents.goals.budget import BudgetTracker
+from aggregate.agents.goals.goal_context import GoalContext
+from aggregate.agents.goals.tool_selection import choose_tool
+from aggregate.agents.goals.trace import TraceRecorder
+from aggregate.agents.tools import Parameter, Permission, Tool, ToolRegistry, standard_tools
 from simulation.activities import activity_tools
 
 FOLDER = Path(__file__).parent / "tool_choice_goals"

@@ -19,14 +19,12 @@ from signal import SIGKILL, pause
 from tempfile import TemporaryDirectory
 from time import sleep
 
-from aggregate.compose.project import open_project
-from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.past_run import TrackProgress
-from aggregate.conductor.run_control import decide, status
-from aggregate.conductor.run_options import RunOptions
-from aggregate.conductor.service import conduct, run_worker
-from aggregate.config.load import Project
-from aggregate.errors import StateError, TrackError, WorkerError
+from aggregate.agents.tracks import RunOptions, TrackProgress, conduct, run_worker
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.run_control import decide, status
+from aggregate.base.errors import StateError, TrackError, WorkerError
+from aggregate.project.configuration import Project
+from aggregate.prompt import open_project
 from simulation.killed_goals import Journal
 from simulation.kills import LOG, TRACK, write_project
 

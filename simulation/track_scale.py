@@ -15,11 +15,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate.compose.project import open_project
-from aggregate.conductor.run_control import forget, status
-from aggregate.conductor.run_options import RunOptions
-from aggregate.conductor.scripted_worker import ScriptedWorker
-from aggregate.conductor.service import conduct
+from aggregate.agents.tracks import RunOptions, conduct
+from aggregate.agents.tracks.run_control import forget, status
+from aggregate.agents.tracks.scripted_worker import ScriptedWorker
+from aggregate.prompt import open_project
 from simulation.kills import TRACK, start, write_project
 
 SIZES = (100, 1_000, 10_000)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from aggregate.clients.messages import messages_of
-from aggregate.models.usage import Usage
-from aggregate.prompt_cache.request_plan import RequestPlan
-from aggregate.tokens.count import count
+from aggregate.base.tokens import count
+from aggregate.base.values import Usage
+from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.clients.messages import messages_of
 from simulation.replay import make_replay
 from simulation.sim_base import run_sim
 

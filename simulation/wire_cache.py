@@ -19,11 +19,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.compose.project import open_project
-from aggregate.models.usage import Usage
-from aggregate.prompt_cache.policy import policy_for
-from aggregate.tokens.count import count
+from aggregate.base.tokens import count
+from aggregate.base.values import Usage
+from aggregate.prompt import open_project
+from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.sending.cache.policy import policy_for
 from simulation.discussion import (
     HUMAN,
     Account,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from aggregate.disk.user_folders import CACHE_VARIABLE, STATE_VARIABLE
+from aggregate.base.disk import CACHE_VARIABLE, STATE_VARIABLE
 
 # Modules are compiled once, not again in each worker and in each of the many processes that tests start.
 sys.dont_write_bytecode = False

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate import FileItem, build_file_items, build_markdown_from_items
-from tests.project import project
+from tests.projects import project
 
 SOURCE = '''\
 """Shapes."""

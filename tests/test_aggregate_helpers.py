@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import resolve_paths
-from tests.project import project
+from tests.projects import project
 
 
 @pytest.fixture

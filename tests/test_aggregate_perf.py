@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import find_next_increment
-from tests.project import project
+from tests.projects import project
 
 
 @pytest.mark.parametrize(

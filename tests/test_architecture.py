@@ -3,18 +3,22 @@
 import re
 from pathlib import Path
 
-from aggregate.conductor.tickets_file import load_tickets
-from aggregate.config.load import load_config
+from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.project.configuration import load_config
 
 PACKAGE = Path("src/aggregate")
 PATH = re.compile(r"(?<![\w/.])[a-z_]+/(?:[a-z_0-9]+(?:\.py|/)?)*")
-"""``views/``, ``chat/turn``, ``models/view.py``, ``tests/syntax/``."""
+"""``cli/``, ``sending/turn``, ``base/values/view.py``, ``tests/code/syntax/``."""
 OWN = {"__init__.py", "__main__.py", "__pycache__", "py.typed"}
 
 
 def exists(path: str) -> bool:
     """Tell whether a path of the page is a folder, a file, or a module without its suffix."""
-    roots = (PACKAGE, PACKAGE / "conductor", Path())
+    roots = (
+        PACKAGE,
+        *(PACKAGE / room for room in ("agents", "base", "code", "project", "prompt", "sending")),
+        Path(),
+    )
     return any((root / path).exists() or (root / f"{path}.py").is_file() for root in roots)
 
 
@@ -22,7 +26,7 @@ def test_every_path_exists() -> None:
     """Rooms, modules and folders of tests that the page names are there."""
     page = Path("docs/architecture.md").read_text(encoding="utf-8")
     paths = PATH.findall(page)
-    assert {"chat/turn", "cli/", "models/view.py", "tests/syntax/"} <= set(paths)
+    assert {"sending/turn", "cli/", "base/values/view.py", "tests/code/syntax/"} <= set(paths)
     assert [path for path in paths if not exists(path)] == []
 
 
@@ -32,7 +36,7 @@ def test_what_this_project_asks_for_exists() -> None:
     named = [entry.path for entry in files]
     for tickets in Path("conductor/tracks").glob("*/tickets.toml"):
         named += [path for ticket in load_tickets(tickets).tickets for path in ticket.focus_files]
-    assert "src/aggregate/compose/api.py" in named
+    assert "src/aggregate/prompt/api.py" in named
     assert [path for path in named if "*" not in path and not Path(path).is_file()] == []
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aggregate import FileItem, build_file_items, build_markdown_from_items, summarise_file
-from tests.project import project
+from tests.projects import project
 
 SOURCE = "import os\n\n\ndef work(x: int) -> int:\n    y = x + 1\n    return y\n"
 

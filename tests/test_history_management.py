@@ -14,7 +14,7 @@ from aggregate import (
     build_markdown_no_history,
     run,
 )
-from tests.project import project
+from tests.projects import project
 
 CONFIG = """\
     [project]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aggregate import build_file_items, build_markdown_no_history, build_tier3_context, get_monitor
-from tests.project import project
+from tests.projects import project
 
 
 def test_build_tier3_context_scaling(tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> N
         "rich",
         "platformdirs",
         "charset_normalizer",
-        "aggregate.tokens.counter",
-        "aggregate.models.result",
+        "aggregate.base.tokens.counter",
+        "aggregate.base.values.result",
     )
     code = (
         "import sys\nfrom aggregate.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
@@ -78,7 +78,7 @@ def test_reading_a_configuration_builds_one_validator(tmp_path: Path) -> None:
     config = tmp_path / "manual_slop.toml"
     config.write_text("[files]\npaths = ['a.py']\n[output]\nnamespace = 'x'\n", encoding="utf-8")
     code = (
-        "from pathlib import Path; from aggregate.config import load, schema\n"
+        "from pathlib import Path; from aggregate.project.configuration import load, schema\n"
         f"load.load_config(Path({str(config)!r}))\n"
         "tables = [value for name, value in vars(schema).items() if name.endswith('Table')]\n"
         "print([table.__name__ for table in tables if table.__pydantic_complete__])"

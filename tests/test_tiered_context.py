@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate import build_file_items, build_markdown_from_items, build_tier3_context, run
-from aggregate.compose.tier3 import focus_paths, is_focus
-from aggregate.models.rendered_file import RenderedFile
-from tests.project import project
+from aggregate.base.values import RenderedFile
+from aggregate.prompt import focus_paths
+from aggregate.prompt.tier3 import is_focus
+from tests.projects import project
 
 CODE = "def work():\n    return 1 + 1\n"
 SKELETON = "def work():\n    ...\n"

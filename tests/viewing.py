@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 
-from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.syntax.languages import LanguageKind, language_of
-from aggregate.syntax.parsing import parse_source
-from aggregate.syntax.symbols import read_module
-from aggregate.views.masked import find_symbol, masked
-from aggregate.views.outline import outline
-from aggregate.views.skeleton import skeleton
-from aggregate.views.summary import summary
+from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate.code.syntax import LanguageKind, language_of, read_module
+from aggregate.code.syntax.parsing import parse_source
+from aggregate.code.views.masked import find_symbol, masked
+from aggregate.code.views.outline import outline
+from aggregate.code.views.skeleton import skeleton
+from aggregate.code.views.summary import summary
 
 
 def skeleton_of(path: str, text: str) -> str:

@@ -136,12 +136,12 @@ def _receive_number(connection: socket.socket) -> int:
 def _serve(connection: socket.socket, modules: list[str]) -> None:
     """Run commands, each in a copy of this process, until the tests have ended."""
     for module in (
-        "compose.api",
+        "prompt.api",
         "cli.run",
         "cli.send",
         "cli.results",
-        "chat.turn",
-        "views.ast_parser",
+        "sending.turn",
+        "code.views.ast_parser",
     ):
         import_module(f"aggregate.{module}")
     for module in modules:

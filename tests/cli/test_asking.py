@@ -11,13 +11,13 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from aggregate import count
+from aggregate.base.values import Place, Task
+from aggregate.base.values.amounts import parse_tokens
 from aggregate.cli.asking import read_task, typed_places
 from aggregate.cli.program import program, run_program
-from aggregate.config.discover import CONFIG_NAME
-from aggregate.models.amounts import parse_tokens
-from aggregate.models.task import Place, Task
+from aggregate.project.configuration import CONFIG_NAME
 from tests.cli.command_line import mistake, start
-from tests.project import project
+from tests.projects import project
 
 FILES = {
     "README.md": "# Demo\n",

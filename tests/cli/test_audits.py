@@ -7,15 +7,22 @@ from typing import Any
 
 import pytest
 
+from aggregate.base.values import (
+    Audit,
+    Budget,
+    Cut,
+    FileChoice,
+    Level,
+    Missing,
+    Place,
+    Reason,
+    Section,
+    Task,
+)
 from aggregate.cli.audit_table import print_audit, print_rows
-from aggregate.models.audit import Audit
-from aggregate.models.budget import Budget
-from aggregate.models.choice import Cut, FileChoice, Level, Missing, Reason
-from aggregate.models.prompt import Section
-from aggregate.models.task import Place, Task
+from tests.base.redaction.samples import PLANTED
 from tests.cli.command_line import Ended, mistake, start
-from tests.project import project
-from tests.redaction.samples import PLANTED
+from tests.projects import project
 
 SOURCE = '''\
 """Retrying."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.cli.program import run_program
-from tests.index.samples import fill, place
+from tests.project.index.samples import fill, place
 
 
 @pytest.fixture(autouse=True)

@@ -15,17 +15,17 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.chat.model_selection import ModelSelection
+from aggregate.base.errors import BudgetError, ConfigError
+from aggregate.base.values import Usage
 from aggregate.cli.chat_commands import completions
 from aggregate.cli.chat_session import ChatSession, ChatSettings, Totals, with_selection
 from aggregate.cli.program import run_program
-from aggregate.compose.project import open_project
-from aggregate.errors import BudgetError, ConfigError
-from aggregate.models.usage import Usage
-from aggregate.sources.history_reader import load_history
+from aggregate.project.history.history_reader import load_history
+from aggregate.prompt import open_project
+from aggregate.sending import ModelSelection
 from tests.cli.command_line import program_environment
 from tests.fakes.senders import dripping
-from tests.project import project
+from tests.projects import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(300))
 SETTINGS = """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import start
-from tests.project import project
+from tests.projects import project
 
 CONFIG = """
     [files]

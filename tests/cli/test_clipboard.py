@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.base.errors import OutputError
 from aggregate.cli.clipboard import copy_to_clipboard
-from aggregate.errors import OutputError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the fake programs are shell scripts")
 

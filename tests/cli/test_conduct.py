@@ -29,7 +29,7 @@ id = "b"
 prompt = "Go on."
 depends_on = ["a"]
 """
-CONDUCTOR = ("aggregate.conductor.service", "aggregate.conductor.durable.dbos_queue")
+CONDUCTOR = ("aggregate.agents.tracks.service", "aggregate.agents.tracks.durable.dbos_queue")
 
 
 def aggregate(folder: Path, *arguments: str) -> tuple[int, list[str]]:
@@ -261,7 +261,7 @@ def test_the_track_of_this_project(tmp_path: Path) -> None:
     """The track that a newcomer runs first works as its specification says, under a live table on a terminal."""
     for name in ("conductor", "src"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    config = '[project]\nname = "portrait"\n\n[files]\npaths = ["src/aggregate/errors.py"]\n'
+    config = '[project]\nname = "portrait"\n\n[files]\npaths = ["src/aggregate/base/errors.py"]\n'
     (tmp_path / "manual_slop.toml").write_text(config)
     code, out, table = on_a_terminal(tmp_path, "conduct", "run", "self_portrait")
     assert code == 0

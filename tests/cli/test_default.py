@@ -12,9 +12,9 @@ from click.shell_completion import ShellComplete
 
 from aggregate.cli.commands import COMMANDS, CONDUCT
 from aggregate.cli.program import program, run_program
-from aggregate.config.discover import nearest_config
+from aggregate.project.configuration import nearest_config
 from tests.cli.command_line import Ended
-from tests.project import project
+from tests.projects import project
 
 CONFIG = """\
 [project]

@@ -10,9 +10,9 @@ import pytest
 
 from aggregate.cli.options import complete_discussions
 from aggregate.cli.program import run_program
-from aggregate.sources.history_reader import load_history
+from aggregate.project.history.history_reader import load_history
 from tests.fakes.senders import dripping
-from tests.project import project
+from tests.projects import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(300))
 

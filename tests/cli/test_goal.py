@@ -11,11 +11,11 @@ import click.testing
 import pytest
 from rich.console import Console
 
-from aggregate.agent import Trace, TraceKind
+from aggregate.agents.goals import Trace, TraceKind
+from aggregate.base.errors import ConfigError
 from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.program import program, run_program
 from aggregate.cli.trace_tree import rich_tree
-from aggregate.errors import ConfigError
 
 SCRIPT = {
     "decompose": "1. Greet Ann",
@@ -24,7 +24,7 @@ SCRIPT = {
     "complete": "yes",
 }
 TOOLS = '''
-from aggregate.tools import tool
+from aggregate.agents.tools import tool
 @tool(permissions="network")
 def greet(name: str) -> dict:
     """Greet somebody."""
@@ -108,7 +108,7 @@ def test_the_tree_of_a_terminal() -> None:
 
 
 ODD = '''
-from aggregate.tools import tool
+from aggregate.agents.tools import tool
 @tool
 def greet(name: str) -> dict:
     """Greet somebody."""

@@ -8,7 +8,7 @@ import pytest
 
 from aggregate.cli.program import run_program
 from tests.cli.command_line import mistake, start
-from tests.project import project
+from tests.projects import project
 
 
 def test_the_first_configuration_is_one_that_a_run_accepts(tmp_path: Path) -> None:

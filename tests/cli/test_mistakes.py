@@ -6,7 +6,7 @@ import pytest
 
 from aggregate.cli.program import run_program
 from tests.cli.command_line import Ended, mistake, start
-from tests.project import project
+from tests.projects import project
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

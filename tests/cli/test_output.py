@@ -11,15 +11,14 @@ from pathlib import Path
 import pytest
 
 import aggregate.cli
-from aggregate.agent.trace import Trace, TraceKind
+from aggregate.agents.goals import Trace, TraceKind
+from aggregate.agents.tracks import Ticket, TicketEvent, TicketState
 from aggregate.cli.live_table import watch
 from aggregate.cli.program import run_program
 from aggregate.cli.trace_tree import draw_trace
-from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.track_events import TicketEvent, TicketState
 from tests.cli.command_line import program_environment, start
 from tests.cli.terminal import on_terminal
-from tests.project import project
+from tests.projects import project
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202e[red]:smile:"
 PRINTERS = {"echo", "secho", "print", "style", "prompt", "confirm", "pager", "echo_via_pager"}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.chat.request_log import read_request
 from aggregate.cli.program import run_program
-from aggregate.sources.history_reader import load_history
+from aggregate.project.history.history_reader import load_history
+from aggregate.sending import read_request
 from tests.cli.command_line import Begun, begin
 from tests.fakes.senders import Dripping, dripping
-from tests.project import project
+from tests.projects import project
 
 LINES = ("One line.\n", "Another with ü.\n", "The end.")
 ANSWER = Path("md_gen", "demo_001.reply.md")

@@ -7,7 +7,7 @@ import pytest
 
 from aggregate.cli.program import run_program
 from tests.cli.command_line import Ended
-from tests.project import project
+from tests.projects import project
 
 Command = Callable[..., Ended]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.cli.program import run_program
-from tests.project import project
+from tests.projects import project
 
 
 @pytest.fixture

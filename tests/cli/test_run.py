@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import program_environment, start
-from tests.project import project
+from tests.projects import project
 
 CONFIG = """
     [project]

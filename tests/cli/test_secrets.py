@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from aggregate.index.shared import user_index
+from aggregate.base.redaction.redact import digest_of
+from aggregate.base.redaction.rules import RULES
+from aggregate.base.redaction.scan import find_secrets
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Workspace
-from aggregate.redaction.redact import digest_of
-from aggregate.redaction.rules import RULES
-from aggregate.redaction.scan import find_secrets
+from aggregate.project.index import user_index
+from tests.base.redaction.samples import PLANTED, pem
 from tests.cli.command_line import start
 from tests.mcp.serving import Asking, over
 from tests.panel.opened import opened
-from tests.project import project
-from tests.redaction.samples import PLANTED, pem
-from tests.sources.history import Repository
+from tests.project.history import Repository
+from tests.projects import project
 
 KEY = PLANTED[3].value
 TASK = f"why does the lantern refuse {KEY}"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from aggregate.cli.program import run_program
-from aggregate.sources.history_reader import load_history
-from tests.project import project
+from aggregate.project.history.history_reader import load_history
+from tests.projects import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
 

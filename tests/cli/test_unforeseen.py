@@ -11,10 +11,10 @@ import pytest
 
 from aggregate.cli.commands import Commands
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
-from aggregate.clients.model_choice import exceeded_window
-from aggregate.compose.file_stats import largest_folders
+from aggregate.prompt.file_stats import largest_folders
+from aggregate.sending.clients.model_choice import exceeded_window
 from tests.cli.command_line import start
-from tests.project import project
+from tests.projects import project
 
 
 class OddError(Exception):

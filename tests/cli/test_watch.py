@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.numbered_output import is_output
+from aggregate.prompt import is_output
 from tests.cli.command_line import Begun, begin, mistake, start
 from tests.cli.terminal import on_terminal
-from tests.project import project
-from tests.sources.repository import git
+from tests.project.repository import git
+from tests.projects import project
 
 CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["*.py"]\n'
 PATIENCE = 20

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from aggregate.cli.watched_request import names_of_changes
-from aggregate.compose.project import open_project, request_for
-from tests.project import project
+from aggregate.prompt import open_project, request_for
+from tests.projects import project
 
 
 def test_sources_are_named_before_files_of_git(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from docs_build.python_reference import python_reference, unplaced_names
 
 import aggregate
 from aggregate.cli.program import program
-from aggregate.config.schema import json_schema
+from aggregate.project.configuration.schema import json_schema
 
 
 def test_every_command_and_option_is_told() -> None:

@@ -3,17 +3,17 @@
 from importlib import import_module
 from pathlib import Path
 
-from aggregate.models.view import ViewMode, ViewRequest
-from aggregate.ranking.analyse import analyse
-from aggregate.views.dispatch import render
+from aggregate.base.values import ViewMode, ViewRequest
+from aggregate.code.views.dispatch import render
+from aggregate.ranking import analyse
 
 _PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"
 
 for module in (
     "aggregate.cli.init",
-    "aggregate.compose.within_budget",
-    "aggregate.conductor.service",
-    "aggregate.index.database",
+    "aggregate.prompt.within_budget",
+    "aggregate.agents.tracks.service",
+    "aggregate.project.index.database",
     "genai_prices",
 ):
     import_module(module)

@@ -6,18 +6,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 
-from aggregate.compose.project import open_project
-from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.conductor.endings import Ending
-from aggregate.conductor.lifecycle import complete_assignment
-from aggregate.conductor.run_files import RunFiles
-from aggregate.conductor.ticket_keys import TicketKeys
-from aggregate.conductor.track import open_track
-from aggregate.conductor.track_events import PollingOptions, TicketEvent, TrackResult
-from aggregate.conductor.track_run import TrackRun
-from aggregate.conductor.worker import Worker
-from aggregate.conductor.worker_context import WorkerContexts
-from tests.project import project
+from aggregate.agents.tracks import (
+    PollingOptions,
+    TicketEvent,
+    TrackResult,
+    Worker,
+    WorkerContexts,
+    open_track,
+)
+from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
+from aggregate.agents.tracks.endings import Ending
+from aggregate.agents.tracks.lifecycle import complete_assignment
+from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.ticket_keys import TicketKeys
+from aggregate.agents.tracks.track_run import TrackRun
+from aggregate.prompt import open_project
+from tests.projects import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)
 TRACK = "demo_20260131"

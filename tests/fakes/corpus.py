@@ -3,10 +3,7 @@
 from collections.abc import Mapping, Sequence
 from textwrap import dedent
 
-from aggregate.ranking.analyse import analyse
-from aggregate.ranking.analysis import Analysis
-from aggregate.ranking.corpus import FileFacts, TermInFile
-from aggregate.ranking.terms import term_hash
+from aggregate.ranking import Analysis, FileFacts, TermInFile, analyse, term_hash
 
 
 class FakeCorpus:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aggregate.agent import (
+from aggregate.agents.goals import (
     Completion,
     EngineLimits,
     NeuronAgent,
@@ -12,7 +12,7 @@ from aggregate.agent import (
     ScriptedModel,
     scripted_model,
 )
-from aggregate.tools import Tool, ToolRegistry
+from aggregate.agents.tools import Tool, ToolRegistry
 
 Script = Mapping[str, str | list[str]]
 Tools = ToolRegistry | tuple[Tool | Callable[..., Any], ...]

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass, field
 from threading import Event
 
-from aggregate.clients.protocol import ModelRequest, OnText
-from aggregate.errors import ProviderError
-from aggregate.models.reply import Reply
-from aggregate.models.usage import Usage
+from aggregate.base.errors import ProviderError
+from aggregate.base.values import Reply, Usage
+from aggregate.sending.clients import OnText
+from aggregate.sending.clients.protocol import ModelRequest
 
 
 @dataclass

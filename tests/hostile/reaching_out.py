@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.project import project
+from tests.projects import project
 
 SECRET = "TOP-SECRET-5c1e"  # noqa: S105 - no password
 """What no prompt may hold."""

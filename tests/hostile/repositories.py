@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.sources.repository import ENVIRONMENT, git
+from tests.project.repository import ENVIRONMENT, git
 
 Attack = Callable[[Path, Path], Path]
 """Makes a repository below a folder that would run a program; returns the folder to look into."""

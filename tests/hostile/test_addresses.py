@@ -7,17 +7,11 @@ from pathlib import Path
 import pytest
 
 from aggregate.cli.program import run_program
-from aggregate.clients.address import (
-    display_address,
-    host_in_url,
-    is_loopback,
-    is_loopback_host,
-    origin,
-)
-from aggregate.clients.providers import PROVIDERS
+from aggregate.sending.clients import PROVIDERS, host_in_url, is_loopback_host
+from aggregate.sending.clients.address import display_address, is_loopback, origin
 from tests.fakes.senders import dripping
 from tests.fakes.tattler import Server, tattling
-from tests.project import project
+from tests.projects import project
 
 KEY = "sk-planted-4711"
 ELSEWHERE = "https://collector.attacker.example/v1"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.errors import ConfigError
+from aggregate.base.errors import ConfigError
 from tests.cli.command_line import program_environment
 
 SECONDS = 10
@@ -200,8 +200,8 @@ def test_every_form_of_a_turn_keeps_its_keys(tmp_path: Path) -> None:
 def test_a_preset_that_could_not_be_loaded_is_not_stored(tmp_path: Path) -> None:
     """What would make the configuration unusable is refused before the file is touched."""
     from aggregate import FileItem
-    from aggregate.models.preset import ContextPreset
-    from aggregate.presets.store import ContextPresetManager
+    from aggregate.base.values import ContextPreset
+    from aggregate.project.presets import ContextPresetManager
 
     manager = ContextPresetManager(tmp_path / "m.toml")
     manager.save_preset(ContextPreset("good", [FileItem("a.py")]))

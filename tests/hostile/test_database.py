@@ -12,25 +12,24 @@ import pytest
 import sqlalchemy as sa
 from dbos import WorkflowStatus
 
+from aggregate.agents.tracks import RunOptions, conduct
+from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
+from aggregate.agents.tracks.durable.database import database_url, open_engine
+from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, prepare_database
+from aggregate.agents.tracks.durable.dbos_queue import _outcome as outcome_of_workflow
+from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
+from aggregate.agents.tracks.durable.location import DATABASE
+from aggregate.agents.tracks.durable.row_sizes import ROW_BYTES
+from aggregate.agents.tracks.durable.run_table import RunRow
+from aggregate.agents.tracks.durable.schema import ENDINGS
+from aggregate.agents.tracks.durable.worker_process import WorkerProcess
+from aggregate.agents.tracks.run_control import cancel, forget, status
+from aggregate.base.disk import state_folder
+from aggregate.base.errors import StateError
+from aggregate.base.values import Prompt
 from aggregate.cli.program import run_program
-from aggregate.compose.project import open_project
-from aggregate.conductor.assignment import Assignment, TicketOutcome
-from aggregate.conductor.durable.database import database_url, open_engine
-from aggregate.conductor.durable.dbos_queue import DbosQueue, prepare_database
-from aggregate.conductor.durable.dbos_queue import _outcome as outcome_of_workflow
-from aggregate.conductor.durable.heartbeat import Heartbeat, this_process
-from aggregate.conductor.durable.location import DATABASE
-from aggregate.conductor.durable.row_sizes import ROW_BYTES
-from aggregate.conductor.durable.run_table import RunRow
-from aggregate.conductor.durable.schema import ENDINGS
-from aggregate.conductor.durable.worker_process import WorkerProcess
-from aggregate.conductor.run_control import cancel, forget, status
-from aggregate.conductor.run_options import RunOptions
-from aggregate.conductor.service import conduct
-from aggregate.disk.user_folders import state_folder
-from aggregate.errors import StateError
-from aggregate.models.prompt import Prompt
-from tests.conductor.test_durable import new_database, server, until
+from aggregate.prompt import open_project
+from tests.agents.tracks.test_durable import new_database, server, until
 from tests.fakes.conducting import TRACK, Says, track_project
 
 __all__ = ["server"]  # a fixture that is used here too

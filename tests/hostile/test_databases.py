@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.errors import BeadsError, StateError
-from aggregate.sources.beads.sqlite_store import read_sqlite
-from aggregate.tools import state_store
+from aggregate.agents.tools import state_store
+from aggregate.base.errors import BeadsError, StateError
+from aggregate.project.beads.sqlite_store import read_sqlite
 from tests.fakes.beads_project import record, write_database
 from tests.hostile.databases import BUILDERS, HARMLESS, Builder
 from tests.hostile.running import ends

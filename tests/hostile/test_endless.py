@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.agent import read_script
-from aggregate.compose.beads_reading import build_beads_section
-from aggregate.conductor.metadata_file import TrackStatus
-from aggregate.conductor.track import Track, open_track
-from aggregate.errors import AggregateError, DataReferenceError, ToolError, TrackError
-from aggregate.presets.store import ContextPresetManager
-from aggregate.results.references import load_data_reference
-from aggregate.sources.beads.find import find_beads_files
-from aggregate.tools.discovery import tools_in
+from aggregate.agents.goals import read_script
+from aggregate.agents.tools.discovery import tools_in
+from aggregate.agents.tracks import Track, open_track
+from aggregate.agents.tracks.metadata_file import TrackStatus
+from aggregate.base.errors import AggregateError, DataReferenceError, ToolError, TrackError
+from aggregate.project.beads.find import find_beads_files
+from aggregate.project.presets import ContextPresetManager
+from aggregate.prompt import load_data_reference
+from aggregate.prompt.beads_reading import build_beads_section
 from tests.fakes.beads_project import record, write_jsonl
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.hostile.running import Ended, aggregate, ends, refused
-from tests.project import project
+from tests.projects import project
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.commit_history import read_history
-from aggregate.compose.selection import resolve_entries
-from aggregate.errors import ConfigError
-from aggregate.index.store import Index
-from aggregate.models.entry import Entry
-from aggregate.sources.git import StoppedError, list_files, touched_files
-from aggregate.sources.git import git as ask
-from aggregate.sources.git_changes import changed_lines
+from aggregate.base.errors import ConfigError
+from aggregate.base.values import Entry
+from aggregate.project.git import changed_lines, touched_files
+from aggregate.project.git.git import StoppedError, list_files
+from aggregate.project.git.git import git as ask
+from aggregate.project.index import Index
+from aggregate.prompt.commit_history import read_history
+from aggregate.prompt.selection import resolve_entries
 from tests.hostile.planted import plant
 from tests.hostile.repositories import (
     ATTACKS,
@@ -37,7 +37,7 @@ from tests.hostile.repositories import (
     worktree_elsewhere,
 )
 from tests.hostile.running import ends
-from tests.sources.repository import ENVIRONMENT, git
+from tests.project.repository import ENVIRONMENT, git
 
 _PLAIN: dict[Attack, tuple[str, ...]] = {
     clean_filter: ("diff-index", "HEAD"),

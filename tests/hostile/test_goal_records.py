@@ -5,10 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.agent import Completion, NeuronAgent, Question, scripted_model
-from aggregate.agent.goal_records import new_record, recorded
-from aggregate.errors import StateError
-from aggregate.tools import Permission, ToolRegistry, make_tool
+from aggregate.agents.goals import (
+    Completion,
+    NeuronAgent,
+    Question,
+    new_record,
+    recorded,
+    scripted_model,
+)
+from aggregate.agents.tools import Permission, ToolRegistry, make_tool
+from aggregate.base.errors import StateError
 
 SCRIPT = {
     "decompose": "1. Greet Ann\n2. Greet Bo",

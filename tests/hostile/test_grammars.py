@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from tests.cli.command_line import start
-from tests.project import project
+from tests.projects import project
 
 HOSTILE = "hello:\n" + ("- " * 500 + "\n") * 80
 """YAML that its grammar crashes over."""

@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.api import run as run_pipeline
-from aggregate.compose.numbered_output import prune_outputs, write_numbered
-from aggregate.conductor.metadata_file import TrackStatus
-from aggregate.conductor.run_files import RunFiles
-from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.track import open_track
-from aggregate.errors import OutputError, StateError
-from aggregate.results.references import compact_data, load_data_reference, prune_data_cache
-from aggregate.tools import state_store
+from aggregate.agents.tools import state_store
+from aggregate.agents.tracks import Ticket, open_track
+from aggregate.agents.tracks.metadata_file import TrackStatus
+from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.base.errors import OutputError, StateError
+from aggregate.prompt import compact_data, load_data_reference, prune_outputs, write_numbered
+from aggregate.prompt.api import run as run_pipeline
+from aggregate.prompt.references import prune_data_cache
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.hostile.running import aggregate, refused
-from tests.project import project
+from tests.projects import project
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and modes of Unix")
 

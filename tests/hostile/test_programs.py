@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.errors import SandboxError
-from aggregate.sandbox.bubblewrap import MISSING, run_full_python
-from aggregate.sources.beads.bd_program import find_bd
+from aggregate.agents.sandbox import run_full_python
+from aggregate.agents.sandbox.bubblewrap import MISSING
+from aggregate.base.errors import SandboxError
+from aggregate.project.beads.bd_program import find_bd
 from tests.fakes.bd import install_bd
 from tests.hostile.planted import Planted, plant
 from tests.hostile.running import aggregate, refused
-from tests.project import project
-from tests.sources.repository import git
+from tests.project.repository import git
+from tests.projects import project
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the planted programs are scripts")
 

@@ -8,18 +8,16 @@ from pathlib import Path
 import pytest
 
 from aggregate import build_file_items, build_markdown, run
-from aggregate.chat.turn import ModelSelection, prepare_turn
+from aggregate.agents.tracks import WorkerContexts, open_track
+from aggregate.base.errors import ConfigError, ScopeError
+from aggregate.base.values import FileItem
 from aggregate.cli.program import run_program
-from aggregate.compose.api import compose_prompt
-from aggregate.compose.project import open_project, request_for, scope_of
-from aggregate.conductor.track import open_track
-from aggregate.conductor.worker_context import WorkerContexts
-from aggregate.errors import ConfigError, ScopeError
-from aggregate.models.file_item import FileItem
-from aggregate.paths.secret_files import is_secret
+from aggregate.project.paths import is_secret
+from aggregate.prompt import compose_prompt, open_project, request_for, scope_of
+from aggregate.sending import ModelSelection, prepare_turn
 from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.reaching_out import REFUSED, SECRET, SKIPPED, build, victim
-from tests.project import project
+from tests.projects import project
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from aggregate.chat.request_log import read_request, read_segment
 from aggregate.cli.program import run_program
-from aggregate.compose.numbered_output import request_log_path
-from tests.project import project
+from aggregate.prompt import request_log_path
+from aggregate.sending import read_request
+from aggregate.sending.request_log import read_segment
+from tests.projects import project
 
 VALUES: list[Any] = [
     None,

@@ -11,22 +11,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aggregate import build_tier3_context, run
-from aggregate.agent.answer_selection import select_answer
-from aggregate.agent.item_lists import resolve_reference
-from aggregate.errors import DataReferenceError, OutputError
-from aggregate.models.reference import is_reference
-from aggregate.models.result import (
+from aggregate.agents.goals.answer_selection import select_answer
+from aggregate.agents.goals.item_lists import resolve_reference
+from aggregate.agents.results import merge_outputs
+from aggregate.agents.subagents import SubagentSession
+from aggregate.base.errors import DataReferenceError, OutputError
+from aggregate.base.values import (
     AggregatedResult,
     Answer,
     AnswerKind,
     AnswerSource,
     LabelledOutput,
+    is_reference,
 )
-from aggregate.results.merge import merge_outputs
-from aggregate.results.references import compact_data, load_data_reference, recognise_reference
-from aggregate.subagents import SubagentSession
+from aggregate.prompt import compact_data, load_data_reference, recognise_reference
 from tests.hostile.values import FORGED, forged_reference
-from tests.project import project
+from tests.projects import project
 from tests.rendering import headings
 
 RUNS = [{"km": number} for number in range(500)]

@@ -10,19 +10,24 @@ from typing import Any
 import pytest
 from httpx2 import ReadTimeout
 
-from aggregate.clients import anthropic_api, gemini_api, gemini_cli, openai_api
-from aggregate.clients.anthropic_api import AnthropicApi
-from aggregate.clients.client import Client
-from aggregate.clients.connection import ConnectionLimits
-from aggregate.clients.credentials import ApiKey
-from aggregate.clients.gemini_api import GeminiApi
-from aggregate.clients.openai_api import OpenAiApi
-from aggregate.clients.providers import PROVIDERS, open_client
-from aggregate.clients.retry import Retry
-from aggregate.clients.sdk_errors import SdkErrorTranslator
-from aggregate.errors import ClientSetupError, ProviderError
-from aggregate.models.prompt import Prompt
-from aggregate.models.usage import Usage
+from aggregate.base.errors import ClientSetupError, ProviderError
+from aggregate.base.values import Prompt, Usage
+from aggregate.sending.clients import (
+    PROVIDERS,
+    Client,
+    anthropic_api,
+    gemini_api,
+    gemini_cli,
+    open_client,
+    openai_api,
+)
+from aggregate.sending.clients.anthropic_api import AnthropicApi
+from aggregate.sending.clients.connection import ConnectionLimits
+from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.gemini_api import GeminiApi
+from aggregate.sending.clients.openai_api import OpenAiApi
+from aggregate.sending.clients.retry import Retry
+from aggregate.sending.clients.sdk_errors import SdkErrorTranslator
 from tests.fakes.senders import event, sending
 from tests.hostile.running import ends
 from tests.hostile.servers import answering, black_hole, redirecting, trap

@@ -15,8 +15,8 @@ import pytest
 from aggregate.cli.commands import COMMANDS
 from tests.hostile.planted import Planted, plant
 from tests.hostile.servers import answering
-from tests.project import project
-from tests.sources.repository import git
+from tests.project.repository import git
+from tests.projects import project
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the planted programs are scripts")
 
@@ -43,7 +43,7 @@ FILES = {
     "big0.py": "".join(f"def f{number}():\n    '''{'x' * 500}'''\n" for number in range(2_000)),
     "big1.py": "".join(f"def f{number}():\n    '''{'y' * 500}'''\n" for number in range(2_000)),
     "tools/ask.py": (
-        "import subprocess\nfrom aggregate.tools import tool\n@tool()\ndef ask() -> dict:\n"
+        "import subprocess\nfrom aggregate.agents.tools import tool\n@tool()\ndef ask() -> dict:\n"
         '    """Ask."""\n    subprocess.run(["./asked"])\n    return {"success": True}\n'
     ),
 }
@@ -121,7 +121,7 @@ TRY_ALL = """
 import asyncio, json, os, subprocess, sys
 from pathlib import Path
 import aggregate
-from aggregate.disk.program_guard import guard_process
+from aggregate.base.disk.program_guard import guard_process
 guard_process()
 aggregate.open_project("../other/manual_slop.toml")
 tools = aggregate.ToolRegistry()

@@ -7,20 +7,20 @@ from time import thread_time
 
 import pytest
 
-from aggregate.compose.view_pool import render_all
-from aggregate.models.view import Span, View, ViewMode, ViewRequest
-from aggregate.syntax.deadline import Deadline
-from aggregate.syntax.languages import language_named
-from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches
-from aggregate.syntax.symbols import read_module
-from aggregate.text.turns import turn_texts
-from aggregate.views.rendering import render_view
+from aggregate.base.text import turn_texts
+from aggregate.base.values import Span, View, ViewMode, ViewRequest
+from aggregate.code.syntax import read_module
+from aggregate.code.syntax.deadline import Deadline
+from aggregate.code.syntax.languages import language_named
+from aggregate.code.syntax.parsing import macros_by_end, parse_source, query_matches
+from aggregate.code.views import render_view
+from aggregate.prompt import render_all
 
 _TIMED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, -1))
-from aggregate.compose.view_pool import render_all
-from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.prompt.view_pool import render_all
+from aggregate.base.values.view import View, ViewMode, ViewRequest
 from tests.hostile.test_texts import TEXTS
 for name, (path, build) in TEXTS.items():
     print(name, flush=True)

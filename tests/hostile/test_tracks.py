@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from aggregate.conductor.answer_schema import AnswerSchemaError, checked_answer
-from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.attempt import attempt_assignment
-from aggregate.conductor.tickets_file import load_tickets
-from aggregate.conductor.track import open_track
-from aggregate.conductor.track_spec import SPEC_BYTES, TrackSpec
-from aggregate.errors import ConfigError, TrackError, WorkerError
-from aggregate.models.group import RunStatus
-from aggregate.models.prompt import Prompt
+from aggregate.agents.tracks import open_track
+from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
+from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks.attempt import attempt_assignment
+from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.track_spec import SPEC_BYTES, TrackSpec
+from aggregate.base.errors import ConfigError, TrackError, WorkerError
+from aggregate.base.values import Prompt, RunStatus
 from tests.fakes.conducting import TRACK, Says, conducted, track_project
 from tests.hostile.running import ends
 

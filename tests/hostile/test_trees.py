@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from aggregate import run
-from aggregate.compose.image_files import find_screenshots
-from aggregate.disk.writing import private_folder
-from aggregate.sources.dependency_folders import dependency_folders
-from aggregate.sources.path_resolution import FolderListing
+from aggregate.base.disk import private_folder
+from aggregate.project.files import FolderListing, dependency_folders
+from aggregate.prompt import find_screenshots
 
 _LEVELS = 1500
 

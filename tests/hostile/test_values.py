@@ -17,22 +17,24 @@ from aggregate import (
     build_tier3_context,
     run,
 )
-from aggregate.agent.answer_selection import select_answer
-from aggregate.errors import ConfigError, OutputError
-from aggregate.models.jsonable import json_text, jsonable
-from aggregate.models.result import (
+from aggregate.agents.goals.answer_selection import select_answer
+from aggregate.agents.results import merge_outputs
+from aggregate.agents.results.compile import MetadataBasedResultCompiler
+from aggregate.agents.subagents import SubagentSession
+from aggregate.base.errors import ConfigError, OutputError
+from aggregate.base.values import (
     Answer,
     AnswerKind,
     AnswerSource,
     CompilationContext,
     LabelledOutput,
+    Place,
+    Task,
+    Value,
+    json_text,
+    jsonable,
 )
-from aggregate.models.task import Place, Task
-from aggregate.models.values import Value
-from aggregate.results.compile import MetadataBasedResultCompiler
-from aggregate.results.merge import merge_outputs
-from aggregate.results.references import compact_data, load_data_reference
-from aggregate.subagents import SubagentSession
+from aggregate.prompt import compact_data, load_data_reference
 from tests.hostile.values import (
     ODD,
     SHOWN,
@@ -42,7 +44,7 @@ from tests.hostile.values import (
     UnprintableError,
     anything,
 )
-from tests.project import project
+from tests.projects import project
 
 NOON = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 BUILT_IN = ("concat", "json", "merge", "first", "last")

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import anyio
 from mcp.client.client import Client
 
-from aggregate.index.store import open_index
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Workspace
+from aggregate.project.index import open_index
 
 
 class Said(NamedTuple):

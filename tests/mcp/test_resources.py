@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from aggregate.compose.api import run
+from aggregate.prompt.api import run
 from tests.mcp.serving import Asking, asked
-from tests.project import project
+from tests.projects import project
 
 CONFIG = """\
 [project]

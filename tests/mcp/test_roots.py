@@ -13,17 +13,15 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from aggregate.compose.ranked_files import ReadFiles
-from aggregate.compose.request import Request
-from aggregate.errors import ConfigError
-from aggregate.index.store import open_index
+from aggregate.base.errors import ConfigError
 from aggregate.mcp.roots import config_of_host
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.tools import TOOLS
 from aggregate.mcp.workspace import Progress, Workspace
-from aggregate.tokens.saved_counts import SavedCounts
+from aggregate.project.index import open_index
+from aggregate.prompt import ReadFiles, Request, SavedCounts
 from tests.mcp.serving import Asking, over, workspace
-from tests.project import project
+from tests.projects import project
 
 PATIENCE = 10
 """Seconds until work that goes on counts as never ended: machines are slow at times."""

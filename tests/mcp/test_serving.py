@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from aggregate.mcp.http import http_app
 from aggregate.mcp.server import AgentServer
 from tests.mcp.serving import workspace
-from tests.project import project
+from tests.projects import project
 
 TOKEN = "secret-of-this-test"  # noqa: S105
 

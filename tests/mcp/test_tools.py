@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.base.tokens import count
 from aggregate.mcp.server import AgentServer
-from aggregate.tokens.count import count
 from tests.mcp.serving import Asking, asked, over, workspace
-from tests.project import project
+from tests.projects import project
 
 RETRY = """\
 def retry(call, attempts):

@@ -11,8 +11,8 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from tests.cli.command_line import start
-from tests.project import project
-from tests.sources.repository import ENVIRONMENT, git
+from tests.project.repository import ENVIRONMENT, git
+from tests.projects import project
 
 ROOT = Path(__file__).parents[2]
 WHO = ("-c", "user.name=a", "-c", "user.email=a@example.org")

@@ -10,15 +10,15 @@ from pathlib import Path, PureWindowsPath
 import pytest
 
 import aggregate
-from aggregate.compose.numbered_output import write_numbered
-from aggregate.disk.writing import move_over
-from aggregate.errors import OutputError
-from aggregate.paths.secret_files import is_secret
+from aggregate.base.disk.writing import move_over
+from aggregate.base.errors import OutputError
+from aggregate.project.paths import is_secret
+from aggregate.prompt import write_numbered
 from tests.cli.command_line import program_environment
-from tests.project import project
+from tests.projects import project
 
 PACKAGE = Path(aggregate.__file__).parent
-PROGRAMS = {"sandbox/javascript_worker.py", "sandbox/bubblewrap_runner.py"}
+PROGRAMS = {"agents/sandbox/javascript_worker.py", "agents/sandbox/bubblewrap_runner.py"}
 """Started as programs of their own, on systems that have what they need."""
 POSIX_MODULES = (
     "fcntl",

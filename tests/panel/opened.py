@@ -12,7 +12,7 @@ from aggregate.panel.app import Panel
 from aggregate.panel.event_stream import Broadcast
 from aggregate.panel.protocol import EventData
 from aggregate.panel.session import Session
-from tests.project import project
+from tests.projects import project
 
 TOKEN, KEY = "t" * 32, "k" * 32
 ORIGIN = "http://127.0.0.1:8123"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import aggregate
-from aggregate.compose.audit_file import read_audit
+from aggregate.prompt import read_audit
 from tests.fakes.images import png
 from tests.panel.opened import CONFIG, FILES, HEADERS, Opened, opened
-from tests.project import project
+from tests.projects import project
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.config.edit import changing
 from aggregate.panel.merging import ConflictError, merge
 from aggregate.panel.protocol import EventData, FilesData
 from aggregate.panel.session import Session
+from aggregate.project.configuration import changing
 from tests.panel.opened import CONFIG, FILES, Opened, opened
-from tests.project import project
+from tests.projects import project
 
 
 @pytest.fixture

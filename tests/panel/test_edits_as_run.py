@@ -10,9 +10,9 @@ import pytest
 import aggregate
 from aggregate.panel.composing import Composer
 from aggregate.panel.session import Session
-from tests.compose.test_stream import in_index
 from tests.panel.opened import CONFIG
-from tests.project import project
+from tests.projects import project
+from tests.prompt.test_stream import in_index
 
 _LATER = 2 * 10**18
 """A time long after all files were written, so that what is known of them is relied on."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.disk.user_folders import state_folder
+from aggregate.base.disk import state_folder
 from tests.panel.opened import CONFIG, Opened, opened
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from aggregate.chat.turn import PreparedTurn, prepare_turn
-from aggregate.clients.protocol import ModelRequest, OnText
-from aggregate.errors import ProviderError, ToolError
-from aggregate.models.reply import Reply
-from aggregate.models.usage import Usage
+from aggregate.base.errors import ProviderError, ToolError
+from aggregate.base.values import Reply, Usage
 from aggregate.panel.answer_stream import answer_events
 from aggregate.panel.sending import Sender
+from aggregate.sending import PreparedTurn, prepare_turn
+from aggregate.sending.clients import OnText
+from aggregate.sending.clients.protocol import ModelRequest
 from tests.panel.opened import Opened, opened
 
 

@@ -19,9 +19,9 @@ import pytest
 from click.testing import CliRunner
 from starlette.requests import Request
 
+from aggregate.base.disk import state_folder
+from aggregate.base.errors import ConfigError, ToolError
 from aggregate.cli.panel import panel as command
-from aggregate.disk.user_folders import state_folder
-from aggregate.errors import ConfigError, ToolError
 from aggregate.panel.access import Access
 from aggregate.panel.app import Panel
 from aggregate.panel.event_stream import Broadcast
@@ -29,8 +29,8 @@ from aggregate.panel.json_routes import body_of
 from aggregate.panel.serving import Address, open_listener, server, watch_disk
 from aggregate.panel.session import Session
 from tests.panel.opened import FILES, TOKEN, access
-from tests.project import project
-from tests.sources.repository import git
+from tests.project.repository import git
+from tests.projects import project
 
 _PATIENCE = 20.0
 """Seconds that a loaded machine may take for what takes a moment."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from aggregate.index.store import Index
 from aggregate.panel.serving import watch_disk
 from aggregate.panel.session import Session
+from aggregate.project.index import Index
 from tests.panel.opened import FILES, Opened, opened
-from tests.project import project
+from tests.projects import project
 
 
 @pytest.fixture

@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from aggregate.ranking.change_words import change_words, first_line
+from aggregate.ranking import (
+    ChangedLines,
+    Commit,
+    Question,
+    change_words,
+    first_line,
+    read_task,
+    terms_in,
+)
 from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.question import ChangedLines, Commit, Question
-from aggregate.ranking.task_text import read_task
-from aggregate.ranking.terms import terms_in
 from tests.fakes.corpus import FakeCorpus
 
 ROUTER = """\

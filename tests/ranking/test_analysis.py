@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.ranking.analyse import analyse
-from aggregate.ranking.analysis import Analysis
-from aggregate.ranking.terms import terms_in
+from aggregate.ranking import Analysis, analyse, terms_in
 from tests.ranking.test_pieces import LINES, PYTHON
 
 

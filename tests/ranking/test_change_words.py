@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.change_words import change_words, first_line
+from aggregate.ranking import change_words, first_line
 
 LINES = {
     "Release 2.1.0": {"releas", "versionnumber"},

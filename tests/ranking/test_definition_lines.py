@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from aggregate.ranking.definition_lines import definition_name
+from aggregate.ranking import definition_name
 
 
 @pytest.mark.parametrize(

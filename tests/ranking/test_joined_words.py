@@ -2,9 +2,9 @@
 
 import pytest
 
+from aggregate.ranking import rank
 from aggregate.ranking.joined_words import joined_neighbours
 from aggregate.ranking.mentions import joined_words
-from aggregate.ranking.rank import rank
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, inquiry
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from aggregate.ranking import rank
 from aggregate.ranking.mentions import (
     named_definitions,
     named_files,
@@ -9,7 +10,6 @@ from aggregate.ranking.mentions import (
     traced_places,
     used_identifiers,
 )
-from aggregate.ranking.rank import rank
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.corpus import FileFacts
+from aggregate.ranking import FileFacts
 from aggregate.ranking.path_kinds import PathKind, kinds_of
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.ranking.analyse import analyse
+from aggregate.ranking import analyse
 from aggregate.ranking.pieces import MOST_LINES
 
 PYTHON = '''\

@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregate.models.choice import Missing
+from aggregate.base.values import Missing
+from aggregate.ranking import WEIGHTS, ChangedLines, Question, Ranking, rank, read_task
 from aggregate.ranking.query_terms import MOST_TERMS, query_terms
-from aggregate.ranking.question import ChangedLines, Question
-from aggregate.ranking.rank import features, rank
-from aggregate.ranking.ranking import Ranking
-from aggregate.ranking.task_text import read_task
-from aggregate.ranking.weights import WEIGHTS
+from aggregate.ranking.rank import features
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import PROJECT, ask, commit, project
 

@@ -1,7 +1,6 @@
 """Past commits that a task resembles."""
 
-from aggregate.ranking.question import Commit
-from aggregate.ranking.similar_commits import similar_commits
+from aggregate.ranking import Commit, similar_commits
 
 
 def commit(*terms: str) -> Commit:

@@ -1,7 +1,6 @@
 """The order without a question."""
 
-from aggregate.ranking.question import Question
-from aggregate.ranking.rank import rank
+from aggregate.ranking import Question, rank
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import project
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aggregate.ranking import read_task
 from aggregate.ranking.question import NamedPlace, TaskText
-from aggregate.ranking.task_text import read_task
 
 TASK = """\
 fix(http): `retry_loop` drops Session.send when the server closes

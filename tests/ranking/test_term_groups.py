@@ -5,10 +5,17 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.ranking.analyse import analyse
-from aggregate.ranking.analysis import Analysis
-from aggregate.ranking.term_groups import MOST_MEMBERS, NameGroup, TermGroup, pack_names, pack_terms
-from aggregate.ranking.terms import term_hash, terms_in
+from aggregate.ranking import (
+    MOST_MEMBERS,
+    Analysis,
+    NameGroup,
+    TermGroup,
+    analyse,
+    pack_names,
+    pack_terms,
+    term_hash,
+    terms_in,
+)
 
 PARTS = [
     "class Shape:",

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.ranking.terms import hashed_terms, split_identifier, stem, term_hash, terms_in
+from aggregate.ranking import term_hash, terms_in
+from aggregate.ranking.terms import hashed_terms, split_identifier, stem
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What the functions of a traceback had called: the fault may lie in one that has returned."""
 
-from aggregate.ranking.rank import rank
+from aggregate.ranking import rank
 from aggregate.ranking.references import Resolver
 from aggregate.ranking.traced_calls import called_before, traced_calls
 from tests.fakes.corpus import FakeCorpus

@@ -21,9 +21,9 @@ from simulation.replay import Commit, make_replay
 from simulation.sim_base import run_sim
 from simulation.wire_cache import WireCache, compare
 
-from aggregate.models.usage import Usage
-from aggregate.tokens.count import count
-from tests.project import project
+from aggregate.base.tokens import count
+from aggregate.base.values import Usage
+from tests.projects import project
 
 ROOT = Path(__file__).parents[2]
 COMMITS = 3

@@ -8,7 +8,7 @@ from simulation.fit_weights import fit_all, table
 from simulation.observed_tasks import Observed, load_observed, save_observed
 from simulation.softmax_fit import Example, fit, mean_likelihood
 
-from aggregate.ranking.weights import WEIGHTS
+from aggregate.ranking import WEIGHTS
 
 TRUE = np.array([3.0, -2.0, 0.0])
 START = np.array([1.0, 1.0, 1.0])

@@ -8,7 +8,7 @@ from simulation.instant import COLD, EDITED, WARM, Workshop
 from simulation.processes import FailedJobError, Job, compare, try_once
 from simulation.rivals import FULL, QUIET, Rival, command_of, count_shown, installed_rivals
 
-from tests.project import project
+from tests.projects import project
 
 
 def job(folder: Path, code: str) -> Job:

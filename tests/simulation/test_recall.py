@@ -14,8 +14,8 @@ from simulation.recall_metrics import changed_definitions, read_blocks, recall, 
 from simulation.task_commits import ChangedFile, Kind, TaskCommit, Tree, kind_of, task_commits
 from simulation.task_rivals import AiderMap, read_arrowed, read_fragments, read_headed
 
-from aggregate.sections.files import file_block
-from tests.project import project
+from aggregate.prompt.sections.files import file_block
+from tests.projects import project
 
 SHAPE = """\
 import math

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from simulation.task_speed import TASKS, commit_all, copy_many, questions_here
 
-from tests.project import project
+from tests.projects import project
 
 
 def test_questions_and_edits(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 
 import os
 
+from aggregate.base.disk import guard_process
 from aggregate.cli import lazy
-from aggregate.disk.program_guard import guard_process
 
 
 def main() -> None:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aggregate.base.disk import read_text
+from aggregate.base.values import AUTO, Amount, Place, Task, parse_amount
 from aggregate.cli import lazy
 from aggregate.cli.commands import is_sentence
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.sections import section
 from aggregate.cli.stdin import read_input
-from aggregate.compose.asking import parse_place
-from aggregate.config.load import Project
-from aggregate.disk.reading import read_text
-from aggregate.models.amounts import AUTO, Amount, parse_amount
-from aggregate.models.task import Place, Task
+from aggregate.project.configuration import Project
+from aggregate.prompt import parse_place
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

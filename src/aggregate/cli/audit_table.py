@@ -3,10 +3,9 @@
 import shutil
 from collections.abc import Sequence
 
+from aggregate.base.values import Audit, FileChoice
 from aggregate.cli.output import is_terminal, write_rendered, write_rows
-from aggregate.compose.audit_text import footing_lines, heading_lines, row_lines, table_lines
-from aggregate.models.audit import Audit
-from aggregate.models.choice import FileChoice
+from aggregate.prompt import footing_lines, heading_lines, row_lines, table_lines
 
 
 def print_audit(audit: Audit, *, title: str = "") -> None:

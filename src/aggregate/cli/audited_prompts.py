@@ -4,13 +4,18 @@ import os
 import re
 from pathlib import Path
 
-from aggregate.chat.request_log import find_prompt
-from aggregate.compose.audit_file import newest_audited, read_audit
-from aggregate.compose.numbered_output import audit_path, numbered_files, request_log_path
-from aggregate.compose.request import Request
-from aggregate.disk.reading import is_file
-from aggregate.errors import ConfigError
-from aggregate.models.audit import Audit
+from aggregate.base.disk import is_file
+from aggregate.base.errors import ConfigError
+from aggregate.base.values import Audit
+from aggregate.prompt import (
+    Request,
+    audit_path,
+    newest_audited,
+    numbered_files,
+    read_audit,
+    request_log_path,
+)
+from aggregate.sending import find_prompt
 
 _HOW = "aggregate run with --task or --budget records what its prompt is made of"
 

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.errors import ConfigError
 from aggregate.cli.commands import Described
 from aggregate.cli.options import json_option
 from aggregate.cli.output import warn, write_path, write_result, write_rows
-from aggregate.errors import ConfigError
-from aggregate.index.report import clear_index, read_report
-from aggregate.index.settings import byte_limit, index_path
+from aggregate.project.index import byte_limit, clear_index, index_path, read_report
 
 
 @click.group(cls=Described, invoke_without_command=True, subcommand_metavar="[COMMAND] [ARGS]...")

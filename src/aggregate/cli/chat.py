@@ -8,7 +8,7 @@ from time import time
 
 import click
 
-from aggregate.chat.keep_alive import renew_until
+from aggregate.base.errors import AggregateError
 from aggregate.cli.chat_commands import Leave, completions, is_command, run_command
 from aggregate.cli.chat_input import MessageInput, message_input
 from aggregate.cli.chat_session import ChatSession, ChatSettings
@@ -16,9 +16,9 @@ from aggregate.cli.chat_setting_commands import who
 from aggregate.cli.opened_project import KEEP, open_asked_project
 from aggregate.cli.output import say, say_aside
 from aggregate.cli.turn import TurnArguments, output_options, turn_options
-from aggregate.config.load import Project
-from aggregate.errors import AggregateError
-from aggregate.sources.history_reader import DEFAULT
+from aggregate.project.configuration import Project
+from aggregate.project.history import DEFAULT
+from aggregate.sending import renew_until
 
 
 @click.command()

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import click
 
-from aggregate.chat.discussions import fork_discussion, project_discussion
-from aggregate.chat.send_plan import plan_lines
+from aggregate.base.text import did_you_mean
+from aggregate.base.values import AUTO, Section
 from aggregate.cli.chat_session import ChatSession, with_selection
 from aggregate.cli.chat_setting_commands import (
     AS_CONFIGURED,
@@ -22,13 +22,10 @@ from aggregate.cli.chat_setting_commands import (
     set_temperature,
 )
 from aggregate.cli.output import say
-from aggregate.clients.capabilities import Effort
-from aggregate.clients.providers import NAMES
-from aggregate.compose.project import shared_personas
-from aggregate.models.amounts import AUTO
-from aggregate.models.prompt import Section
-from aggregate.sources.history_reader import DEFAULT, NO_DISCUSSION, named_discussions
-from aggregate.text.suggestions import did_you_mean
+from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
+from aggregate.prompt import shared_personas
+from aggregate.sending import fork_discussion, plan_lines, project_discussion
+from aggregate.sending.clients import NAMES, Effort
 
 _PLANNED = "And?"
 """What a plan is made for where no message is named and nothing was asked yet."""

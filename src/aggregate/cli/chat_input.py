@@ -8,8 +8,8 @@ from typing import Final, Protocol
 
 import click
 
+from aggregate.base.disk import SETTINGS_BYTES
 from aggregate.cli.output import is_terminal
-from aggregate.disk.reading import SETTINGS_BYTES
 
 try:
     import readline

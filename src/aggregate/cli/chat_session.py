@@ -7,21 +7,29 @@ from decimal import Decimal
 from time import time
 from typing import Any
 
-from aggregate.chat.cache_settings import cache_settings
-from aggregate.chat.discussions import last_exchange, project_discussion, take_back
-from aggregate.chat.keep_alive import KeepAlive
-from aggregate.chat.model_selection import SelectedModel, select_model
-from aggregate.chat.send_plan import dollars, price
-from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn
+from aggregate.base.errors import ConfigError
+from aggregate.base.values import Usage
 from aggregate.cli.asking import seeds_of
 from aggregate.cli.compaction import compact
 from aggregate.cli.output import say, say_aside, warn, warn_all
 from aggregate.cli.turn import checked_message, deliver, notes_on, prepare
-from aggregate.compose.asking import for_reader
-from aggregate.config.load import Project
-from aggregate.errors import ConfigError
-from aggregate.models.usage import Usage
-from aggregate.sources.history_reader import DEFAULT, NO_DISCUSSION
+from aggregate.project.configuration import Project
+from aggregate.project.history import DEFAULT, NO_DISCUSSION
+from aggregate.prompt import for_reader
+from aggregate.sending import (
+    CompletedTurn,
+    KeepAlive,
+    ModelSelection,
+    PreparedTurn,
+    SelectedModel,
+    cache_settings,
+    dollars,
+    last_exchange,
+    price,
+    project_discussion,
+    select_model,
+    take_back,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,12 @@ from dataclasses import replace
 
 import click
 
-from aggregate.chat.model_selection import SelectedModel
-from aggregate.chat.send_settings import COMPANIES
+from aggregate.base.values import parse_amount
 from aggregate.cli.chat_session import ChatSession, ChatSettings, with_selection
 from aggregate.cli.output import say
-from aggregate.clients.capabilities import Effort
-from aggregate.clients.providers import NAMES, provider_of_model
-from aggregate.config.user import user_config
-from aggregate.models.amounts import parse_amount
+from aggregate.project.configuration import user_config
+from aggregate.sending import COMPANIES, SelectedModel
+from aggregate.sending.clients import NAMES, Effort, provider_of_model
 
 AS_CONFIGURED = "none"
 """Takes a setting of this session back."""

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.errors import AggregateError
 from aggregate.cli.options import json_option, quiet_option, scope_options
 from aggregate.cli.output import say, write_result, write_rows
 from aggregate.cli.path_arguments import with_meant
-from aggregate.compose.api import compose_prompt
-from aggregate.compose.project import open_project, request_for
-from aggregate.config.discover import nearest_config
-from aggregate.errors import AggregateError
+from aggregate.project.configuration import nearest_config
+from aggregate.prompt import compose_prompt, open_project, request_for
 
 _REMARK = "NOTE: "
 """What a warning begins with that says what a glob leaves out by design, such as binary files."""

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
+from aggregate.base.disk import find_program
+from aggregate.base.errors import OutputError
 from aggregate.cli.output import write_to_terminal
-from aggregate.disk.programs import find_program
-from aggregate.errors import OutputError
 
 _SECONDS: Final = 5
 """For all programs together: each takes the text and goes into the background at once, or has nobody to give it to."""

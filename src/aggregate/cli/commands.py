@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.exceptions import NoSuchCommand
 
+from aggregate.base.disk import guard_project
+from aggregate.base.errors import StateError
 from aggregate.cli import lazy
-from aggregate.disk.program_guard import guard_project
-from aggregate.errors import StateError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -2,9 +2,6 @@
 
 import json
 
-from aggregate.chat.compaction import compact_discussion, prepare_compaction
-from aggregate.chat.model_selection import ModelSelection
-from aggregate.chat.prepared_compaction import CompletedCompaction, PreparedCompaction
 from aggregate.cli.output import (
     say,
     warn,
@@ -16,9 +13,16 @@ from aggregate.cli.output import (
 )
 from aggregate.cli.send_report import answer_data, usage_sentence
 from aggregate.cli.turn import say_wait
-from aggregate.compose.asking import for_reader
-from aggregate.config.load import Project
-from aggregate.sources.history_reader import DEFAULT
+from aggregate.project.configuration import Project
+from aggregate.project.history import DEFAULT
+from aggregate.prompt import for_reader
+from aggregate.sending import (
+    CompletedCompaction,
+    ModelSelection,
+    PreparedCompaction,
+    compact_discussion,
+    prepare_compaction,
+)
 
 
 def compact(

@@ -10,11 +10,10 @@ import click
 from click.shell_completion import ShellComplete, get_completion_class
 from platformdirs import user_data_path
 
+from aggregate.base.disk import home_folder, replace_text
+from aggregate.base.errors import OutputError
+from aggregate.base.text import BrokenBlockError, with_block, without_block
 from aggregate.cli.output import say, write_path, write_result
-from aggregate.disk.user_folders import home_folder
-from aggregate.disk.writing import replace_text
-from aggregate.errors import OutputError
-from aggregate.text.marked_block import BrokenBlockError, with_block, without_block
 
 _HEADER: Final = "# Written by aggregate completion --install; --uninstall removes it.\n"
 _VARIABLE: Final = "_AGGREGATE_COMPLETE"

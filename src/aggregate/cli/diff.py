@@ -4,15 +4,13 @@ from pathlib import Path
 
 import click
 
-from aggregate.chat.request_log import find_prompt, read_request
+from aggregate.base.errors import ConfigError
 from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
-from aggregate.compose.audit_file import read_audit
-from aggregate.compose.manifest import compare_manifests
-from aggregate.compose.project import request_for
-from aggregate.errors import ConfigError
-from aggregate.prompt_cache.prefix_diff import compare_prefixes
+from aggregate.prompt import compare_manifests, read_audit, request_for
+from aggregate.sending import find_prompt, read_request
+from aggregate.sending.cache import compare_prefixes
 
 
 @click.command()

@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import click
 
-from aggregate.chat.discussions import delete_discussion, fork_discussion, project_discussion
+from aggregate.base.errors import ConfigError
+from aggregate.base.tokens import count
 from aggregate.cli.commands import Described
 from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import complete_discussions, config_option, json_option
 from aggregate.cli.output import say, write_path, write_result, write_rows
-from aggregate.compose.discussions import DiscussionTurns
-from aggregate.config.load import Project
-from aggregate.errors import ConfigError
-from aggregate.sections.discussion import build_discussion_section
-from aggregate.sources.history_reader import DEFAULT, named_discussions
-from aggregate.tokens.count import count
+from aggregate.project.configuration import Project
+from aggregate.project.history import DEFAULT, named_discussions
+from aggregate.prompt import DiscussionTurns
+from aggregate.prompt.sections import build_discussion_section
+from aggregate.sending import delete_discussion, fork_discussion, project_discussion
 
 
 @click.group(cls=Described)

@@ -6,21 +6,17 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.errors import ConfigError
+from aggregate.base.text import path_meant
+from aggregate.base.values import Audit, FileChoice
 from aggregate.cli.audit_table import print_audit, print_rows
 from aggregate.cli.audited_prompts import audited_prompt, is_prompt, newest_prompt
 from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import write_result
 from aggregate.cli.path_arguments import from_here
-from aggregate.compose.audit_data import audit_data, row_data
-from aggregate.compose.focus import is_named
-from aggregate.compose.project import request_for
-from aggregate.compose.request import Request
-from aggregate.errors import ConfigError
-from aggregate.models.audit import Audit
-from aggregate.models.choice import FileChoice
-from aggregate.paths.globs import compile_glob, is_glob
-from aggregate.text.suggestions import path_meant
+from aggregate.project.paths import compile_glob, is_glob
+from aggregate.prompt import Request, audit_data, is_named, request_for, row_data
 
 
 @click.command()

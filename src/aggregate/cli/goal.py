@@ -6,18 +6,16 @@ from pathlib import Path
 
 import click
 
-from aggregate.agent import ChatModel, GoalResult, Limit, Model, NeuronAgent, read_script
+from aggregate.agents.goals import ChatModel, GoalResult, Limit, Model, NeuronAgent, read_script
+from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.cli import lazy
 from aggregate.cli.goal_limits import LIMIT_EXIT, goal_limits, limit_options
 from aggregate.cli.goal_resumption import begin_record, resume_record, resumption_options
 from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.options import config_option, json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
-from aggregate.clients.own_models import cache_policy
-from aggregate.clients.providers import open_client
-from aggregate.clients.redacting_client import with_redaction
-from aggregate.compose.project import redaction_for
-from aggregate.tools import ToolRegistry, standard_tools
+from aggregate.prompt import redaction_for
+from aggregate.sending.clients import cache_policy, open_client, with_redaction
 
 _SIGN = "⚠️  Warning: "
 """How a result begins its warning of failed steps (D-73); the command says by itself that it is one."""

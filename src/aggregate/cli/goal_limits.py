@@ -6,13 +6,10 @@ from typing import Final
 
 import click
 
-from aggregate.agent import EngineLimits
+from aggregate.agents.goals import EngineLimits
 from aggregate.cli.options import FiniteRange
 from aggregate.cli.output import warn
-from aggregate.config.discover import nearest_config
-from aggregate.config.load import load_config
-from aggregate.config.schema import GoalTable
-from aggregate.config.user import user_config
+from aggregate.project.configuration import GoalTable, load_config, nearest_config, user_config
 
 LIMIT_EXIT: Final = 3
 """The exit code of a goal that ended at a limit."""

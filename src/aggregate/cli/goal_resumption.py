@@ -6,10 +6,15 @@ from typing import Final
 
 import click
 
-from aggregate.agent.goal_records import new_record, recorded, records_folder, unfinished_goals
-from aggregate.agent.recorded_goal import RecordedGoal
+from aggregate.agents.goals import (
+    RecordedGoal,
+    new_record,
+    recorded,
+    records_folder,
+    unfinished_goals,
+)
+from aggregate.base.errors import StateError
 from aggregate.cli.output import say, warn
-from aggregate.errors import StateError
 
 REPEAT: Final = "repeat"
 _SHOWN: Final = 200

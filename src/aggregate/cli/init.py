@@ -5,23 +5,25 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.errors import ConfigError, OutputError
+from aggregate.base.values import Amount
 from aggregate.cli.asking import budget_option
 from aggregate.cli.options import new_config_option
 from aggregate.cli.output import say, write_path
-from aggregate.compose.api import compose_prompt
-from aggregate.compose.project import open_project, request_for
-from aggregate.compose.request import Request
-from aggregate.compose.request_files import select_files
-from aggregate.config.template import first_config
-from aggregate.errors import ConfigError, OutputError
-from aggregate.models.amounts import Amount
-from aggregate.paths.ignore_rules import IgnoreRules
-from aggregate.sources.dependency_folders import dependency_folders
-from aggregate.sources.gitignore import append_folders, unignored
-from aggregate.sources.path_resolution import FolderListing
-from aggregate.syntax.languages import LANGUAGES, LanguageKind
-from aggregate.tokens.count import count_prompt
-from aggregate.views.dispatch import NOTEBOOK_SUFFIX
+from aggregate.code.syntax import LANGUAGES, LanguageKind
+from aggregate.code.views import NOTEBOOK_SUFFIX
+from aggregate.project.configuration import first_config
+from aggregate.project.files import FolderListing, dependency_folders
+from aggregate.project.git import append_folders, unignored
+from aggregate.project.paths import IgnoreRules
+from aggregate.prompt import (
+    Request,
+    compose_prompt,
+    count_prompt,
+    open_project,
+    request_for,
+    select_files,
+)
 
 _COUNTED = 2000
 """Files up to which tokens are counted at once; more take as long as a run."""

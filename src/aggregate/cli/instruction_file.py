@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.config.toml import parse_untrusted_toml
-from aggregate.disk.reading import read_text
-from aggregate.errors import ConfigError
+from aggregate.base.disk import read_text
+from aggregate.base.errors import ConfigError
+from aggregate.project.configuration import parse_untrusted_toml
 
 USED: Final = ("goal", "description")
 _ESCAPES: Final = {"n": "\n", "t": "\t"}

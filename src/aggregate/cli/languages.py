@@ -3,7 +3,7 @@
 import click
 
 from aggregate.cli.output import write_rows
-from aggregate.syntax.languages import HOW_TO_INSTALL, LANGUAGES
+from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
 
 
 @click.command()

@@ -15,8 +15,6 @@ if (
     from rich.console import Console as Console
     from rich.progress import Progress as Progress
 
-    from aggregate.chat.audit_recorder import AuditRecorder as AuditRecorder
-    from aggregate.chat.gemini_caching import prune_caches as prune_caches
     from aggregate.cli.audit_table import print_audit as print_audit
     from aggregate.cli.clipboard import copy_to_clipboard as copy_to_clipboard
     from aggregate.cli.conduct.start import start_track as start_track
@@ -25,44 +23,46 @@ if (
     from aggregate.cli.trace_tree import draw_trace as draw_trace
     from aggregate.cli.watched_request import AskedAgain as AskedAgain
     from aggregate.cli.watched_run import watch_run as watch_run
-    from aggregate.clients.model_choice import exceeded_window as exceeded_window
-    from aggregate.compose.audit import audit_of as audit_of
-    from aggregate.compose.audit_data import audit_data as audit_data
-    from aggregate.compose.audit_schema import audit_schema as audit_schema
-    from aggregate.compose.file_stats import largest_folders as largest_folders
-    from aggregate.compose.ranked_files import file_scores as file_scores
-    from aggregate.config.schema import json_schema as json_schema
     from aggregate.mcp.http import new_token as new_token
     from aggregate.mcp.serving import serve_on_http as serve_on_http
     from aggregate.mcp.serving import serve_on_stdio as serve_on_stdio
     from aggregate.panel.serving import serve_panel as serve_panel
-    from aggregate.tokens.count import PromptTokens as PromptTokens
-    from aggregate.tokens.count import count_prompt as count_prompt
-    from aggregate.tokens.segment_counter import SegmentCounter as SegmentCounter
+    from aggregate.project.configuration.schema import json_schema as json_schema
+    from aggregate.prompt.audit import audit_of as audit_of
+    from aggregate.prompt.audit_data import audit_data as audit_data
+    from aggregate.prompt.audit_schema import audit_schema as audit_schema
+    from aggregate.prompt.file_stats import largest_folders as largest_folders
+    from aggregate.prompt.ranked_files import file_scores as file_scores
+    from aggregate.prompt.segment_counter import SegmentCounter as SegmentCounter
+    from aggregate.prompt.token_counts import PromptTokens as PromptTokens
+    from aggregate.prompt.token_counts import count_prompt as count_prompt
+    from aggregate.sending.audit_recorder import AuditRecorder as AuditRecorder
+    from aggregate.sending.clients.model_choice import exceeded_window as exceeded_window
+    from aggregate.sending.gemini_caching import prune_caches as prune_caches
 
 HOMES = {
     "AskedAgain": "aggregate.cli.watched_request",
-    "AuditRecorder": "aggregate.chat.audit_recorder",  # prompts for neither task nor budget have no account
+    "AuditRecorder": "aggregate.sending.audit_recorder",  # prompts for neither task nor budget have no account
     "CompletionItem": "click.shell_completion",  # while a shell completes alone
     "Console": "rich.console",  # rich adds a twelfth to the time of a run, and draws on a terminal alone
     "Progress": "rich.progress",
-    "PromptTokens": "aggregate.tokens.count",  # a quiet run tells of no tokens
-    "SegmentCounter": "aggregate.tokens.segment_counter",
-    "audit_data": "aggregate.compose.audit_data",
-    "audit_of": "aggregate.compose.audit",
-    "audit_schema": "aggregate.compose.audit_schema",  # one of two, each asked for by itself
+    "PromptTokens": "aggregate.prompt.token_counts",  # a quiet run tells of no tokens
+    "SegmentCounter": "aggregate.prompt.segment_counter",
+    "audit_data": "aggregate.prompt.audit_data",
+    "audit_of": "aggregate.prompt.audit",
+    "audit_schema": "aggregate.prompt.audit_schema",  # one of two, each asked for by itself
     "copy_to_clipboard": "aggregate.cli.clipboard",
-    "count_prompt": "aggregate.tokens.count",
+    "count_prompt": "aggregate.prompt.token_counts",
     "draw_trace": "aggregate.cli.trace_tree",
-    "exceeded_window": "aggregate.clients.model_choice",  # one run in thousands is that large
-    "file_scores": "aggregate.compose.ranked_files",  # most lists of files are for no task
+    "exceeded_window": "aggregate.sending.clients.model_choice",  # one run in thousands is that large
+    "file_scores": "aggregate.prompt.ranked_files",  # most lists of files are for no task
     "format_exception": "traceback",  # for who debugs
-    "json_schema": "aggregate.config.schema",
-    "largest_folders": "aggregate.compose.file_stats",
+    "json_schema": "aggregate.project.configuration.schema",
+    "largest_folders": "aggregate.prompt.file_stats",
     "new_token": "aggregate.mcp.http",  # what serves agents needs an extra
     "print_audit": "aggregate.cli.audit_table",  # draws with rich
     "print_tracks": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick
-    "prune_caches": "aggregate.chat.gemini_caching",  # loads the clients
+    "prune_caches": "aggregate.sending.gemini_caching",  # loads the clients
     "run_process": "aggregate.cli.program",  # nothing is loaded before PATH is clean
     "serve_on_http": "aggregate.mcp.serving",
     "serve_on_stdio": "aggregate.mcp.serving",

@@ -10,12 +10,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from aggregate.agents.tracks import Ticket, TicketEvent, TicketState, account, dollars, duration
+from aggregate.base.text import printable
 from aggregate.cli.output import is_terminal, say
-from aggregate.conductor.report import account, dollars, duration
-from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.track_events import TicketEvent, TicketState
-from aggregate.sections.subagent_results import one_line
-from aggregate.text.terminal import printable
+from aggregate.prompt.sections import one_line
 
 _ROWS = 20
 """Tickets that are shown: they fit onto a terminal of 24 lines."""

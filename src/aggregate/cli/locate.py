@@ -7,20 +7,17 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.disk import CONTENT_BYTES, read_bytes
+from aggregate.base.errors import ConfigError
+from aggregate.base.text import path_meant
+from aggregate.base.values import Audit, FileChoice, Level, Origin, OriginKind, SourceMap
 from aggregate.cli.audited_prompts import audited_prompt, is_prompt, newest_prompt
 from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_rows
 from aggregate.cli.path_arguments import from_here
-from aggregate.compose.project import request_for
-from aggregate.compose.request import Request
-from aggregate.disk.reading import CONTENT_BYTES, read_bytes
-from aggregate.errors import ConfigError
-from aggregate.models.audit import Audit
-from aggregate.models.choice import FileChoice, Level
-from aggregate.models.source_map import Origin, OriginKind, SourceMap
-from aggregate.sources.file_content import decode
-from aggregate.text.suggestions import path_meant
+from aggregate.project.files import decode
+from aggregate.prompt import Request, request_for
 
 _PLACE = re.compile(r"(.+):([0-9]{1,10})", re.DOTALL)
 

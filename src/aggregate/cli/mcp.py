@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.errors import ConfigError
 from aggregate.cli import lazy
 from aggregate.cli.opened_project import is_named, open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say
-from aggregate.clients.address import host_in_url, is_loopback_host
-from aggregate.errors import ConfigError
-from aggregate.mcp.pages import CAP, LEAST_CAP
+from aggregate.mcp import CAP, LEAST_CAP
+from aggregate.sending.clients import host_in_url, is_loopback_host
 
 _TOKEN_VARIABLE = "AGGREGATE_MCP_TOKEN"  # noqa: S105 - a name
 _MOST_CAP = 100_000

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from aggregate.compose.project import open_project
-from aggregate.config.load import Project, unconfigured
-from aggregate.disk.roots import real_path
-from aggregate.errors import ConfigError
+from aggregate.base.disk import real_path
+from aggregate.base.errors import ConfigError
+from aggregate.project.configuration import Project, unconfigured
+from aggregate.prompt import open_project
 
 KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.base.values import ALLOW_OUTSIDE, ALLOW_SECRETS, GeneratedView
 from aggregate.cli import lazy
-from aggregate.config.discover import CONFIG_NAME, nearest_config
-from aggregate.models.generated import GeneratedView
-from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS
-from aggregate.sources.history_reader import DEFAULT, named_discussions
+from aggregate.project.configuration import CONFIG_NAME, nearest_config
+from aggregate.project.history import DEFAULT, named_discussions
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

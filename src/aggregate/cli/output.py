@@ -11,9 +11,8 @@ from typing import TextIO
 
 import click
 
-from aggregate.errors import OutputError
-from aggregate.text.grouped_warnings import group_warnings
-from aggregate.text.terminal import printable
+from aggregate.base.errors import OutputError
+from aggregate.base.text import group_warnings, printable
 
 _BLOCK_BYTES = 1 << 16
 """What is written at once of a body that comes in pieces."""

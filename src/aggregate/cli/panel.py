@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.errors import ConfigError
 from aggregate.cli import lazy
 from aggregate.cli.opened_project import open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result
-from aggregate.errors import ConfigError
 
 
 @click.command()

@@ -4,11 +4,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from aggregate.compose.selection import display_path
-from aggregate.models.rendered_file import FileRow
-from aggregate.paths.globs import is_glob, split_root
-from aggregate.text.fences import heading_text
-from aggregate.text.suggestions import nearest_path
+from aggregate.base.text import heading_text, nearest_path
+from aggregate.base.values import FileRow
+from aggregate.project.paths import is_glob, split_root
+from aggregate.prompt import display_path
 
 
 def from_here(paths: Iterable[str], base_dir: Path) -> tuple[str, ...]:

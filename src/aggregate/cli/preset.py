@@ -4,18 +4,15 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.values import Amount, ContextPreset, FileItem
 from aggregate.cli.asking import budget_option
 from aggregate.cli.commands import Described
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, warn_all, write_result, write_rows
 from aggregate.cli.path_arguments import from_here
-from aggregate.compose.project import open_project, request_for
-from aggregate.config.load import load_config
-from aggregate.config.user import global_config_path
-from aggregate.models.amounts import Amount
-from aggregate.models.file_item import FileItem
-from aggregate.models.preset import ContextPreset
-from aggregate.presets.store import ContextPresetManager, preset_toml
+from aggregate.project.configuration import global_config_path, load_config
+from aggregate.project.presets import ContextPresetManager, preset_toml
+from aggregate.prompt import open_project, request_for
 
 
 @click.group(cls=Described)

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli import lazy
-from aggregate.cli.commands import Commands
-from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
-from aggregate.errors import (
+from aggregate.base.errors import (
     AggregateError,
     ClientSetupError,
     ConfigError,
@@ -22,6 +19,9 @@ from aggregate.errors import (
     ToolError,
     TrackError,
 )
+from aggregate.cli import lazy
+from aggregate.cli.commands import Commands
+from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
 
 FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130
 """Exit codes; ``BUG`` is the one that ``sysexits.h`` has for an error of the program itself."""

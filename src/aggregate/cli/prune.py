@@ -8,8 +8,7 @@ from aggregate.cli import lazy
 from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import warn_all, write_path
-from aggregate.compose.numbered_output import prune_outputs
-from aggregate.compose.project import request_for
+from aggregate.prompt import prune_outputs, request_for
 
 
 @click.command()

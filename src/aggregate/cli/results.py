@@ -8,17 +8,15 @@ from typing import Any
 
 import click
 
+from aggregate.agents.results import compile_results, merge_outputs
+from aggregate.agents.subagents import envelope
+from aggregate.base.errors import ConfigError
+from aggregate.base.text import result_text
+from aggregate.base.values import CompilationContext, LabelledOutput, json_text
 from aggregate.cli.commands import Described
 from aggregate.cli.output import warn, write_result
-from aggregate.errors import ConfigError
-from aggregate.models.jsonable import json_text
-from aggregate.models.result import CompilationContext, LabelledOutput
-from aggregate.results.compile import compile_results
-from aggregate.results.merge import merge_outputs
-from aggregate.sections.subagent_results import one_line, results_segments
-from aggregate.sources.file_content import read_file
-from aggregate.subagents import envelope
-from aggregate.text.result_text import result_text
+from aggregate.project.files import read_file
+from aggregate.prompt.sections import one_line, results_segments
 
 _FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 _TEXT = click.option(

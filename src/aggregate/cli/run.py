@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aggregate.chat.prompt_meter import PromptMeter
-from aggregate.chat.request_log import log_written_prompt
+from aggregate.base.values import Amount
 from aggregate.cli import lazy
 from aggregate.cli.asking import read_task, task_argument, task_options, typed_places
 from aggregate.cli.opened_project import KEEP, open_asked_project
@@ -28,18 +27,21 @@ from aggregate.cli.run_report import print_report, report_data, report_warnings
 from aggregate.cli.sections import SectionedCommand
 from aggregate.cli.termination import orderly_termination
 from aggregate.cli.timings import timings_data, timings_option
-from aggregate.compose.api import compose_prompt, stream_prompt
-from aggregate.compose.asking import for_reader
-from aggregate.compose.assemble import ComposedPrompt
-from aggregate.compose.numbered_output import write_numbered
-from aggregate.compose.project import request_for
-from aggregate.compose.request import Request
-from aggregate.config.load import Project
-from aggregate.index.store import Index, open_index
-from aggregate.models.amounts import Amount
+from aggregate.project.configuration import Project
+from aggregate.project.index import Index, open_index
+from aggregate.prompt import (
+    ComposedPrompt,
+    Request,
+    compose_prompt,
+    for_reader,
+    request_for,
+    stream_prompt,
+    write_numbered,
+)
+from aggregate.sending import PromptMeter, log_written_prompt
 
 if TYPE_CHECKING:
-    from aggregate.tokens.count import PromptTokens
+    from aggregate.prompt import PromptTokens
 
 
 @click.command(cls=SectionedCommand)

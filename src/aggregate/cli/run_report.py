@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aggregate.base.values import unknown_names
 from aggregate.cli import lazy
 from aggregate.cli.output import say, warn, warn_all
 from aggregate.cli.path_arguments import with_meant
-from aggregate.compose.asking import for_reader
-from aggregate.compose.assemble import ComposedPrompt
-from aggregate.models.choice import unknown_names
+from aggregate.prompt import ComposedPrompt, for_reader
 
 if TYPE_CHECKING:
-    from aggregate.tokens.count import PromptTokens
+    from aggregate.prompt import PromptTokens
 
 _LARGEST = 8
 """Files that are listed one by one: these and the sections fit onto a small terminal."""

@@ -5,7 +5,6 @@ from datetime import date
 
 import click
 
-from aggregate.chat.send_plan import plan_data, plan_lines
 from aggregate.cli.asking import seeds_of
 from aggregate.cli.compaction import compact
 from aggregate.cli.opened_project import KEEP, open_asked_project
@@ -21,7 +20,8 @@ from aggregate.cli.turn import (
     prepare,
     turn_options,
 )
-from aggregate.compose.asking import for_reader
+from aggregate.prompt import for_reader
+from aggregate.sending import plan_data, plan_lines
 
 
 @click.command()

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from aggregate.chat.send_plan import diffs_sentence, dollars, price
-from aggregate.chat.turn import CompletedTurn, PreparedTurn
+from aggregate.base.values import Usage
 from aggregate.cli.output import say, warn
-from aggregate.models.usage import Usage
+from aggregate.sending import CompletedTurn, PreparedTurn, diffs_sentence, dollars, price
 
 
 def answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 import click
 from rich.cells import cell_len
 
+from aggregate.base.text import BAR, bar, fitted, printable
+from aggregate.base.values import ViewMode, ViewRequest
 from aggregate.cli import lazy
 from aggregate.cli.asking import read_task, task_option
 from aggregate.cli.opened_project import open_asked_project
@@ -23,15 +25,18 @@ from aggregate.cli.output import is_terminal, warn_all, write_rendered, write_re
 from aggregate.cli.path_arguments import existing_meant
 from aggregate.cli.progress import progress
 from aggregate.cli.termination import orderly_termination
-from aggregate.compose.file_sizes import MEASURED, FileSizes, measure_files
-from aggregate.compose.file_stats import FolderRow, folder_rows
-from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_notes
-from aggregate.compose.project import request_for
-from aggregate.compose.request_files import select_files
-from aggregate.index.store import open_index
-from aggregate.models.view import ViewMode, ViewRequest
-from aggregate.text.columns import BAR, bar, fitted
-from aggregate.text.terminal import printable
+from aggregate.project.index import open_index
+from aggregate.prompt import (
+    MEASURED,
+    FileSizes,
+    FolderRow,
+    folder_rows,
+    measure_files,
+    missing_grammar,
+    missing_grammar_notes,
+    request_for,
+    select_files,
+)
 
 _TITLE = "tokens by view"
 _LEAST_NAME = 10

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from aggregate.disk.reading import SETTINGS_BYTES
+from aggregate.base.disk import SETTINGS_BYTES
 
 
 def read_input() -> str:

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from aggregate.base.monitor import Timing, get_monitor
 from aggregate.cli.output import say
-from aggregate.monitor import Timing, get_monitor
 
 _STARTED = "aggregate.timings.started"
 """Where a command's context holds the time at which its options were read, if the table is asked for."""

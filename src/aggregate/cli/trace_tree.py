@@ -4,9 +4,9 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from aggregate.agent import Trace
+from aggregate.agents.goals import Trace
+from aggregate.base.text import printable
 from aggregate.cli.output import is_terminal, say
-from aggregate.text.terminal import printable
 
 _WIDTH = 80
 """Characters of a node's text: with its cost behind it, a node stays one line on a wide terminal."""

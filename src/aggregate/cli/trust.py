@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from aggregate.cli.output import write_path
-from aggregate.config.edit import set_trust
-from aggregate.config.user import trusted_projects
+from aggregate.project.configuration import set_trust, trusted_projects
 
 
 @click.command()

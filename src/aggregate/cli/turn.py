@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.base.errors import ProviderError
+from aggregate.base.values import Task
 from aggregate.cli.asking import budget_option, seed_options
 from aggregate.cli.options import (
     config_option,
@@ -23,12 +24,10 @@ from aggregate.cli.options import (
 from aggregate.cli.output import say, writable_output, write_piece, write_result
 from aggregate.cli.progress import progress
 from aggregate.cli.send_report import answer_data
-from aggregate.clients.capabilities import Effort
-from aggregate.clients.own_models import age_note
-from aggregate.config.load import Project
-from aggregate.errors import ProviderError
-from aggregate.models.task import Task
-from aggregate.sources.history_reader import NO_DISCUSSION
+from aggregate.project.configuration import Project
+from aggregate.project.history import NO_DISCUSSION
+from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.sending.clients import Effort, age_note
 
 _OPTIONS = (
     config_option,

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.errors import DeadlineError, SyntaxViewError
+from aggregate.base.values import ViewMode, ViewRequest
 from aggregate.cli.output import say, write_result
 from aggregate.cli.path_arguments import existing_meant
-from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_notes
-from aggregate.errors import DeadlineError, SyntaxViewError
-from aggregate.models.view import ViewMode, ViewRequest
-from aggregate.sources.file_content import read_file
-from aggregate.views.one_text import view_of
+from aggregate.code.views import view_of
+from aggregate.project.files import read_file
+from aggregate.prompt import missing_grammar, missing_grammar_notes
 
 
 @click.command()

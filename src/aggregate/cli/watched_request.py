@@ -5,14 +5,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aggregate.compose.inputs import files_of_sections
-from aggregate.compose.request import Request
-from aggregate.config.load import Project
-from aggregate.config.user import global_config_path
-from aggregate.disk.roots import is_inside
+from aggregate.base.disk import is_inside
+from aggregate.project.configuration import Project, global_config_path
+from aggregate.prompt import Request, files_of_sections
 
 if TYPE_CHECKING:
-    from aggregate.compose.assemble import ComposedPrompt
+    from aggregate.prompt import ComposedPrompt
 
 
 class AskedAgain:

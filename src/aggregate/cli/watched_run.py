@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from aggregate.chat.prompt_meter import PromptMeter
-from aggregate.chat.request_log import log_written_prompt
+from aggregate.base.errors import AggregateError
 from aggregate.cli import lazy
 from aggregate.cli.clipboard import copy_to_clipboard
 from aggregate.cli.output import (
@@ -26,19 +25,14 @@ from aggregate.cli.output import (
 from aggregate.cli.run_report import print_report, report_data, report_warnings
 from aggregate.cli.termination import orderly_termination
 from aggregate.cli.watched_request import AskedAgain, names_of_changes, watched_root
-from aggregate.compose.api import stream_prompt
-from aggregate.compose.asking import for_reader
-from aggregate.compose.numbered_output import is_output, write_numbered
-from aggregate.compose.request import Request
-from aggregate.errors import AggregateError
-from aggregate.index.store import Index
-from aggregate.sources.git_activity import GitActivity
-from aggregate.sources.watching import Changes, TreeWatch
+from aggregate.project.index import Index
+from aggregate.project.watching import Changes, GitActivity, TreeWatch
+from aggregate.prompt import Request, for_reader, is_output, stream_prompt, write_numbered
+from aggregate.sending import PromptMeter, log_written_prompt
 
 if TYPE_CHECKING:
-    from aggregate.compose.assemble import ComposedPrompt
-    from aggregate.prompt_cache.prefix_diff import PrefixReport
-    from aggregate.tokens.count import PromptTokens
+    from aggregate.prompt import ComposedPrompt, PromptTokens
+    from aggregate.sending.cache import PrefixReport
 
 INTERRUPTED: Final = 130
 """Exit code of what a person has interrupted, as shells have it."""

@@ -1,1 +1,15 @@
 """A server of the Model Context Protocol, through which agents ask for prompts, files and what they hold."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.mcp.pages import CAP, LEAST_CAP
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "pages": "CAP LEAST_CAP",
+        },
+    )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aggregate.errors import ToolError
+from aggregate.base.errors import ToolError
 
 Path = Annotated[str, Field(max_length=4096)]
 

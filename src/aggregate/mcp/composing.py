@@ -2,11 +2,8 @@
 
 from typing import Final
 
-from aggregate.compose.asking import for_reader
-from aggregate.compose.audit import audit_of
-from aggregate.compose.audit_text import audit_lines
-from aggregate.compose.within_budget import compose_within_budget
-from aggregate.errors import BudgetError, ToolError
+from aggregate.base.errors import BudgetError, ToolError
+from aggregate.base.values import Audit, Place, RenderedFile, Task
 from aggregate.mcp.arguments import ComposeArguments
 from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import text_digest
@@ -17,10 +14,7 @@ from aggregate.mcp.workspace import (
     ShownPrompt,
     Workspace,
 )
-from aggregate.models.audit import Audit
-from aggregate.models.rendered_file import RenderedFile
-from aggregate.models.task import Place, Task
-from aggregate.tokens.count import count_prompt
+from aggregate.prompt import audit_lines, audit_of, compose_within_budget, count_prompt, for_reader
 
 _HANDLE: Final = 40
 """Tokens of the line that names a prompt's handle: some 25, by what its digits come to."""

@@ -1,12 +1,11 @@
 """``explain``: why a file is in a prompt or not."""
 
-from aggregate.compose.audit_text import audit_lines, row_lines
-from aggregate.compose.focus import is_named
-from aggregate.errors import ToolError
+from aggregate.base.errors import ToolError
 from aggregate.mcp.arguments import ExplainArguments
 from aggregate.mcp.composing import audit_of_prompt
 from aggregate.mcp.pages import capped
 from aggregate.mcp.workspace import Connection, Workspace
+from aggregate.prompt import audit_lines, is_named, row_lines
 
 
 def explain(workspace: Workspace, connection: Connection, asked: ExplainArguments) -> str:

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aggregate.compose.file_corpus import FileCorpus
-from aggregate.errors import ToolError
+from aggregate.base.errors import ToolError
+from aggregate.base.text import printable
 from aggregate.mcp.arguments import FindArguments
 from aggregate.mcp.pages import capped
 from aggregate.mcp.places import is_below, no_file_below, project_path
 from aggregate.mcp.workspace import Progress, Workspace
-from aggregate.ranking.file_analysis import DefinedName, FileAnalysis
-from aggregate.ranking.terms import term_list
-from aggregate.text.terminal import printable
+from aggregate.prompt import FileCorpus
+from aggregate.ranking import DefinedName, FileAnalysis, term_list
 
 _NAME = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|#|->|/)[^\W\d][\w$]*)*[?!]?")
 """A name as languages write it, with what it stands in."""

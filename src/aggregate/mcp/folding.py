@@ -1,11 +1,11 @@
 """``results``: what sub-agents returned, folded into one text."""
 
+from aggregate.agents.results import merge_outputs
+from aggregate.base.text import result_text
+from aggregate.base.values import LabelledOutput
 from aggregate.mcp.arguments import ResultsArguments
 from aggregate.mcp.pages import capped
 from aggregate.mcp.workspace import Workspace
-from aggregate.models.result import LabelledOutput
-from aggregate.results.merge import merge_outputs
-from aggregate.text.result_text import result_text
 
 
 def fold_results(workspace: Workspace, asked: ResultsArguments) -> str:

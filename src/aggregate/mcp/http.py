@@ -7,8 +7,8 @@ from typing import Any, Final
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 
-from aggregate.clients.address import LOOPBACK, host_in_url
 from aggregate.mcp.server import AgentServer
+from aggregate.sending.clients import LOOPBACK, host_in_url
 
 PATH: Final = "/mcp"
 _TOKEN_BYTES: Final = 24

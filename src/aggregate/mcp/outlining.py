@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aggregate.errors import ToolError
+from aggregate.base.errors import ToolError
+from aggregate.base.text import printable
 from aggregate.mcp.arguments import OutlineArguments, ReadArguments
 from aggregate.mcp.pages import capped
 from aggregate.mcp.places import is_below, no_file_below, project_path
 from aggregate.mcp.reading import read
 from aggregate.mcp.workspace import Connection, Progress, Workspace
-from aggregate.ranking.corpus import Corpus, FileFacts
-from aggregate.text.terminal import printable
+from aggregate.ranking import Corpus, FileFacts
 
 _CHARACTERS: Final = 4
 """Of a token, about; an outline tells sizes, not bills."""

@@ -6,19 +6,15 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
 
-from aggregate.compose.file_rendering import render_files
-from aggregate.errors import ToolError
+from aggregate.base.errors import ToolError
+from aggregate.base.text import printable, unified_diff
+from aggregate.base.values import Entry, FileItem, RenderedFile, ViewMode
 from aggregate.mcp.arguments import ReadArguments
 from aggregate.mcp.ledger import Ledger
 from aggregate.mcp.pages import cut_line, fitting_lines
 from aggregate.mcp.workspace import Connection, Workspace, is_handle
-from aggregate.models.entry import Entry
-from aggregate.models.file_item import FileItem
-from aggregate.models.rendered_file import RenderedFile
-from aggregate.models.view import ViewMode
-from aggregate.sources.path_resolution import OUTSIDE, SECRET
-from aggregate.text.line_diff import unified_diff
-from aggregate.text.terminal import printable
+from aggregate.project.files import OUTSIDE, SECRET
+from aggregate.prompt import render_files
 
 _SAID: Final = 120
 """Tokens that an answer may have beside what is read."""

@@ -4,19 +4,15 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from aggregate.chat.request_log import find_prompt
-from aggregate.compose.api import compose_prompt
-from aggregate.compose.numbered_output import numbered_files
-from aggregate.compose.project import presets_of
-from aggregate.compose.redact_prompt import redact_text
-from aggregate.disk.reading import read_text
-from aggregate.errors import ToolError
+from aggregate.base.disk import read_text
+from aggregate.base.errors import ToolError
+from aggregate.base.values import AUTO, Task, parse_amount
 from aggregate.mcp.arguments import ReadArguments, parse
 from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import read
 from aggregate.mcp.workspace import Connection, Workspace, is_handle
-from aggregate.models.amounts import AUTO, parse_amount
-from aggregate.models.task import Task
+from aggregate.prompt import compose_prompt, numbered_files, presets_of, redact_text
+from aggregate.sending import find_prompt
 
 _SCHEME: Final = "aggregate"
 FILE_TEMPLATE: Final = f"{_SCHEME}://file/{{+path}}{{?view,lines,symbol}}"

@@ -11,8 +11,8 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from aggregate.config.discover import nearest_config
-from aggregate.disk.roots import is_inside, real_path
+from aggregate.base.disk import is_inside, real_path
+from aggregate.project.configuration import nearest_config
 
 _SECONDS: Final = 5
 """For a host that says it knows the folders: an answer is made in no time, or the host is busy with something else."""

@@ -15,7 +15,8 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
-from aggregate.errors import AggregateError
+from aggregate.base.errors import AggregateError
+from aggregate.base.text import printable
 from aggregate.mcp.background import run_beside
 from aggregate.mcp.connections import Connections, new_connection
 from aggregate.mcp.listings import prompt_list, resource_list, template_list, tool_list
@@ -28,7 +29,6 @@ from aggregate.mcp.resources import (
 from aggregate.mcp.roots import config_of_host
 from aggregate.mcp.tools import TOOLS, call_tool
 from aggregate.mcp.workspace import Call, Connection, Progress, Workspace
-from aggregate.text.terminal import printable
 
 _NAME: Final = "aggregate"
 _INSTRUCTIONS: Final = (

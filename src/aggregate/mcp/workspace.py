@@ -8,19 +8,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aggregate.compose.assemble import Composition
-from aggregate.compose.open_files import OpenFiles
-from aggregate.compose.project import open_project, request_for
-from aggregate.compose.ranked_files import ReadFiles
-from aggregate.compose.request import Request
-from aggregate.config.load import Project, unconfigured
-from aggregate.errors import ToolError
-from aggregate.index.shared import user_index
-from aggregate.index.store import Index
+from aggregate.base.errors import ToolError
+from aggregate.base.values import Task
 from aggregate.mcp.ledger import Ledger
 from aggregate.mcp.pages import CAP
-from aggregate.models.task import Task
-from aggregate.tokens.saved_counts import SavedCounts
+from aggregate.project.configuration import Project, unconfigured
+from aggregate.project.index import Index, user_index
+from aggregate.prompt import (
+    Composition,
+    OpenFiles,
+    ReadFiles,
+    Request,
+    SavedCounts,
+    open_project,
+    request_for,
+)
 
 _PREFIX, _DIGITS = "p-", 8
 _HANDLE: Final = re.compile(rf"{_PREFIX}[0-9a-f]{{{_DIGITS}}}")

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from aggregate.concurrency.threads import run_in_thread
-from aggregate.errors import AggregateError
+from aggregate.base.concurrency import run_in_thread
+from aggregate.base.errors import AggregateError
 from aggregate.panel.event_stream import event_text
 from aggregate.panel.json_routes import sentence_of
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-from aggregate.errors import AggregateError, ToolError
+from aggregate.base.errors import AggregateError, ToolError
 from aggregate.panel.access import Access, App, Guarded
 from aggregate.panel.answer_stream import answer_events
 from aggregate.panel.event_stream import Broadcast

@@ -2,18 +2,14 @@
 
 from typing import NamedTuple
 
-from aggregate.chat.request_log import LoggedRequest
-from aggregate.clients.own_models import cache_policy
-from aggregate.clients.providers import PROVIDERS, provider_of_model
-from aggregate.config.load import Project
-from aggregate.config.user import user_config
-from aggregate.models.prompt import Section
+from aggregate.base.text import common_prefix
+from aggregate.base.values import Section
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.prompt_data import CacheMarks
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
-from aggregate.prompt_cache.prefix_diff import compare_prefixes
-from aggregate.prompt_cache.request_plan import plan_request
-from aggregate.text.lines import common_prefix
+from aggregate.project.configuration import Project, user_config
+from aggregate.sending import LoggedRequest
+from aggregate.sending.cache import HashedPrompt, compare_prefixes, plan_request
+from aggregate.sending.clients import PROVIDERS, cache_policy, provider_of_model
 
 _MOST_PLANNED = 20_000
 """Segments up to which breakpoints are planned: beyond, no provider takes the prompt."""

@@ -6,25 +6,29 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from aggregate.compose.asking import ALL_FILES
-from aggregate.compose.assemble import Composition
-from aggregate.compose.live_prompt import LivePrompt
-from aggregate.compose.open_files import OpenFiles, shown_otherwise
-from aggregate.compose.ranked_files import RankedFiles, ReadFiles, rank_files, scores_of
-from aggregate.compose.request import Request
-from aggregate.compose.request_files import select_files
-from aggregate.compose.selection import ResolvedFile
-from aggregate.compose.within_budget import BudgetFitting
-from aggregate.config.load import Project
-from aggregate.index.store import Index
-from aggregate.models.budget import Budget
-from aggregate.models.choice import FileChoice
-from aggregate.models.entry import Entry
-from aggregate.models.file_item import FileItem
+from aggregate.base.values import Budget, Entry, FileChoice, FileItem
 from aggregate.panel.draft import Draft
 from aggregate.panel.kept_selection import KeptSelection
 from aggregate.panel.prompt_lines import PromptLines
-from aggregate.tokens.count import PromptTokens, count_prompt
+from aggregate.project.configuration import Project
+from aggregate.project.index import Index
+from aggregate.prompt import (
+    ALL_FILES,
+    BudgetFitting,
+    Composition,
+    LivePrompt,
+    OpenFiles,
+    PromptTokens,
+    RankedFiles,
+    ReadFiles,
+    Request,
+    ResolvedFile,
+    count_prompt,
+    rank_files,
+    scores_of,
+    select_files,
+    shown_otherwise,
+)
 
 _EVERYTHING = Entry(FileItem(ALL_FILES))
 _ANY_BUDGET = Budget(0)

@@ -6,17 +6,16 @@ from pathlib import Path
 
 import tomlkit
 
-from aggregate.compose.project import presets_of, scope_of
-from aggregate.config.edit import changing
-from aggregate.config.load import Project, parse_toml, read_toml_text, validate
-from aggregate.disk.writing import confined, replace_text
-from aggregate.errors import ConfigError, ToolError
-from aggregate.models.preset import ContextPreset
+from aggregate.base.disk import confined, replace_text
+from aggregate.base.errors import ConfigError, ToolError
+from aggregate.base.values import ContextPreset
 from aggregate.panel.draft import Draft, Steps
 from aggregate.panel.draft_state import DraftState, Saved
 from aggregate.panel.kept_draft import UnsavedDraft
 from aggregate.panel.merging import merge
-from aggregate.presets.store import TABLE
+from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate
+from aggregate.project.presets import TABLE
+from aggregate.prompt import presets_of, scope_of
 
 _NAMED = 5
 """Keys that a sentence names."""

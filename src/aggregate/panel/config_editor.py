@@ -7,13 +7,11 @@ from typing import Any
 
 import tomlkit
 
-from aggregate.compose.asking import ALL_FILES
-from aggregate.compose.project import find_preset
-from aggregate.compose.selection import ResolvedFile
-from aggregate.config.load import Project
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import EntryList, exclude_pattern, remove_all
-from aggregate.presets.store import TABLE, preset_toml
+from aggregate.project.configuration import Project
+from aggregate.project.presets import TABLE, preset_toml
+from aggregate.prompt import ALL_FILES, ResolvedFile, find_preset
 
 
 @dataclass(frozen=True, slots=True)

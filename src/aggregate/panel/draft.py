@@ -3,14 +3,17 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from aggregate.compose.asking import parse_place
-from aggregate.compose.project import open_project, redaction_for, request_for
-from aggregate.compose.redact_prompt import redact_text
-from aggregate.compose.request import Request
-from aggregate.config.load import Project, parse_toml, validate
-from aggregate.models.redaction import Redaction
-from aggregate.models.task import Place, Task
-from aggregate.sources.history_reader import NO_DISCUSSION
+from aggregate.base.values import Place, Redaction, Task
+from aggregate.project.configuration import Project, parse_toml, validate
+from aggregate.project.history import NO_DISCUSSION
+from aggregate.prompt import (
+    Request,
+    open_project,
+    parse_place,
+    redact_text,
+    redaction_for,
+    request_for,
+)
 
 _MOST_STEPS = 200
 """Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most."""

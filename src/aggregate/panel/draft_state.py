@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from aggregate.config.load import Project
 from aggregate.panel.draft import Draft
+from aggregate.project.configuration import Project
 
 
 class Saved(NamedTuple):

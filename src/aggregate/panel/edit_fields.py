@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from aggregate.errors import ToolError
+from aggregate.base.errors import ToolError
 from aggregate.panel.protocol import EditData
 
 _MOST_TEXT: Final = 200_000

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from aggregate.config.load import MOST_BYTES
-from aggregate.errors import ToolError
+from aggregate.base.errors import ToolError
 from aggregate.panel import setting_edits, slice_edits, view_edits
 from aggregate.panel.config_editor import Editor, Surroundings
 from aggregate.panel.draft import Draft
 from aggregate.panel.protocol import EditData
+from aggregate.project.configuration import MOST_BYTES
 
 _MOST_EDITS: Final = 100
 """Edits of one step: the page makes one, of as many files as it likes."""

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import tomlkit
 from tomlkit.items import AoT, Array, InlineTable, Whitespace
 
-from aggregate.compose.selection import display_path
-from aggregate.errors import ToolError
+from aggregate.base.errors import ToolError
+from aggregate.prompt import display_path
 
 _OF_VIEWS = ("view_mode", "force_full", "ast_signatures", "ast_definitions", "auto_aggregate")
 """Keys of an entry that decide on its view; a view that the page sets goes in place of them all."""

@@ -3,21 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from aggregate.anchors import AnchorState, FuzzyAnchor, Resolution
-from aggregate.anchors.anchor import has_anchor, line_numbers
-from aggregate.compose.selection import ResolvedFile
-from aggregate.compose.view_pool import render_all
-from aggregate.concurrency.children import in_child
-from aggregate.errors import AggregateError
-from aggregate.models.choice import FileChoice
-from aggregate.models.rendered_file import RenderedFile
-from aggregate.models.view import Span, View, ViewMode, ViewRequest
+from aggregate.base.concurrency import in_child
+from aggregate.base.errors import AggregateError
+from aggregate.base.values import FileChoice, RenderedFile, Span, View, ViewMode, ViewRequest
+from aggregate.code.anchors import AnchorState, FuzzyAnchor, Resolution, has_anchor, line_numbers
+from aggregate.code.syntax import fence_tag, language_of, read_definitions
+from aggregate.code.views import view_of
 from aggregate.panel.protocol import DefinitionData, FileData, SliceData
-from aggregate.sources.file_content import SourceFile
-from aggregate.syntax.languages import fence_tag, language_of
-from aggregate.syntax.symbols import read_definitions
-from aggregate.tokens.saved_counts import SavedCounts
-from aggregate.views.one_text import view_of
+from aggregate.project.files import SourceFile
+from aggregate.prompt import ResolvedFile, SavedCounts, render_all
 
 _COUNTED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
 """The views whose sizes are told whatever the entry says; of the others an entry has to say what to show."""

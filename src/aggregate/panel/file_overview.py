@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
-from aggregate.compose.selection import ResolvedFile
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.file_rows import Marks, composed_rows, file_sizes, stale_slices
 from aggregate.panel.file_table import FileTable, Row, plain_rows
 from aggregate.panel.omitted_files import OmittedFiles
 from aggregate.panel.prompt_data import CacheMarks
 from aggregate.panel.protocol import FilesData
+from aggregate.prompt import ResolvedFile
 
 
 class FileOverview:

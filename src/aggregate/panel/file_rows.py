@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from aggregate.compose.selection import ResolvedFile
-from aggregate.models.choice import FileChoice
-from aggregate.models.view import ViewMode
+from aggregate.base.values import FileChoice, ViewMode
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.file_table import Row
 from aggregate.panel.protocol import FileState
+from aggregate.prompt import ResolvedFile
 
 _CHARACTERS: Final = 4
 """Of a token, about; where a file was not counted its size tells roughly what it costs."""

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from aggregate.errors import AggregateError, ToolError
+from aggregate.base.errors import AggregateError, ToolError
 from aggregate.panel.merging import ConflictError
 from aggregate.panel.protocol import Failure
 

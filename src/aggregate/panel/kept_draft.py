@@ -6,14 +6,12 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from aggregate.config.load import MOST_BYTES
-from aggregate.disk.reading import read_own_text
-from aggregate.disk.user_folders import state_folder
-from aggregate.disk.writing import replace_own
-from aggregate.errors import AggregateError, OutputError
+from aggregate.base.disk import read_own_text, replace_own, state_folder
+from aggregate.base.errors import AggregateError, OutputError
+from aggregate.base.text import printable
 from aggregate.panel.draft import Draft
 from aggregate.panel.merging import changed_keys
-from aggregate.text.terminal import printable
+from aggregate.project.configuration import MOST_BYTES
 
 _FILE: Final = "panel_draft.json"
 _MOST_KEPT: Final = 12 * MOST_BYTES

@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from aggregate.compose.request import Request
-from aggregate.compose.request_files import select_files
-from aggregate.compose.selection import Selection
-from aggregate.models.entry import Entry
-from aggregate.models.scope import Scope
-from aggregate.sources.path_resolution import FolderListing
+from aggregate.base.values import Entry, Scope
+from aggregate.project.files import FolderListing
+from aggregate.prompt import Request, Selection, select_files
 
 
 class _Selected(NamedTuple):

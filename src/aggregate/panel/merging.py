@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import tomlkit
 
-from aggregate.config.load import parse_toml, validate
-from aggregate.errors import AggregateError
+from aggregate.base.errors import AggregateError
+from aggregate.project.configuration import parse_toml, validate
 
 Key = tuple[str, ...]
 

@@ -2,13 +2,10 @@
 
 from dataclasses import dataclass
 
-from aggregate.clients.context_window import context_window
-from aggregate.clients.model_choice import models_to_choose
-from aggregate.clients.pricing import cost
-from aggregate.clients.ratio_store import token_ratio
-from aggregate.config.load import Project
-from aggregate.models.usage import Usage
+from aggregate.base.values import Usage
 from aggregate.panel.protocol import ModelData
+from aggregate.project.configuration import Project
+from aggregate.sending.clients import context_window, cost, models_to_choose, token_ratio
 
 _MILLION = 1_000_000
 _PRICED = 1_000

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from aggregate.disk.reading import open_regular
+from aggregate.base.disk import open_regular
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.protocol import FileState
 

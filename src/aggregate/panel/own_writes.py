@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from aggregate.compose.selection import display_path, own_output_filter
-from aggregate.disk.roots import real_path
+from aggregate.base.disk import real_path
 from aggregate.panel.composing import ComposedDraft
+from aggregate.prompt import display_path, own_output_filter
 
 _HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
 """What a file is called while it is written, by this program."""

@@ -1,9 +1,9 @@
 """Reading single files of the project for the page: no other than those that it may show."""
 
-from aggregate.compose.selection import ResolvedFile
-from aggregate.disk.roots import is_inside, real_path
-from aggregate.models.scope import Scope
-from aggregate.sources.file_content import SourceFile, read_file
+from aggregate.base.disk import is_inside, real_path
+from aggregate.base.values import Scope
+from aggregate.project.files import SourceFile, read_file
+from aggregate.prompt import ResolvedFile
 
 
 def read_listed(file: ResolvedFile, scope: Scope) -> SourceFile:

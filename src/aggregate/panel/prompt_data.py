@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aggregate.chat.request_log import LoggedRequest, recent_requests
-from aggregate.compose.request import Request
-from aggregate.models.choice import FileChoice
+from aggregate.base.values import FileChoice
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.protocol import NotEnteredData, PromptData
+from aggregate.prompt import Request
+from aggregate.sending import LoggedRequest, recent_requests
 
 _MOST_LEFT_OUT = 300
 """Files that are told of one by one: who scrolls further looks for one by its name, in the tree."""

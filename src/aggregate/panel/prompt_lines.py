@@ -5,11 +5,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
-from aggregate.compose.assemble import Composition
-from aggregate.models.prompt import Prompt, Section, Segment
-from aggregate.models.source_map import Origin, OriginKind, SourceMap
+from aggregate.base.values import Origin, OriginKind, Prompt, Section, Segment, SourceMap
 from aggregate.panel.protocol import LinesData, SectionData
-from aggregate.tokens.count import PromptTokens
+from aggregate.prompt import Composition, PromptTokens
 
 MOST_LINES = 2_000
 """Lines that are given at once: many screens."""

@@ -8,15 +8,12 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from aggregate.compose.image_files import find_screenshots
-from aggregate.compose.request import Request
-from aggregate.disk.reading import CONTENT_BYTES, read_bytes
-from aggregate.disk.writing import temporary_name, write_to_free
-from aggregate.errors import OutputError, ToolError
-from aggregate.models.screenshot import Screenshot
+from aggregate.base.disk import CONTENT_BYTES, read_bytes, temporary_name, write_to_free
+from aggregate.base.errors import OutputError, ToolError
+from aggregate.base.values import Screenshot
 from aggregate.panel.draft import Draft
-from aggregate.sources.image_header import ImageHeader, read_image_header
-from aggregate.sources.path_resolution import FolderListing
+from aggregate.project.files import FolderListing, ImageHeader, read_image_header
+from aggregate.prompt import Request, find_screenshots
 
 MOST_BYTES: Final = 10_000_000
 """Of a new screenshot: a screen of 4K pixels has less as PNG, and hardly a provider takes more."""

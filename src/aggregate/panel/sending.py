@@ -7,19 +7,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from aggregate.chat.model_selection import ModelSelection
-from aggregate.chat.send_plan import dollars, plan_data, plan_lines, price
-from aggregate.chat.turn import CompletedTurn, PreparedTurn, prepare_turn, send_turn
-from aggregate.clients.context_window import context_window
-from aggregate.clients.providers import NAMES
-from aggregate.clients.request_stop import RequestStop
-from aggregate.compose.asking import for_reader
-from aggregate.config.load import Project
-from aggregate.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
-from aggregate.models.task import Task
+from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
+from aggregate.base.values import Task
 from aggregate.panel.draft import Draft
 from aggregate.panel.protocol import PlanData
 from aggregate.panel.session import Session
+from aggregate.project.configuration import Project
+from aggregate.prompt import for_reader
+from aggregate.sending import (
+    CompletedTurn,
+    ModelSelection,
+    PreparedTurn,
+    dollars,
+    plan_data,
+    plan_lines,
+    prepare_turn,
+    price,
+    send_turn,
+)
+from aggregate.sending.clients import NAMES, RequestStop, context_window
 
 _MOST_PLANS: Final = 4
 """Plans that wait to be sent; a page shows one."""

@@ -15,20 +15,18 @@ from typing import Final
 
 import uvicorn
 
-from aggregate.clients.address import host_in_url, is_loopback_host
-from aggregate.concurrency.threads import run_in_thread
-from aggregate.disk.reading import read_own_text
-from aggregate.disk.user_folders import state_folder
-from aggregate.disk.writing import replace_own
-from aggregate.errors import ConfigError, OutputError
+from aggregate.base.concurrency import run_in_thread
+from aggregate.base.disk import read_own_text, replace_own, state_folder
+from aggregate.base.errors import ConfigError, OutputError
 from aggregate.panel.access import Access, App
 from aggregate.panel.app import Panel
 from aggregate.panel.connections import Connection
 from aggregate.panel.event_stream import Broadcast
 from aggregate.panel.session import Session
 from aggregate.panel.watched_files import single_files
-from aggregate.sources.git import tracked_but_ignored
-from aggregate.sources.watching import TreeWatch
+from aggregate.project.git import tracked_but_ignored
+from aggregate.project.watching import TreeWatch
+from aggregate.sending.clients import host_in_url, is_loopback_host
 
 _TOKEN_BYTES: Final = 24
 _MOST_STATE: Final = 10_000

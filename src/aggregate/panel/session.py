@@ -9,16 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from aggregate.chat.request_log import LoggedRequest
-from aggregate.compose.project import scope_of
-from aggregate.compose.redact_prompt import redact_file
-from aggregate.compose.selection import ResolvedFile, display_path
-from aggregate.concurrency.threads import run_in_thread
-from aggregate.config.load import Project
-from aggregate.disk.roots import real_path
-from aggregate.errors import AggregateError, ConfigError, ToolError
-from aggregate.index.shared import user_index
-from aggregate.index.store import Index
+from aggregate.base.concurrency import run_in_thread
+from aggregate.base.disk import real_path
+from aggregate.base.errors import AggregateError, ConfigError, ToolError
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
 from aggregate.panel.config_draft import ConfigDraft
 from aggregate.panel.config_editor import Surroundings
@@ -46,7 +39,10 @@ from aggregate.panel.protocol import (
 )
 from aggregate.panel.screenshots import add_image, images_of
 from aggregate.panel.session_state import SessionState, View
-from aggregate.tokens.saved_counts import SavedCounts
+from aggregate.project.configuration import Project
+from aggregate.project.index import Index, user_index
+from aggregate.prompt import ResolvedFile, SavedCounts, display_path, redact_file, scope_of
+from aggregate.sending import LoggedRequest
 
 if TYPE_CHECKING:
     from aggregate.panel.model_list import PricedModel

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from aggregate.compose.selection import ResolvedFile
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.draft_state import DraftState
 from aggregate.panel.prompt_data import CacheMarks
+from aggregate.prompt import ResolvedFile
 
 
 @dataclass(frozen=True, slots=True)

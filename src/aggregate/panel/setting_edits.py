@@ -4,16 +4,14 @@ from typing import Any
 
 import tomlkit
 
-from aggregate.compose.layout import Strategy
-from aggregate.compose.project import find_preset
-from aggregate.compose.selection import display_path
-from aggregate.config.schema import BEADS_MODE
-from aggregate.errors import ToolError
-from aggregate.models.amounts import parse_amount
+from aggregate.base.errors import ToolError
+from aggregate.base.values import parse_amount
 from aggregate.panel.config_editor import Editor
 from aggregate.panel.draft import Draft
 from aggregate.panel.edit_fields import check_known, number_of, text_of, texts_of
 from aggregate.panel.protocol import EditData
+from aggregate.project.configuration import BEADS_MODE
+from aggregate.prompt import Strategy, display_path, find_preset
 
 
 def set_task(editor: Editor, edit: EditData) -> Draft:

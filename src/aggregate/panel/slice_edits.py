@@ -5,14 +5,14 @@ from typing import Any, Final, get_args
 
 import tomlkit
 
-from aggregate.anchors import FuzzyAnchor
-from aggregate.config.schema import MaskName
-from aggregate.errors import ToolError
+from aggregate.base.errors import ToolError
+from aggregate.code.anchors import FuzzyAnchor
 from aggregate.panel.config_editor import Editor
 from aggregate.panel.draft import Draft
 from aggregate.panel.edit_fields import check_known, number_of, text_of
 from aggregate.panel.entry_edits import EntryList, set_slices, slices_of
 from aggregate.panel.protocol import EditData
+from aggregate.project.configuration import MaskName
 
 _MASKS: Final[tuple[str, ...]] = get_args(MaskName)
 

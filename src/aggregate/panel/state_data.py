@@ -4,15 +4,8 @@ import sys
 from typing import get_args
 from urllib.parse import quote
 
-from aggregate.compose.asking import for_reader
-from aggregate.compose.discussions import discussion_turns
-from aggregate.compose.layout import Strategy
-from aggregate.compose.project import scope_of, shared_personas
-from aggregate.config.load import Project
-from aggregate.config.schema import BEADS_MODE, ViewModeName
-from aggregate.config.user import user_config
-from aggregate.errors import AggregateError
-from aggregate.models.prompt import Section
+from aggregate.base.errors import AggregateError
+from aggregate.base.values import Section
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.draft import Draft
 from aggregate.panel.protocol import (
@@ -25,7 +18,9 @@ from aggregate.panel.protocol import (
 )
 from aggregate.panel.screenshots import images_of, known_images
 from aggregate.panel.session import Session
-from aggregate.sources.history_reader import named_discussions
+from aggregate.project.configuration import BEADS_MODE, Project, ViewModeName, user_config
+from aggregate.project.history import named_discussions
+from aggregate.prompt import Strategy, discussion_turns, for_reader, scope_of, shared_personas
 
 _BEGINNING = 200
 """Characters of a turn that tell which one it is."""

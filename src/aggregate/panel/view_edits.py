@@ -5,14 +5,14 @@ from typing import Final, get_args
 
 import tomlkit
 
-from aggregate.compose.selection import ResolvedFile
-from aggregate.config.schema import ViewModeName
 from aggregate.panel.config_editor import Editor
 from aggregate.panel.draft import Draft
 from aggregate.panel.edit_fields import check_known, text_of, texts_of
 from aggregate.panel.entry_edits import append_all, exclude_pattern
 from aggregate.panel.protocol import EditData
-from aggregate.paths.globs import is_glob
+from aggregate.project.configuration import ViewModeName
+from aggregate.project.paths import is_glob
+from aggregate.prompt import ResolvedFile
 
 OUT: Final = "out"
 """The view of a file that is not in the prompt."""

@@ -2,8 +2,8 @@
 
 import os
 
-from aggregate.compose.inputs import files_of_sections
 from aggregate.panel.composing import ComposedDraft
+from aggregate.prompt import files_of_sections
 
 
 def single_files(composed: ComposedDraft) -> list[str]:

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from aggregate.chat.prompt_meter import PromptMeter
-from aggregate.chat.request_log import log_written_prompt
-from aggregate.compose.numbered_output import write_numbered
 from aggregate.panel.composing import ComposedDraft
+from aggregate.prompt import write_numbered
+from aggregate.sending import PromptMeter, log_written_prompt
 
 
 def write_prompt(composed: ComposedDraft) -> Path:
@@ -17,9 +16,7 @@ def write_prompt(composed: ComposedDraft) -> Path:
     request, prompt = composed.request, composed.composition.prompt
     recorder = None
     if request.is_audited:
-        from aggregate.chat.audit_recorder import (
-            AuditRecorder,  # prompts for neither have no account
-        )
+        from aggregate.sending import AuditRecorder  # prompts for neither have no account
 
         recorder = AuditRecorder(request)
     meter = PromptMeter()

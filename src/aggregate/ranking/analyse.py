@@ -6,7 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from aggregate.errors import DeadlineError
+from aggregate.base.errors import DeadlineError
+from aggregate.base.text import generated_reason
+from aggregate.code.syntax import (
+    Definition,
+    Language,
+    LanguageKind,
+    Module,
+    SyntaxReference,
+    fence_tag,
+    language_of,
+    read_definitions,
+    read_references,
+    shared_parse,
+    uninstalled_language_of,
+)
 from aggregate.ranking.analysis import Analysis, FileTraits
 from aggregate.ranking.columns import column, deflated
 from aggregate.ranking.file_analysis import DefinedName, Piece, Reference
@@ -14,18 +28,6 @@ from aggregate.ranking.leading_lines import first_line_of
 from aggregate.ranking.line_kinds import LineKind, line_kinds
 from aggregate.ranking.pieces import Run, cut, owned_runs
 from aggregate.ranking.terms import hashed_terms
-from aggregate.syntax.definitions import Definition, Module
-from aggregate.syntax.languages import (
-    Language,
-    LanguageKind,
-    fence_tag,
-    language_of,
-    uninstalled_language_of,
-)
-from aggregate.syntax.references import SyntaxReference, read_references
-from aggregate.syntax.shared_parse import shared_parse
-from aggregate.syntax.symbols import read_definitions
-from aggregate.text.generated import generated_reason
 
 _MOST_CHARACTERS: Final = 2_000_000
 """Of a text that is parsed: a larger one holds data, and no prompt has room for it."""

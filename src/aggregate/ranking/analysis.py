@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
-from aggregate.models.row_maker import row_maker
+from aggregate.base.values import row_maker
 from aggregate.ranking.columns import column, inflated, numbers
 from aggregate.ranking.corpus import FileFacts
 from aggregate.ranking.file_analysis import DefinedName, Piece, Reference

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from aggregate.models.choice import Missing
+from aggregate.base.values import Missing
 
 PieceKey = tuple[int, int]
 """The number of a file in the corpus, and the place of a piece in it."""

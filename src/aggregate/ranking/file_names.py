@@ -2,8 +2,7 @@
 
 from functools import cache
 
-from aggregate.syntax.languages import LANGUAGES
-from aggregate.syntax.plain_files import TAG_BY_NAME, TAG_BY_SUFFIX
+from aggregate.code.syntax import LANGUAGES, TAG_BY_NAME, TAG_BY_SUFFIX
 
 
 def is_file_name(path: str) -> bool:

@@ -5,8 +5,7 @@ from functools import lru_cache
 from math import exp, fsum, inf, log
 from operator import itemgetter
 
-from aggregate.models.choice import Reason
-from aggregate.models.row_maker import row_maker
+from aggregate.base.values import Reason, row_maker
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.piece_values import PieceValues
 from aggregate.ranking.ranking import RankedFile

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from aggregate.models.choice import Missing
+from aggregate.base.values import Missing
 from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry
 

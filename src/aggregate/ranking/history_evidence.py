@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum, log1p, sqrt
 
-from aggregate.models.choice import Missing
+from aggregate.base.values import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.file_analysis import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from aggregate.models.choice import Missing
+from aggregate.base.values import Missing
 
 
 class NamedPlace(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from aggregate.models.choice import Missing, Reason
+from aggregate.base.values import Missing, Reason
 
 
 class RankedFile(NamedTuple):

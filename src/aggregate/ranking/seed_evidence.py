@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import sqrt
 
-from aggregate.models.choice import Missing
+from aggregate.base.values import Missing
 from aggregate.ranking.definition_lookup import WrittenName, definitions_named, in_scope
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of, pieces_over

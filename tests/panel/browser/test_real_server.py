@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.panel.browser.conftest import ROWS
 from tests.panel.browser.panel_process import Server
-from tests.project import project
+from tests.projects import project
 
 pytestmark = pytest.mark.browser
 PASTE = """async () => {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aggregate.tools import tool
+from aggregate.agents.tools import tool
 
 BOOKS = (
     {"id": 1, "title": "Emma", "year": 1815},

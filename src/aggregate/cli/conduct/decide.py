@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
+from aggregate.agents.tracks import run_control
 from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
-from aggregate.conductor import run_control
 
 _ticket_argument = click.argument("ticket")
 _note_option = click.option(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
+from aggregate.agents.tracks import new_track
+from aggregate.base.disk import UnreadableError, read_text
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_path
-from aggregate.compose.project import open_project
-from aggregate.conductor.scaffold import new_track
-from aggregate.disk.reading import UnreadableError, read_text
+from aggregate.prompt import open_project
 
 
 @click.command()

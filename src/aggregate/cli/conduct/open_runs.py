@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from aggregate.agents.tracks import unopened_database
 from aggregate.cli.output import say
-from aggregate.compose.project import open_project
-from aggregate.conductor.durable.location import unopened_database
-from aggregate.config.load import Project
+from aggregate.project.configuration import Project
+from aggregate.prompt import open_project
 
 
 def open_runs(config: Path, database: str) -> Project:

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from aggregate.conductor.preview import PreviewStep
-from aggregate.models.choice import FileChoice
+from aggregate.agents.tracks import PreviewStep
+from aggregate.base.values import FileChoice
 
 _NAMED = 4
 """Files that are named of those that are shown with less, the most relevant first; the audit has all."""

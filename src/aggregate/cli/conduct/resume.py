@@ -7,7 +7,7 @@ import click
 
 from aggregate.cli.conduct.options import RunSettings, run_options, track_argument
 from aggregate.cli.conduct.start import start_track
-from aggregate.compose.project import open_project
+from aggregate.prompt import open_project
 
 
 @click.command()

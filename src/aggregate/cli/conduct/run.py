@@ -5,6 +5,7 @@ from typing import Unpack
 
 import click
 
+from aggregate.agents.tracks import WorkerContexts, check_prices, open_track, preview
 from aggregate.cli import lazy
 from aggregate.cli.commands import require_dbos
 from aggregate.cli.conduct.options import RunSettings, run_options, track_argument
@@ -12,12 +13,8 @@ from aggregate.cli.conduct.preview_lines import preview_lines
 from aggregate.cli.conduct.terms import open_terms
 from aggregate.cli.conduct.terms_options import TermsSettings
 from aggregate.cli.output import warn_all, write_rows
-from aggregate.compose.project import open_project
-from aggregate.conductor.cost_limits import check_prices
-from aggregate.conductor.preview import preview
-from aggregate.conductor.track import open_track
-from aggregate.conductor.worker_context import WorkerContexts
-from aggregate.config.load import Project
+from aggregate.project.configuration import Project
+from aggregate.prompt import open_project
 
 
 @click.command()

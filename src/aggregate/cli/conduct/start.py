@@ -5,22 +5,26 @@ from typing import Unpack
 
 import click
 
+from aggregate.agents.tracks import (
+    PollingOptions,
+    RunOptions,
+    Track,
+    TrackResult,
+    Worker,
+    WorkerTerms,
+    conduct,
+    make_worker,
+    open_recipients,
+    open_track,
+)
+from aggregate.base.values import FailurePolicy
 from aggregate.cli.conduct.terms import open_terms
 from aggregate.cli.conduct.terms_options import TermsSettings
 from aggregate.cli.live_table import watch
 from aggregate.cli.output import say, warn, write_path
-from aggregate.clients.redacting_client import with_redaction
-from aggregate.compose.project import redaction_for
-from aggregate.conductor.make_worker import make_worker
-from aggregate.conductor.recipients import open_recipients
-from aggregate.conductor.run_options import RunOptions
-from aggregate.conductor.service import conduct
-from aggregate.conductor.terms import WorkerTerms
-from aggregate.conductor.track import Track, open_track
-from aggregate.conductor.track_events import PollingOptions, TrackResult
-from aggregate.conductor.worker import Worker
-from aggregate.config.load import Project
-from aggregate.models.group import FailurePolicy
+from aggregate.project.configuration import Project
+from aggregate.prompt import redaction_for
+from aggregate.sending.clients import with_redaction
 
 
 def start_track(

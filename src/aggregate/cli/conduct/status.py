@@ -4,14 +4,19 @@ from pathlib import Path
 
 import click
 
+from aggregate.agents.tracks import (
+    ReportLine,
+    TrackProgress,
+    account,
+    dollars,
+    duration,
+    run_control,
+)
 from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_result, write_rows
-from aggregate.conductor import run_control
-from aggregate.conductor.past_run import TrackProgress
-from aggregate.conductor.report import ReportLine, account, dollars, duration
-from aggregate.sections.subagent_results import one_line
+from aggregate.prompt.sections import one_line
 
 
 @click.command()

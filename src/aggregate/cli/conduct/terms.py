@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from aggregate.conductor.make_worker import parse_worker
-from aggregate.conductor.terms import WorkerTerms, user_limits
-from aggregate.tools import standard_tools
+from aggregate.agents.tools import standard_tools
+from aggregate.agents.tracks import WorkerTerms, parse_worker, user_limits
 
 
 def open_terms(

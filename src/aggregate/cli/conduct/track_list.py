@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from aggregate.agents.tracks import list_tracks
 from aggregate.cli.output import say, write_rows
-from aggregate.compose.project import open_project
-from aggregate.conductor.track import list_tracks
+from aggregate.prompt import open_project
 
 
 def print_tracks(config: Path) -> None:

@@ -7,13 +7,12 @@ from typing import Unpack
 
 import click
 
+from aggregate.agents.tracks import make_worker, run_worker
 from aggregate.cli.conduct.options import lease_option, shared_database_option, worker_option
 from aggregate.cli.conduct.terms import open_terms
 from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
 from aggregate.cli.output import say, warn
-from aggregate.compose.project import redaction_for
-from aggregate.conductor.make_worker import make_worker
-from aggregate.conductor.service import run_worker
+from aggregate.prompt import redaction_for
 
 _LOOK_SECONDS = 0.5
 """How long a wait lasts before Python looks whether it was interrupted: a wait without end hides Ctrl-C on Windows."""

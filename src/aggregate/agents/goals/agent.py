@@ -1,0 +1,176 @@
+"""The agent: a goal in, an answer out."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aggregate.agents.goals.answer_selection import is_failure, select_answer
+from aggregate.agents.goals.branch import Branch
+from aggregate.agents.goals.budget import (
+    BudgetTracker,
+    EngineLimits,
+    Limit,
+    LimitReached,
+    SubtaskBudget,
+)
+from aggregate.agents.goals.chat_model import as_model
+from aggregate.agents.goals.formatting import ANSWER, MEMORY, clip, fenced_data
+from aggregate.agents.goals.goal_check import AnswerCheck, check_answer, still_missing
+from aggregate.agents.goals.goal_context import NOTE, GoalContext
+from aggregate.agents.goals.goal_record import MEMORY_KEY, GoalRecord, NoRecord, digest_of
+from aggregate.agents.goals.memory import recall_saved_state
+from aggregate.agents.goals.model import Model, QuestionKind
+from aggregate.agents.goals.neuron import TOO_DEEP, GoalResult
+from aggregate.agents.goals.steps import BranchResult, run_branch
+from aggregate.agents.goals.trace import TraceKind, TraceRecorder
+from aggregate.agents.tools import Tool, ToolRegistry, state_store
+from aggregate.base.values import Answer, AnswerKind, AnswerSource
+from aggregate.sending.clients import ChatClient
+
+
+class NeuronAgent:
+    """Reaches goals with tools and a model that answers one small question at a time.
+
+    Each goal begins with a fresh context. An agent keeps nothing between goals but what tools save.
+
+    Args:
+        client: A provider's client, or anything that answers questions, such as what ``scripted_model`` makes.
+        tools: A registry, or tools and functions for one that may only read.
+        state_dir: Where large results and saved state are kept; made when first needed.
+        limits: The bounds of each goal.
+        prose: Answer in sentences by the model instead of with the data itself.
+        clock: Seconds that never go back, for times and limits.
+    """
+
+    def __init__(
+        self,
+        client: Model | ChatClient,
+        tools: ToolRegistry | Iterable[Tool | Callable[..., object]],
+        *,
+        state_dir: str | Path = "state",
+        limits: EngineLimits | None = None,
+        prose: bool = False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.model = as_model(client)
+        self.tools = ToolRegistry.of(tools)
+        self.state_dir = Path(state_dir)
+        self.limits = limits or EngineLimits()
+        self.prose = prose
+        self.clock = clock
+
+    def execute_goal(
+        self, goal: str, *, depth: int = 0, record: GoalRecord | None = None
+    ) -> GoalResult:
+        """Reach ``goal`` and return the answer, the steps and a trace; never raises for a model's or tool's failure.
+
+        Args:
+            goal: What is wanted, in plain language.
+            depth: 0 for a user's goal; a sub-task at ``limits.depth`` or below is refused.
+            record: Where it is recorded, and what of it was done by an earlier process.
+
+        Raises:
+            ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
+            StateError: The record is of another goal, of other tools, or cannot be used.
+        """
+        record = record or NoRecord()
+        node = TraceRecorder(TraceKind.GOAL, "goal", goal, self.clock)
+        budget = BudgetTracker(self.limits, self.clock, spent=record.spent)
+        cache_dir = self.state_dir / "data_cache"
+        run = GoalContext(self.model, self.tools, self.limits, budget, cache_dir, record)
+        with node.timed():
+            done, answer = self._reach(run, goal, depth, node)
+        record.check()
+        success = answer is not None and answer.success
+        if not success:
+            node.fail(done.error or (answer.summary if answer else ""))
+        warnings = [*(answer.warnings if answer else ()), *node.all_warnings()]
+        return GoalResult(
+            success,
+            goal,
+            depth,
+            done.neurons,
+            done.results,
+            answer,
+            done.error,
+            tuple(dict.fromkeys(warnings)),
+            node.trace(),
+            budget.reached,
+            _stopped(budget, done),
+        )
+
+    def _reach(
+        self, run: GoalContext, goal: str, depth: int, node: TraceRecorder
+    ) -> tuple[BranchResult, Answer | None]:
+        """Recall what was saved, do the steps, choose the answer, and correct it once where it is incomplete."""
+        if depth >= self.limits.depth:
+            return BranchResult(error=TOO_DEEP), None
+        branch = Branch(
+            goal, depth, node, subtask_budget=SubtaskBudget(self.limits.dendrites_in_all)
+        )
+        branch.context["_original_goal"] = goal
+        if depth == 0 and (memory := self._memory(run, goal, node)):
+            branch.context[MEMORY] = memory
+        done = run_branch(run, branch)
+        if done.error:
+            return done, None
+        answer = _answer(goal, done)
+        if depth == 0:
+            check = check_answer(run, branch, done, answer)
+            if check.corrective:
+                done = replace(done, neurons=(*done.neurons, check.corrective))
+            answer = _checked_answer(goal, done, check)
+        return done, self._in_prose(run, branch, answer)
+
+    def _memory(self, run: GoalContext, goal: str, node: TraceRecorder) -> dict[str, Any]:
+        """Return the saved values that help; those that the goal began with, whatever it has saved since."""
+        key, digest = run.places.key("", MEMORY_KEY), digest_of(goal)
+        recorded = run.record.recall(key, digest)
+        if recorded is not None:
+            return dict(recorded["memory"])
+        memory = recall_saved_state(run, node, goal, state_store(self.state_dir))
+        run.record.finish(key, digest, {"memory": memory}, seconds=run.budget.seconds)
+        return memory
+
+    def _in_prose(self, run: GoalContext, branch: Branch, answer: Answer) -> Answer:
+        """Return the answer in sentences, if that was asked for and the model writes some (rules P11, X-7)."""
+        if not self.prose or not answer.success:
+            return answer
+        try:
+            fenced = fenced_data(answer.summary, ANSWER)
+            text = run.ask(branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced)
+        except LimitReached as reached:
+            branch.node.warn(f"The answer stays as it is: {reached}")
+            return answer
+        if text is None or not text.strip():
+            return answer
+        source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
+        return replace(answer, summary=text.strip(), source=source)
+
+
+def _stopped(budget: BudgetTracker, done: BranchResult) -> str:
+    """Return which limit ended a goal and which steps were done by then, ``""`` where none did."""
+    if budget.reached is None:
+        return ""
+    names = [neuron.description for neuron in done.neurons if not is_failure(neuron.result)]
+    listed = "; ".join(clip(name, NOTE) for name in names)
+    if budget.reached is Limit.STEPS:
+        return f"Stopped at the limit of {budget.reached_text}: done: {listed or 'none'}"
+    of_all = f"{len(names)} of {len(done.neurons)} steps done" if done.neurons else "no step done"
+    return f"Stopped at the limit of {budget.reached_text}, {of_all}{': ' * bool(listed)}{listed}"
+
+
+def _answer(goal: str, done: BranchResult, missing: str = "") -> Answer:
+    return select_answer(goal, done.results, descriptions=done.descriptions, missing=missing)
+
+
+def _checked_answer(goal: str, done: BranchResult, check: AnswerCheck) -> Answer:
+    """Return the answer after its check, with a warning of what it still lacks."""
+    answer = _answer(goal, done, check.missing)
+    missing = still_missing(goal, check, answer)
+    if not missing:
+        return answer
+    sentence = f"The answer is not complete: {missing}"
+    return replace(answer, missing=missing, warnings=(*answer.warnings, sentence))

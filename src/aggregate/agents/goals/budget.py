@@ -1,0 +1,178 @@
+"""What one goal may use, and what it has used."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from threading import Lock
+from typing import Final
+
+from aggregate.base.errors import ConfigError
+
+MAX_DEPTH: Final = 5
+"""Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)."""
+MAX_RETRIES: Final = 3
+"""Executions of one step (rule D-7)."""
+_LEAST: Final = {
+    **dict.fromkeys(("depth", "attempts", "steps", "workers", "duplicates"), 1),
+    **dict.fromkeys(
+        ("dendrites", "dendrites_in_all", "tokens", "seconds", "tool_seconds", "inline_bytes"), 0
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLimits:
+    """The bounds of one goal; each is a maximum.
+
+    Attributes:
+        depth: Levels of sub-tasks.
+        attempts: Executions of one step.
+        steps: Steps of one goal (rule X-4).
+        dendrites: Items that one step may be spread over (rule D-10).
+        dendrites_in_all: Sub-tasks of the whole goal; those of one step get equal shares of what is left.
+        duplicates: Equal items after which a step is spread no further (rule D-10).
+        tokens: Of all questions and answers together; no question is asked beyond it, and no answer may be longer than
+            what is left.
+        seconds: Wall time of the whole goal; a question or a call that is not done by then is given up.
+        tool_seconds: Wall time of one call of a tool.
+        workers: Sub-tasks that run at once; 1 is one after the other.
+        inline_bytes: JSON of a result from which it goes to disk; smaller ones stay in the context (rule X-1).
+
+    Raises:
+        ConfigError: A number is less than it may be.
+    """
+
+    depth: int = MAX_DEPTH
+    attempts: int = MAX_RETRIES
+    steps: int = 4
+    dendrites: int = 50
+    dendrites_in_all: int = 200
+    duplicates: int = 3
+    tokens: int = 200_000
+    seconds: float = 600.0
+    tool_seconds: float = 60.0
+    workers: int = 4
+    inline_bytes: int = 5000
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            # Not "<": NaN is refused too.
+            if not getattr(self, name) >= least:
+                raise ConfigError(
+                    f"{name} must be at least {least:g}, not {getattr(self, name)}", key=name
+                )
+
+
+class Limit(StrEnum):
+    """What a goal may run out of."""
+
+    TOKENS = "tokens"
+    SECONDS = "seconds"
+    STEPS = "steps"
+
+
+class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
+    """A bound of the whole goal was reached."""
+
+
+@dataclass(slots=True)
+class BudgetTracker:
+    """What a goal has used so far; safe to use from many threads.
+
+    Attributes:
+        limits: What it may use.
+        clock: Seconds; never goes back.
+        tokens: Charged so far.
+        cancelled: Whether it was given up.
+        reached: What it ran out of first, ``None`` for nothing.
+        spent: Seconds that it took in earlier processes.
+    """
+
+    limits: EngineLimits
+    clock: Callable[[], float] = time.perf_counter
+    tokens: int = 0
+    cancelled: bool = False
+    reached: Limit | None = None
+    spent: float = 0.0
+    _started: float = 0.0
+    _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self._started = self.clock()
+
+    @property
+    def seconds(self) -> float:
+        """Since the goal began."""
+        return self.spent + self.clock() - self._started
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the goal must end, at least 0."""
+        return max(0.0, self.limits.seconds - self.seconds)
+
+    @property
+    def tokens_left(self) -> int:
+        """Until no question may be asked, at least 0."""
+        return max(0, self.limits.tokens - self.tokens)
+
+    def check(self) -> None:
+        """Raise ``LimitReached`` if no time or tokens are left, or the goal was given up."""
+        if self.cancelled:
+            raise LimitReached("the goal was given up")
+        if self.seconds_left <= 0:
+            self.reach(Limit.SECONDS)
+            raise LimitReached(f"the goal's time of {self.limits.seconds:g} s is over")
+        if not self.tokens_left:
+            self.reach(Limit.TOKENS)
+            raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
+
+    def reach(self, limit: Limit) -> None:
+        """Keep that the goal ran out of something; what it ran out of first stays."""
+        with self._lock:
+            self.reached = self.reached or limit
+
+    @property
+    def reached_text(self) -> str:
+        """The limit that was reached, in words; ``""`` for none."""
+        texts = {
+            Limit.TOKENS: f"{self.limits.tokens:,} tokens",
+            Limit.SECONDS: f"{self.limits.seconds:g} seconds",
+            Limit.STEPS: f"{self.limits.steps} steps",
+        }
+        return texts[self.reached] if self.reached else ""
+
+    def cancel(self) -> None:
+        """Give the goal up: its other threads ask nothing more."""
+        self.cancelled = True
+
+    def charge(self, tokens: int) -> None:
+        """Add tokens of an answer that has come."""
+        with self._lock:
+            self.tokens += max(0, tokens)
+
+
+@dataclass(slots=True)
+class SubtaskBudget:
+    """How many sub-tasks a branch may still begin, those of its sub-tasks included.
+
+    Sub-tasks get equal shares before they begin: which of them runs first decides nothing.
+    """
+
+    left: int = 0
+
+    def take(self, wanted: int, most: int) -> int:
+        """Return how many of ``wanted`` sub-tasks may begin at once, at most ``most``, and count them."""
+        granted = min(wanted, most, self.left)
+        self.left -= granted
+        return granted
+
+    def shares(self, number: int) -> list["SubtaskBudget"]:
+        """Return equal shares of what is left, which are taken from it."""
+        each = self.left // number if number else 0
+        self.left -= each * number
+        return [SubtaskBudget(each) for _ in range(number)]
+
+    def reclaim(self, shares: Iterable["SubtaskBudget"]) -> None:
+        """Take back what is left of shares."""
+        self.left += sum(share.left for share in shares)

@@ -1,0 +1,139 @@
+"""The list that a step goes through: found among earlier results, also where it lies on disk (rules D-22, D-23)."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from aggregate.agents.goals.heuristics import singular, words
+from aggregate.agents.results.subtask_text import DENDRITES
+from aggregate.base.errors import DataReferenceError
+from aggregate.base.values import Value, json_text
+from aggregate.prompt import load_data_reference, recognise_reference
+
+ATTACHED: Final = "_dendrite_result"
+"""Where an item keeps what its sub-task gave (rule D-29)."""
+NEURON: Final = "neuron_"
+_USUAL: Final = ("items", "entries", "data", "results", "result", "list", "records", "objects")
+_SAMPLE: Final = 5
+"""Items whose fields stand for those of all: items of one list mostly have the same."""
+_FILTER: Final = re.compile(
+    r"\b(?:that\s+(?:has|have)|with|having)\s+(?:an?\s+|any\s+|some\s+|the\s+)?(\w+)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """A list among the results.
+
+    Attributes:
+        name: The key that it stands under, ``""`` where the result is the list.
+        items: What it holds.
+        named: Whether the key is what the step calls an item.
+    """
+
+    name: str
+    items: tuple[Value, ...]
+    named: bool
+
+    @property
+    def digest(self) -> str:
+        """The same for the same items, whatever sub-tasks have attached to them."""
+        bare = [without_attached(item) for item in self.items]
+        return hashlib.md5(json_text(bare).encode(), usedforsecurity=False).hexdigest()
+
+
+def without_attached(item: Value) -> Value:
+    """Return an item as it was before sub-tasks."""
+    if not isinstance(item, Mapping):
+        return item
+    return {key: value for key, value in item.items() if key != ATTACHED}
+
+
+def attached(item: Value, result: Value) -> dict[str, Value]:
+    """Return an item with what its sub-task gave."""
+    fields = item if isinstance(item, Mapping) else {"item": item}
+    return {**fields, ATTACHED: result}
+
+
+def resolve_reference(value: Value, cache_dir: Path) -> Value:
+    """Return the value behind a reference, anything else as it is; a lost file leaves the reference."""
+    # Code may have handed on a reference that it was given as data.
+    reference = recognise_reference(value, cache_dir=cache_dir)
+    if reference is None:
+        return value
+    try:
+        return load_data_reference(reference.ref_id, cache_dir=cache_dir)
+    except DataReferenceError:
+        return value
+
+
+def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemList | None:
+    """Return the newest list whose key is the noun, else the newest list that holds something (rule D-22).
+
+    What sub-tasks gave is none: it was gone through already (rule D-34).
+    """
+    newest: ItemList | None = None
+    for key in reversed([key for key in context if key.startswith(NEURON)]):
+        for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
+            if item_list.named:
+                return item_list
+            if newest is None and item_list.items:
+                newest = item_list
+    return newest
+
+
+def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
+    """Yield the lists in a result: those that the noun names first, then those under a usual key, then the others."""
+    if isinstance(value, list):
+        yield ItemList("", tuple(value), named=False)
+        return
+    if not isinstance(value, Mapping):
+        return
+    lists = {
+        str(key): item for key, item in value.items() if isinstance(item, list) and key != DENDRITES
+    }
+    named: list[str] = []
+    if noun:
+        named = [key for key in lists if words(key)[-1:] == [singular(noun)]]
+        if value.get("item_noun") == noun and "items" in lists:
+            named.append("items")
+    usual = [key for key in _USUAL if key in lists]
+    for key in dict.fromkeys((*named, *usual, *lists)):
+        yield ItemList(key, tuple(lists[key]), named=key in named)
+
+
+def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
+    """Return the items that have what a step says: ``with X`` is that X, ``X_count`` or ``has_X`` has a value (D-32).
+
+    Where no item has such a field, or none is left, all of them.
+    """
+    for match in _FILTER.finditer(step):
+        word = match.group(1).lower()
+        noun = singular(word)
+        fields = (word, f"{word}_count", f"{noun}_count", f"has_{word}", f"{word}s", noun)
+        matching = tuple(
+            item for item in items if isinstance(item, Mapping) and any(map(item.get, fields))
+        )
+        if matching:
+            return matching
+    return tuple(items)
+
+
+def fields_of(items: Sequence[Value]) -> list[str]:
+    """Return the names of the fields of the first items, in order."""
+    objects = [item for item in items[:_SAMPLE] if isinstance(item, Mapping)]
+    return list(dict.fromkeys(str(key) for item in objects for key in item))
+
+
+def item_identity(item: Value, noun: str = "") -> tuple[str, Any] | None:
+    """Return the field that tells an item from others, and its value."""
+    if not isinstance(item, Mapping):
+        return None
+    like_ids = [key for key in item if re.search(r"(?:_id|Id)$", str(key))]
+    for name in ("id", f"{noun}_id", *like_ids):
+        if isinstance(item.get(name), int | str):
+            return name, item[name]
+    return None

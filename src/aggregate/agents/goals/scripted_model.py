@@ -1,0 +1,144 @@
+"""A model without a model: it answers by rules, the same ones in every run, however many threads ask."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from aggregate.agents.goals.model import Completion, Question, QuestionKind
+from aggregate.base.disk import read_text
+from aggregate.base.errors import ModelError
+
+if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded for such a file only
+    from aggregate.sending.clients import ScriptedReply
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRule:
+    """Answers to the questions of one kind that hold a text.
+
+    Attributes:
+        call: The kind.
+        answers: The first time a step asks, the first; then the next; the last one stays.
+        contains: What the question must hold.
+    """
+
+    call: QuestionKind
+    answers: "tuple[str | ScriptedReply, ...]"
+    contains: str = ""
+
+    def fits(self, question: Question) -> bool:
+        """Return whether this rule answers ``question``."""
+        return question.call is self.call and self.contains in question.text
+
+
+@dataclass(slots=True)
+class ScriptedModel:
+    """Answers by the rule that fits with the longest text, the first of equals, counting for each step by itself.
+
+    Attributes:
+        rules: What it knows.
+        questions: All that was asked.
+    """
+
+    rules: tuple[ScriptRule, ...]
+    questions: list[Question] = field(default_factory=list)
+    _times: dict[tuple[int, str], int] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def ask(self, question: Question) -> Completion:
+        """Answer by the script; a token is counted for every four characters.
+
+        Raises:
+            ModelError: No rule fits, or the script says that the answer fails.
+        """
+        fitting = [number for number, rule in enumerate(self.rules) if rule.fits(question)]
+        with self._lock:
+            self.questions.append(question)
+            if not fitting:
+                step = question.place or "goal"
+                raise ModelError(
+                    f"the script has no answer to {question.call} at step {step}: add a rule"
+                )
+            number = max(fitting, key=lambda number: len(self.rules[number].contains))
+            attempt = self._times.get((number, question.place), 0) + 1
+            self._times[number, question.place] = attempt
+        answers = self.rules[number].answers
+        text = _played(answers[min(attempt, len(answers)) - 1], attempt)
+        return Completion(text, (len(question.text) + len(text)) // 4)
+
+
+def scripted_model(script: Mapping[str, Any] | Iterable[ScriptRule]) -> ScriptedModel:
+    """Return a model that answers by ``script``.
+
+    Args:
+        script: Rules; or answers, each a text, a table of ``ScriptedReply`` or a list of these, by ``call`` or
+            ``call: text that the question holds``.
+
+    Raises:
+        ModelError: A name is no question of the agent, or a rule has no answer.
+    """
+    if isinstance(script, Mapping):
+        return ScriptedModel(tuple(_rule(name, answers) for name, answers in script.items()))
+    return ScriptedModel(tuple(script))
+
+
+def read_script(path: Path) -> ScriptedModel:
+    """Return a model that answers by a file: ``{"answers": {"decompose": "1. ...", "code: Count": ["...", "..."]}}``.
+
+    It is JSON, or TOML of the same form; an object without ``answers`` is the answers themselves.
+
+    Raises:
+        ModelError: The file cannot be read, or holds something else.
+    """
+    from aggregate.sending.clients import parse_script
+
+    try:
+        script = parse_script(read_text(path), path)
+    except (OSError, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(f"{path}: the script cannot be read: {reason}") from None
+    answers = script.get("answers", script) if isinstance(script, dict) else None
+    if not isinstance(answers, dict):
+        raise ModelError(f"{path}: the script must be an object of answers by question")
+    return scripted_model(answers)
+
+
+def _rule(name: str, answers: Any) -> ScriptRule:  # noqa: ANN401 - a file's content, checked here
+    kind, _, contains = name.partition(":")
+    several = answers if isinstance(answers, list | tuple) else [answers]
+    try:
+        replies = tuple(map(_checked, several))
+    except ValueError:
+        replies = ()
+    if not replies:
+        raise ModelError(f'the script\'s "{name}" needs a text or a list of texts')
+    if kind.strip() not in list(QuestionKind):
+        raise ModelError(
+            f'the script\'s "{name}" is no question: questions are {", ".join(QuestionKind)}'
+        )
+    return ScriptRule(QuestionKind(kind.strip()), replies, contains.strip())
+
+
+def _checked(answer: object) -> "str | ScriptedReply":
+    if isinstance(answer, str):
+        return answer
+    from aggregate.sending.clients import scripted_reply
+
+    return scripted_reply(answer)
+
+
+def _played(answer: "str | ScriptedReply", attempt: int) -> str:
+    """Return the text of an answer after its time.
+
+    Raises:
+        ModelError: The answer says that this attempt fails.
+    """
+    if isinstance(answer, str):
+        return answer
+    time.sleep(answer.seconds)
+    if error := answer.failure(attempt):
+        raise ModelError(error)
+    return answer.text

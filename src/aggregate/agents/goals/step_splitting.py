@@ -1,0 +1,103 @@
+"""Steps that are several ones of the same kind, each done by itself (rules D-25, D-26, P9)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from aggregate.agents.goals import reply_parsing
+from aggregate.agents.goals.answer_selection import failure_message, is_failure
+from aggregate.agents.goals.branch import Branch, ToolChoice
+from aggregate.agents.goals.fan_out import Execute, Subtask, run_subtasks
+from aggregate.agents.goals.goal_context import GoalContext
+from aggregate.agents.goals.heuristics import has_parts
+from aggregate.agents.goals.list_iteration import may_spawn
+from aggregate.agents.goals.model import QuestionKind
+from aggregate.agents.goals.neuron import StepOutcome
+from aggregate.agents.results.subtask_text import envelope_content
+from aggregate.agents.tools import Tool
+from aggregate.base.values import Value
+
+MOST_PARTS: Final = 3
+"""As many as the question for them names."""
+DAY: Final = 86_400
+"""Seconds; a number below it is no moment."""
+_START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
+_END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNORECASE)
+_COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
+
+
+def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> list[str]:
+    """Return the 2 or 3 steps that ``step`` is, or none; the model is asked only where its words say so."""
+    if not may_spawn(run, branch) or branch.item is not None or not has_parts(step, tool):
+        return []
+    text = run.ask(branch.node, QuestionKind.SPLIT, goal=branch.goal, step=step)
+    if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
+        return []
+    parts = reply_parsing.parse_steps(text)
+    return parts if 2 <= len(parts) <= MOST_PARTS else []
+
+
+def run_parts(
+    run: GoalContext, branch: Branch, parts: Sequence[str], tool: Tool | None, execute: Execute
+) -> StepOutcome:
+    """Do the parts and return what the step gave: what each of them gave, under its own name."""
+    granted = branch.subtask_budget.take(len(parts), run.limits.dendrites)
+    tasks = [Subtask(part, chosen=ToolChoice(tool) if tool else None) for part in parts[:granted]]
+    results, labels = run_subtasks(run, branch, tasks, branch.lists, execute)
+    errors = [failure_message(result) for result in results if is_failure(result)]
+    if granted < len(parts):
+        errors.append("the limit of sub-tasks is reached")
+    if errors:
+        # A range with one end is no range: half of the parts are worth nothing.
+        failure = {
+            "success": False,
+            "error": f"a part of the step failed: {errors[0]}",
+            "results": results,
+        }
+        return StepOutcome(failure, validated=False, spawned=labels)
+    merged = merge_parts(parts, results)
+    result = {"success": True, "subtasks_completed": len(results), "results": results, **merged}
+    return StepOutcome(result, validated=not is_failure(result), spawned=labels)
+
+
+def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
+    """Return ``start`` and ``end`` by the words of the parts, and the range they make (rules D-26, X-10).
+
+    ``before_unix`` is the last second of the day that ``end`` begins, where it is a midnight: ranges hold their whole
+    last day. Two numbers in ascending order without such words are start and end.
+    """
+    merged: dict[str, Any] = _range_ends(parts, [_number(result) for result in results])
+    if {"start", "end"} <= merged.keys() and all(abs(moment) > DAY for moment in merged.values()):
+        ends_at_midnight = merged["end"] % DAY == 0
+        merged["after_unix"] = merged["start"]
+        merged["before_unix"] = merged["end"] + (DAY - 1 if ends_at_midnight else 0)
+    for content in map(envelope_content, results):
+        if isinstance(content, Mapping):
+            merged |= {name: content[name] for name in _COPIED if name in content}
+    return merged
+
+
+def _range_ends(parts: Sequence[str], numbers: Sequence[int | None]) -> dict[str, int]:
+    """Return the numbers of the parts as ``start`` and ``end``, as far as they can be told apart."""
+    ends: dict[str, int] = {}
+    for part, number in zip(parts, numbers, strict=True):
+        names_start = _START.search(part) is not None
+        names_end = _END.search(part) is not None
+        if number is not None and names_start != names_end:
+            ends["start" if names_start else "end"] = number
+    if ends or len(numbers) != 2:
+        return ends
+    first, second = numbers
+    if first is not None and second is not None and first <= second:
+        return {"start": first, "end": second}
+    return ends
+
+
+def _number(result: Value) -> int | None:
+    """Return the one number that a part gave: the timestamp, or the whole result."""
+    content = envelope_content(result)
+    if isinstance(content, Mapping):
+        content = content.get("unix_timestamp", content.get("timestamp"))
+    if isinstance(content, str) and re.fullmatch(r"-?\d{1,15}", content.strip()):
+        return int(content)
+    return content if isinstance(content, int) and not isinstance(content, bool) else None

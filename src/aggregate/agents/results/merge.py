@@ -1,0 +1,136 @@
+"""Merge labelled outputs into one result: the whole of a merge, with no session around it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from aggregate.agents.results import strategies
+from aggregate.agents.results.custom_merge import FAILED, apply_custom_function
+from aggregate.agents.results.strategies import Merged
+from aggregate.agents.sandbox import SandboxLimits
+from aggregate.base.errors import Refusal, SpawnError
+from aggregate.base.text import shorten
+from aggregate.base.values import (
+    AggregatedResult,
+    CustomFunction,
+    GroupStatus,
+    LabelledOutput,
+    MergeStrategy,
+    Value,
+    isolated_copy,
+    message_text,
+    unawaited,
+)
+
+SHOWN: Final = 100
+"""Characters of a wrong parameter that a message repeats."""
+BUILT_IN: Final[Mapping[MergeStrategy, Callable[[Sequence[LabelledOutput]], Merged]]] = {
+    MergeStrategy.CONCAT: strategies.concat,
+    MergeStrategy.JSON: strategies.by_key,
+    MergeStrategy.MERGE: strategies.deep_merge,
+    MergeStrategy.FIRST: strategies.first,
+    MergeStrategy.LAST: strategies.last,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOutcome:
+    """How a group ended, for the envelope: its name, status and time, and whether failures are listed."""
+
+    variable_name: str = "$results"
+    status: GroupStatus = GroupStatus.COMPLETE
+    completed_at: datetime | None = None
+    list_errors: bool = True
+
+
+def merge_outputs(
+    outputs: Sequence[LabelledOutput],
+    strategy: MergeStrategy | str = MergeStrategy.CONCAT,
+    *,
+    custom_function: CustomFunction | None = None,
+    ending: GroupOutcome | None = None,
+    limits: SandboxLimits | None = None,
+) -> AggregatedResult:
+    """Merge ``outputs`` in their order; nothing given is changed, and the value shares nothing with it.
+
+    Args:
+        outputs: Successful and failed ones (``error`` set); failed ones are counted and listed, not merged. A
+            coroutine that nobody awaited is a failed one.
+        strategy: One of the six.
+        custom_function: For ``custom``: see ``apply_custom_function``.
+        ending: What to write into the envelope; by default a complete group named ``$results``.
+        limits: What a custom function given as text may use.
+
+    Raises:
+        SpawnError: The strategy is unknown, or ``custom`` came without a function.
+    """
+    chosen = known_strategy(strategy)
+    end = ending or GroupOutcome()
+    outputs = [_without_coroutine(item) for item in outputs]
+    good = [item for item in outputs if item.error is None]
+    built_in = BUILT_IN.get(chosen)
+    merged = (
+        built_in(good) if built_in else _custom(custom_function, good, limits, now=end.completed_at)
+    )
+    empty = (f"{item.name}: the output is empty" for item in good if _is_empty(item.output))
+    failures = (
+        f"{item.name} failed: {item.error}"
+        for item in outputs
+        if item.error is not None and end.list_errors
+    )
+    return AggregatedResult(
+        variable_name=end.variable_name,
+        strategy=chosen,
+        value=merged.value,
+        errors=(*failures, *merged.errors),
+        warnings=(*empty, *merged.warnings),
+        completed_at=end.completed_at,
+        count=len(outputs),
+        status=end.status,
+        labels=merged.labels,
+        failed=len(outputs) - len(good),
+    )
+
+
+def _custom(
+    function: CustomFunction | None,
+    outputs: Sequence[LabelledOutput],
+    limits: SandboxLimits | None,
+    *,
+    now: datetime | None,
+) -> Merged:
+    """Return what a custom function gives, as a value that is nobody else's."""
+    merged = apply_custom_function(function, outputs, limits=limits, now=now)
+    if reason := unawaited(merged.value):
+        value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
+        merged = Merged(value, errors=(f"{FAILED}: {reason}",))
+    return replace(merged, value=isolated_copy(merged.value))
+
+
+def _without_coroutine(item: LabelledOutput) -> LabelledOutput:
+    reason = "" if item.error is not None or type(item.output) is str else unawaited(item.output)
+    return replace(item, output=None, error=reason) if reason else item
+
+
+def _is_empty(output: Value) -> bool:
+    return output is None or (type(output) is str and not output)
+
+
+def known_strategy(value: object) -> MergeStrategy:
+    """Return the strategy that ``value`` names, surrounding spaces ignored.
+
+    Raises:
+        SpawnError: ``INVALID_MERGE_STRATEGY`` for anything else.
+    """
+    if type(value) is MergeStrategy:
+        return value
+    try:
+        return MergeStrategy(value.strip() if isinstance(value, str) else "")
+    except ValueError:
+        names = ", ".join(MergeStrategy)
+        shown = shorten(repr(value) if type(value) is str else message_text(value), SHOWN)
+        raise SpawnError(
+            f"mergeStrategy must be one of {names}, not {shown}",
+            code=Refusal.INVALID_MERGE_STRATEGY,
+        ) from None

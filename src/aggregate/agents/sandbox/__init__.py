@@ -1,0 +1,27 @@
+"""Run foreign code within limits: Python in Monty, JavaScript in QuickJS, full Python in bubblewrap.
+
+Nothing that runs here sees the host's files, its network or its environment. Each sandbox lives in a process of its
+own.
+"""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.agents.sandbox.bubblewrap import run_full_python
+    from aggregate.agents.sandbox.javascript import run_javascript
+    from aggregate.agents.sandbox.limits import SandboxLimits
+    from aggregate.agents.sandbox.monty import PythonRun, run_python
+    from aggregate.agents.sandbox.plain_data import plain_copy
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "bubblewrap": "run_full_python",
+            "javascript": "run_javascript",
+            "limits": "SandboxLimits",
+            "monty": "PythonRun run_python",
+            "plain_data": "plain_copy",
+        },
+    )

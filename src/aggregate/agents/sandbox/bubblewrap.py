@@ -1,0 +1,236 @@
+"""Full Python, with the libraries of this environment and no other file, in a bubblewrap sandbox.
+
+Four fences stand around the code: namespaces (no file but read-only libraries, no network, no other process), a
+seccomp filter (``seccomp``), limits that the program inside sets on itself for good (``bubblewrap_runner``), and this
+process, which watches the clock, the memory and the threads, reads no more of the answer than was agreed, and ends
+everything in the end. The code may forge its answer, which is its own result; it is read as data (``responses``).
+"""
+
+import math
+import os
+import pickle
+import platform
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from aggregate.agents.sandbox.limits import (
+    ADDRESS_BYTES,
+    OPEN_FILES,
+    RUNTIME_BYTES,
+    SOURCE_CHARACTERS,
+    THREADS,
+    WATCH_SECONDS,
+    SandboxLimits,
+)
+from aggregate.agents.sandbox.monty import PythonRun
+from aggregate.agents.sandbox.process_tree import tree_usage
+from aggregate.agents.sandbox.responses import parse_reply
+from aggregate.agents.sandbox.seccomp import seccomp_filter
+from aggregate.base.concurrency import DeadlinePassed, PoolProcess
+from aggregate.base.disk import find_program
+from aggregate.base.errors import SandboxError, Stopped
+from aggregate.base.values import Value
+
+RUNNER: Final = Path(__file__).with_name("bubblewrap_runner.py")
+SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+PROCESSES: Final = 3
+"""bubblewrap outside, bubblewrap as the first process inside, Python."""
+NOBODY: Final = "65534"
+ANSWER_FRAME: Final = 65_536
+"""Bytes of an answer beside its result and what was printed: an error's text, the names of its parts."""
+ERROR_BYTES: Final = 4096
+"""Read of what bubblewrap writes to its standard error: one line, where it is not allowed to make a sandbox."""
+MISSING: Final = "code that needs full Python needs bubblewrap: install the package bubblewrap (the program bwrap)"
+
+
+def run_full_python(
+    code: str,
+    data: Value,
+    *,
+    limits: SandboxLimits | None = None,
+    references: Mapping[str, Value] | None = None,
+    now: datetime | None = None,
+) -> PythonRun:
+    """Run ``code`` with the global ``data`` and return what it assigned to ``result``.
+
+    Args:
+        code: Any Python; libraries that are installed beside this package can be imported.
+        data: Plain values; the code gets a copy.
+        limits: Time, memory and output.
+        references: What ``load_data_reference(ref_id)`` gives inside.
+        now: What the clock shows inside, by default the time of this call; it stands still.
+
+    Returns:
+        The result as JSON gives it back (tuples as lists, dates as texts), and what was printed.
+
+    Raises:
+        SandboxError: The code failed, was stopped, or bubblewrap is missing or not allowed to make a sandbox.
+    """
+    bounds = limits or SandboxLimits()
+    if len(code) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
+    request = {
+        "code": code,
+        "data": data,
+        "references": dict(references or {}),
+        "output": bounds.output_bytes,
+    }
+    request["now"] = (now or datetime.now(UTC)).timestamp()
+    request["bounds"] = {
+        "RLIMIT_AS": bounds.memory_bytes + ADDRESS_BYTES,
+        "RLIMIT_DATA": bounds.memory_bytes + RUNTIME_BYTES,
+        "RLIMIT_CPU": math.ceil(bounds.seconds) + 1,
+        "RLIMIT_NOFILE": OPEN_FILES,
+        "RLIMIT_NPROC": THREADS,
+    }
+    try:
+        payload = pickle.dumps(request)
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError) as error:
+        raise SandboxError(f"full Python gets plain data: {error}") from None
+    reply = parse_reply(_ask(payload, bounds))
+    printed = reply.get("printed")
+    return PythonRun(reply["value"], printed if isinstance(printed, str) else "")
+
+
+def _ask(payload: bytes, limits: SandboxLimits) -> bytes:
+    """Start the sandbox, hand it the request and return its answer; nothing of it is left running."""
+    bwrap = find_program("bwrap")
+    if bwrap is None:
+        raise SandboxError(MISSING, kind=Stopped.MISSING)
+    worker = _start(bwrap, seccomp_filter(platform.machine()))
+    try:
+        return worker.ask(
+            payload,
+            seconds=limits.seconds,
+            most=limits.output_bytes + ANSWER_FRAME,
+            watch=_watch(worker.pid, limits),
+            every=WATCH_SECONDS,
+        )
+    except DeadlinePassed:
+        raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
+    except OSError as error:
+        raise _ended(worker.kill_and_read_errors(ERROR_BYTES), error) from None
+    finally:
+        worker.kill()
+
+
+def _start(bwrap: str, forbidden: bytes) -> PoolProcess:
+    reading, writing = os.pipe()
+    try:
+        with os.fdopen(writing, "wb") as out:
+            out.write(forbidden)
+        process = subprocess.Popen(
+            _command(bwrap, reading),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={},
+            cwd="/",
+            bufsize=0,
+            pass_fds=(reading,),
+        )
+        return PoolProcess(process)
+    except OSError as error:
+        raise SandboxError(f"{MISSING} ({error})", kind=Stopped.MISSING) from None
+    finally:
+        os.close(reading)
+
+
+def _watch(pid: int, limits: SandboxLimits) -> Callable[[], None]:
+    """Return a function that raises where the sandbox uses more than it may, all its processes together."""
+
+    def watch() -> None:
+        usage = tree_usage(pid)
+        if usage.memory_bytes > limits.memory_bytes + RUNTIME_BYTES:
+            raise SandboxError("stopped at the memory limit", kind=Stopped.MEMORY)
+        if usage.processes > PROCESSES or usage.threads > PROCESSES + THREADS:
+            raise SandboxError(f"stopped at more than {THREADS} threads", kind=Stopped.MEMORY)
+
+    return watch
+
+
+def _ended(stderr: str, error: OSError) -> SandboxError:
+    if stderr.startswith("bwrap:"):
+        return SandboxError(
+            f"{MISSING}, and allow it to make namespaces ({stderr})", kind=Stopped.MISSING
+        )
+    return SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH)
+
+
+def _command(bwrap: str, forbidden: int) -> list[str]:
+    isolation = [
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        "--cap-drop",
+        "ALL",
+    ]
+    identity = ["--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"]
+    variables = {
+        "PYTHONHASHSEED": "0",
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(_libraries()),
+    }
+    environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
+    devices = [part for device in DEVICES for part in ("--dev-bind-try", device, device)]
+    # Nothing can be written: an empty folder or a link costs memory that no limit counts.
+    frozen = [
+        "--dir",
+        "/scratch",
+        "--chdir",
+        "/scratch",
+        "--remount-ro",
+        "/",
+        "--seccomp",
+        str(forbidden),
+    ]
+    program = [
+        str(Path(sys.executable).resolve()),
+        "-s",
+        "-P",
+        "-B",
+        "-c",
+        RUNNER.read_text(encoding="utf-8"),
+    ]
+    return [
+        bwrap,
+        *isolation,
+        *identity,
+        *environment,
+        *_system(),
+        *devices,
+        *frozen,
+        "--",
+        *program,
+    ]
+
+
+def _system() -> list[str]:
+    """Return the arguments that show the system's libraries and this Python, read-only."""
+    arguments = ["--ro-bind", "/usr", "/usr"]
+    for name in SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            arguments += ["--symlink", str(path.readlink()), name]
+        elif path.is_dir():
+            arguments += ["--ro-bind", name, name]
+    # Settings of this machine's programs, which may hold their keys.
+    for folder in filter(os.path.isdir, ("/usr/etc", "/usr/local/etc")):
+        arguments += ["--tmpfs", folder, "--remount-ro", folder]
+    for folder in dict.fromkeys((sys.base_prefix, *_libraries())):
+        if not Path(folder).is_relative_to("/usr"):
+            arguments += ["--ro-bind", folder, folder]
+    return arguments
+
+
+def _libraries() -> tuple[str, ...]:
+    """Return the folders of the installed packages."""
+    paths = sysconfig.get_paths()
+    return tuple(dict.fromkeys((paths["purelib"], paths["platlib"])))

@@ -1,0 +1,150 @@
+"""JavaScript functions in QuickJS, in worker processes that can be killed.
+
+QuickJS bounds most runs itself, but some of its built-ins (``new Array(1e9) + ''``) never look at the clock. So each
+call has a deadline here too: the worker that misses it is killed, and the next call starts another. Workers stay warm
+between calls; every call gets a fresh JavaScript context.
+"""
+
+import atexit
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from aggregate.agents.sandbox.limits import (
+    EXTRA,
+    JAVASCRIPT_STACK,
+    PROMISE_JOBS,
+    SOURCE_CHARACTERS,
+    WORKER_BYTES,
+    SandboxLimits,
+)
+from aggregate.agents.sandbox.responses import parse_answer, parse_reply
+from aggregate.agents.sandbox.seccomp import MACHINES, seccomp_filter
+from aggregate.base.concurrency import DeadlinePassed, PoolProcess, WorkerPool
+from aggregate.base.errors import SandboxError, Stopped
+from aggregate.base.values import Value, extent
+
+MAX_WORKERS: Final = 4
+"""At one time; each may take ``WORKER_BYTES`` of address space, and stays for the next call."""
+GRACE: Final = 0.25
+"""Seconds after the limit until a worker is killed."""
+START_SECONDS: Final = 10.0
+"""What a new worker may take until it is ready; not charged to the code that it runs."""
+GREETING_BYTES: Final = 64
+"""At most, of what a new worker says when it is ready: ``{}``."""
+FRAME_BYTES: Final = 65_536
+"""Of an answer beside its result: an error's text, the names of its parts."""
+BOUNDS: Final = {"memory": WORKER_BYTES, "stack": JAVASCRIPT_STACK, "jobs": PROMISE_JOBS}
+_WORKER: Final = Path(__file__).with_name("javascript_worker.py")
+
+
+def run_javascript(
+    source: str,
+    argument: Value,
+    *,
+    limits: SandboxLimits | None = None,
+    now: datetime | None = None,
+) -> Value:
+    """Call the JavaScript function ``source`` with ``argument`` and return its result.
+
+    Args:
+        source: A function expression: ``function (results) {...}``, ``(results) => ...``, also ``async``.
+        argument: Anything that JSON can hold.
+        limits: Time, memory and the size of the result.
+        now: What the clock shows inside, by default the time of this call; it stands still.
+
+    Raises:
+        SandboxError: The code failed, was stopped, gave nothing that JSON can hold, or QuickJS is not installed.
+    """
+    bounds = limits or SandboxLimits()
+    if len(source) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
+    if extent(argument).too_often:
+        raise SandboxError("JavaScript gets its values as JSON: it holds the same parts too often")
+    try:
+        text = json.dumps(argument, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SandboxError(f"JavaScript gets its values as JSON: {error}") from None
+    request = {
+        "source": source,
+        "argument": text,
+        "seconds": bounds.seconds,
+        "memory": bounds.memory_bytes,
+        "now": math.floor((now or datetime.now(UTC)).timestamp() * 1000),
+        "output": bounds.output_bytes,
+    }
+    value = parse_reply(_ask(json.dumps(request).encode(), bounds))["value"]
+    if not isinstance(value, str):
+        raise SandboxError("the answer cannot be read: its value is no text", kind=Stopped.CRASH)
+    try:
+        return parse_answer(value.encode("utf-8", errors="surrogatepass"))
+    except SandboxError as error:
+        raise SandboxError(f"the function's result is not JSON: {error}", kind=error.kind) from None
+
+
+def _ask(request: bytes, limits: SandboxLimits) -> bytes:
+    """Let a worker answer, and say what became of one that did not."""
+    # The result is JSON inside JSON, where each quote takes two bytes.
+    most = 2 * limits.output_bytes + FRAME_BYTES
+    try:
+        return _POOL.ask(request, seconds=limits.seconds + GRACE, most=most)
+    except DeadlinePassed:
+        raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
+    except OSError as error:
+        raise SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH) from None
+
+
+def _start_worker() -> PoolProcess:
+    if os.name != "posix":
+        raise SandboxError(
+            "JavaScript functions need a POSIX system: use a Python one", kind=Stopped.MISSING
+        )
+    library = find_spec("_quickjs")
+    if library is None or library.origin is None:
+        raise SandboxError(f"JavaScript functions need quickjs-ng: {EXTRA}", kind=Stopped.MISSING)
+    bounds = json.dumps({**BOUNDS, "filter": _seccomp_hex()})
+    command = [sys.executable, "-I", "-S", str(_WORKER), str(Path(library.origin).parent), bounds]
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={},
+            cwd="/",
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError as error:
+        raise SandboxError(
+            f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH
+        ) from None
+    worker = PoolProcess(process)
+    try:
+        worker.greeting(seconds=START_SECONDS, most=GREETING_BYTES)
+    except (OSError, DeadlinePassed) as error:
+        worker.kill()
+        raise SandboxError(
+            f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH
+        ) from None
+    return worker
+
+
+def _seccomp_hex() -> str:
+    """Return the kernel's filter in hex, ``""`` on a machine that has none: QuickJS itself makes no calls."""
+    if sys.platform != "linux" or platform.machine() not in MACHINES:
+        return ""
+    return seccomp_filter(platform.machine()).hex()
+
+
+_POOL: Final = WorkerPool(_start_worker, MAX_WORKERS)
+atexit.register(_POOL.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_POOL.after_fork)

@@ -1,0 +1,217 @@
+"""Python expressions and analysis code in Monty: an interpreter of its own, in pooled worker processes.
+
+Monty bounds time and memory itself, and its pool kills a worker that does not stop in time. The clock stands at the
+run's time and the random numbers begin at the same place, so that the same code on the same values gives the same
+result.
+
+Monty does not bound what it hands over: a list that holds another one twice, forty levels deep, is small in there and
+a million million lists here. So values are measured inside before they are fetched, and the host's functions take
+short arguments only.
+"""
+
+import ast
+import atexit
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Final
+
+from aggregate.agents.sandbox.limits import EXTRA, SOURCE_CHARACTERS, SandboxLimits
+from aggregate.agents.sandbox.plain_data import require_plain
+from aggregate.agents.sandbox.responses import shorten_error
+from aggregate.base.errors import SandboxError, Stopped
+from aggregate.base.values import Value, extent
+
+GRACE: Final = 0.25
+"""Seconds after a limit until the pool kills a worker."""
+POLICY: Final = {"sleep": "zero", "random_start": {"seed": 0}}
+ARGUMENT_BYTES: Final = 4096
+"""Size of the arguments of one call of a host's function."""
+MEASURE: Final = """
+import datetime as _datetime_{tag}, json as _json_{tag}
+def _size_{tag}(value, most, dumps=_json_{tag}.dumps, dates=_datetime_{tag}, isinstance=isinstance, len=len, type=type,
+                str=str, bytes=bytes, int=int, float=float, dict=dict, list=list, tuple=tuple, set=set,
+                frozenset=frozenset, TypeError=TypeError):
+    try:
+        return len(dumps(value, ensure_ascii=False))
+    except TypeError:
+        pass  # sets, dates, keys of other types
+    size, pending = 0, [value]
+    while pending and size <= most:
+        item = pending.pop()
+        size += 8
+        if isinstance(item, str) or isinstance(item, bytes):
+            size += len(item)
+        elif isinstance(item, dict):
+            pending.extend(item.keys())
+            pending.extend(item.values())
+        elif isinstance(item, list) or isinstance(item, tuple) or isinstance(item, set) or isinstance(item, frozenset):
+            pending.extend(item)
+        elif not (item is None or isinstance(item, int) or isinstance(item, float) or isinstance(item, dates.date)
+                  or isinstance(item, dates.time) or isinstance(item, dates.timedelta)):
+            raise TypeError(f"the code returned a {{type(item).__name__}}, not plain data")
+    return size
+"""
+"""Returns the size of a value as JSON, or nearly so. The code does not know its name, and what it is made of is bound
+before the code runs."""
+FUNCTION: Final = """
+def {name}(*given, **named):
+    if _size_{tag}([given, named], {most}) > {most}:
+        raise ValueError('{name}() takes short arguments')
+    return _host_{tag}_{name}(*given, **named)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonRun:
+    """What code gave: the value of its last expression, and what it printed."""
+
+    value: Value
+    printed: str
+
+
+def run_python(
+    code: str,
+    inputs: Mapping[str, Value],
+    *,
+    limits: SandboxLimits | None = None,
+    functions: Mapping[str, Callable[..., Value]] | None = None,
+    now: datetime | None = None,
+) -> PythonRun:
+    """Run ``code`` with ``inputs`` as its globals and return the value of its last expression.
+
+    Args:
+        code: Python as Monty knows it: no file, network or environment, a part of the standard library.
+        inputs: Plain values; the code gets copies.
+        limits: Time, memory and output.
+        functions: Functions of the host that the code may call with short arguments; arguments and results are copied.
+        now: What the clock shows inside, by default the time of this call; it stands still.
+
+    Raises:
+        SandboxError: The code failed (with the name of its exception), was stopped, or Monty is not installed.
+    """
+    bounds = limits or SandboxLimits()
+    if extent(
+        [*inputs.values()]
+    ).too_often:  # what is shared here is written out for the interpreter
+        raise SandboxError("Python gets its values one by one: they hold the same parts too often")
+    monty = _module()
+    tag = secrets.token_hex(16)
+    host_functions = dict(functions or {})
+    wrappers = [FUNCTION.format(tag=tag, name=name, most=ARGUMENT_BYTES) for name in host_functions]
+    prepared = MEASURE.format(tag=tag) + "".join(wrappers)
+    program = _program(code, tag)
+    printed = monty.CollectString(max_bytes=bounds.output_bytes)
+    allowed = {"max_feed_duration_secs": bounds.seconds, "max_memory": bounds.memory_bytes}
+    policy = {**POLICY, "datetime": (now or datetime.now(UTC)).astimezone(UTC)}
+    lookup = {f"_host_{tag}_{name}": function for name, function in host_functions.items()}
+    try:
+        with _POOL.get(monty).checkout(limits=allowed, os_policy=policy) as session:
+            session.feed_run(f"{prepared}None")
+            session.feed_run(
+                program, inputs=dict(inputs), external_lookup=lookup, print_callback=printed
+            )
+            size = session.feed_run(f"_size_{tag}(_value_{tag}, {bounds.output_bytes})")
+            if size > bounds.output_bytes:
+                raise SandboxError(
+                    f"the result has more than {bounds.output_bytes} bytes", kind=Stopped.MEMORY
+                )
+            value = session.feed_run(f"_value_{tag}")
+    except monty.MontyError as error:
+        raise _translated(error, monty, bounds) from None
+    return PythonRun(require_plain(value), printed.output)
+
+
+def _program(code: str, tag: str) -> str:
+    """Return ``code`` with its last expression assigned to a name that it does not know, and no value of its own.
+
+    It is written anew from its syntax tree, so that nothing depends on two parsers reading a text in the same way.
+    """
+    if len(code) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
+    try:
+        tree = ast.parse(code)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        value = ast.unparse(last) if last else "None"
+        return f"{ast.unparse(tree)}\n_value_{tag} = ({value})\nNone"
+    except SyntaxError as error:
+        raise SandboxError(
+            shorten_error(error.msg), kind=Stopped.SYNTAX, exception="SyntaxError"
+        ) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        reason = shorten_error(str(error)) or "nested too deeply"
+        raise SandboxError(reason, kind=Stopped.SYNTAX, exception="SyntaxError") from None
+
+
+def _module() -> Value:
+    try:
+        import pydantic_monty
+    except ImportError:
+        raise SandboxError(
+            f"Python code needs pydantic-monty: {EXTRA}", kind=Stopped.MISSING
+        ) from None
+    return pydantic_monty
+
+
+def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxError:
+    """Return the pool's error as ours; the messages of the code's own exceptions stay as they are."""
+    if isinstance(error, monty.MontyCrashedError):
+        if error.timed_out:
+            return SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT)
+        return SandboxError("the sandbox's process ended", kind=Stopped.CRASH)
+    cause = error.exception()
+    name = type(cause).__name__
+    text = shorten_error(str(cause)) or name
+    if isinstance(error, monty.MontySyntaxError):
+        return SandboxError(text, kind=Stopped.SYNTAX, exception="SyntaxError")
+    if name == "TimeoutError":
+        return SandboxError(
+            f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT, exception=name
+        )
+    if name == "MemoryError":
+        return SandboxError("stopped at the memory limit", kind=Stopped.MEMORY, exception=name)
+    return SandboxError(text, kind=Stopped.RUNTIME, exception=name)
+
+
+class _MontyPool:
+    """The process's pool of workers: made at the first use, made anew in a forked child, closed at exit."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._stack = ExitStack()
+        self._pool: Value = None
+        self._parents: ExitStack | None = None
+
+    def get(self, monty: Value) -> Value:
+        if self._parents is not None:
+            raise SandboxError(
+                "Monty cannot run in a process that was forked after its use: start it with spawn"
+            )
+        with self._lock:
+            if self._pool is None:
+                pool = monty.Monty(
+                    max_processes=max(2, os.cpu_count() or 2), feed_duration_limit_grace=GRACE
+                )
+                self._pool = self._stack.enter_context(pool)
+            return self._pool
+
+    def close(self) -> None:
+        with self._lock:
+            self._pool = None
+            self._stack.close()
+
+    def forget(self) -> None:
+        """Leave the parent's workers alone in a forked child, where the threads that serve them are gone."""
+        self._lock = Lock()
+        if self._pool is not None:
+            self._parents, self._stack, self._pool = self._stack, ExitStack(), None
+
+
+_POOL: Final = _MontyPool()
+atexit.register(_POOL.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_POOL.forget)

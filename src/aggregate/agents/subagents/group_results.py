@@ -1,0 +1,156 @@
+"""What a session's readers see: each group's result; custom functions run once for each time that it became final."""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from threading import Lock, get_ident
+
+from aggregate.agents.results.merge import GroupOutcome, merge_outputs
+from aggregate.agents.sandbox import SandboxLimits
+from aggregate.agents.subagents.deadlock import WAIT_GRAPH
+from aggregate.agents.subagents.session_state import SessionState, Snapshot
+from aggregate.base.errors import WaitError
+from aggregate.base.values import (
+    AggregatedResult,
+    FailurePolicy,
+    LabelledOutput,
+    MergeOrder,
+    MergeStrategy,
+    RunRecord,
+    RunStatus,
+    Value,
+    isolated_copy,
+)
+
+
+class SubagentResults(Mapping[str, AggregatedResult]):
+    """Variable names to results; an unknown name reads as an empty result and is not ``in`` (rules O-45, O-50).
+
+    Reading never waits and never raises. What is read belongs to the reader: changing it changes nothing here.
+    """
+
+    def __init__(self, state: SessionState, limits: SandboxLimits | None = None) -> None:
+        self._state = state
+        self._limits = limits
+        self._lock = Lock()
+        self._merges: dict[str, _Merge] = {}
+
+    @property
+    def bare(self) -> "BareResults":
+        """The same names mapped to bare values."""
+        return BareResults(self)
+
+    def __getitem__(self, name: str) -> AggregatedResult:
+        snapshot = self._state.snapshot(name)
+        if snapshot is None:
+            return AggregatedResult(variable_name=name)
+        group = snapshot.group
+        if not group.status.final:
+            return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
+        if group.strategy is not MergeStrategy.CUSTOM:
+            # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
+            return _aggregate(snapshot, self._limits)
+        result = self._merge_once(snapshot)
+        return replace(result, value=isolated_copy(result.value))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._state.names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._state.names())
+
+    def __len__(self) -> int:
+        return len(self._state.names())
+
+    def forget(self, name: str) -> None:
+        """Drop the merged value of a group that was cleared."""
+        with self._lock:
+            self._merges.pop(name, None)
+
+    def _merge_once(self, snapshot: Snapshot) -> AggregatedResult:
+        """Merge a final group the first time that anybody reads it; other readers wait for that merge (rule O-53)."""
+        name = snapshot.group.variable_name
+        key = snapshot.group.last_sequence
+        with self._lock:
+            merge = self._merges.get(name)
+            is_new = merge is None or merge.key != key
+            if merge is None or merge.key < key:
+                merge = self._merges[name] = _Merge(key)
+            elif is_new:
+                # The snapshot is older than what is kept: merged for this reader alone.
+                merge = _Merge(key)
+        if is_new:
+            return self._fill(merge, snapshot)
+        if merge.thread == get_ident() and not merge.result.done():
+            raise WaitError(f"the custom function of {name} reads {name} itself")
+        with WAIT_GRAPH.waiting(merge.needed_threads, name):
+            return merge.result.result()
+
+    def _fill(self, merge: "_Merge", snapshot: Snapshot) -> AggregatedResult:
+        try:
+            merge.result.set_result(_aggregate(snapshot, self._limits))
+        except BaseException as error:
+            name = snapshot.group.variable_name
+            self.forget(name)
+            interrupted = RuntimeError(f"the merge of {name} was interrupted")
+            merge.result.set_exception(error if isinstance(error, Exception) else interrupted)
+            raise
+        return merge.result.result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """One merge, done or under way: for which last run, and in which thread."""
+
+    key: int
+    result: "Future[AggregatedResult]" = field(default_factory=Future)
+    thread: int = field(default_factory=get_ident)
+
+    def needed_threads(self) -> tuple[int, ...]:
+        """Return the thread that a reader waits for."""
+        return () if self.result.done() else (self.thread,)
+
+
+class BareResults(Mapping[str, Value]):
+    """Variable names to bare values; ``None`` for an open group and for an unknown name."""
+
+    def __init__(self, results: SubagentResults) -> None:
+        self._results = results
+
+    def __getitem__(self, name: str) -> Value:
+        return self._results[name].value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._results
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+
+def _aggregate(snapshot: Snapshot, limits: SandboxLimits | None) -> AggregatedResult:
+    """Merge the runs that had ended when the group became final; the others are named in a warning."""
+    group = snapshot.group
+    merged = [run for run in snapshot.runs if 0 < run.sequence <= group.last_sequence]
+    left_out = [run.name for run in snapshot.runs if not 0 < run.sequence <= group.last_sequence]
+    if group.order is MergeOrder.COMPLETION:
+        merged.sort(key=lambda run: run.sequence)
+    lists_failures = group.on_error is not FailurePolicy.SKIP
+    result = merge_outputs(
+        [_labelled(run) for run in merged],
+        group.strategy,
+        custom_function=group.custom_function,
+        ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
+        limits=limits,
+    )
+    if not left_out:
+        return result
+    warning = f"not waited for after the failure: {', '.join(left_out)}"
+    return replace(result, warnings=(*result.warnings, warning))
+
+
+def _labelled(run: RunRecord) -> LabelledOutput:
+    error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
+    return LabelledOutput(run.output, run.label, run.run_id, error)

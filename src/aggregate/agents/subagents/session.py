@@ -1,0 +1,272 @@
+"""A session that spawns sub-agents and collects their results into variables."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from datetime import UTC, datetime
+from itertools import count
+from types import TracebackType
+from typing import Any, Final, Self, overload
+
+from aggregate.agents.sandbox import SandboxLimits
+from aggregate.agents.subagents.completions import Completions
+from aggregate.agents.subagents.group_results import SubagentResults
+from aggregate.agents.subagents.session_state import SessionState
+from aggregate.agents.subagents.spawn_spec import read_failure_policy, read_spawn_spec, read_timeout
+from aggregate.agents.subagents.task_runner import TaskRunner
+from aggregate.agents.subagents.timeouts import Timers, TimerThread
+from aggregate.agents.subagents.waiting import RunHandle, Waiter, record_copy
+from aggregate.base.errors import Refusal, SpawnError
+from aggregate.base.text import result_text
+from aggregate.base.values import (
+    AggregatedResult,
+    CustomFunction,
+    FailurePolicy,
+    Group,
+    MergeOrder,
+    MergeStrategy,
+    RunRecord,
+    RunStatus,
+    SpawnRequest,
+)
+
+NOT_BEGUN: Final = "cancelled: the session ended before it began"
+_NUMBERS: Final = count(1)
+"""Of the sessions of this process: waits that lead through several sessions tell their runs apart by them."""
+
+
+class SubagentSession:
+    """Spawn sub-agents, collect what they return, read it by variable.
+
+    A host that runs its agents itself spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an
+    ``executor`` the session runs callables. All methods may be called from any thread, ``wait_async`` from any event
+    loop.
+
+    Args:
+        session_key: Names the session; run ids begin with it.
+        executor: Where callables run: a thread pool, a process pool, a cluster's. It stays the caller's to shut down.
+        max_concurrency: Callables that run at one time; further ones wait their turn, none is refused (rule O-23).
+        group_timeout: Seconds from the spawn that opens a group until its unfinished runs count as timed out.
+        on_error: ``report`` lists a failed run, ``skip`` does not, ``fail`` ends its group.
+        clock: Gives the time that is written into results; timezone-aware.
+        new_id: Gives the id of the n-th run; by default ``<session_key>-<n>``.
+        timers: Watches the timeouts.
+        admit: Asked before each spawn; a text is the reason for a refusal (rule O-51).
+        limits: What a custom function given as text may use.
+    """
+
+    def __init__(
+        self,
+        session_key: str = "main",
+        *,
+        executor: Executor | None = None,
+        max_concurrency: int = 8,
+        group_timeout: float | None = None,
+        on_error: FailurePolicy | str = FailurePolicy.REPORT,
+        clock: Callable[[], datetime] | None = None,
+        new_id: Callable[[int], str] | None = None,
+        timers: Timers | None = None,
+        admit: Callable[[SpawnRequest], str | None] | None = None,
+        limits: SandboxLimits | None = None,
+    ) -> None:
+        if max_concurrency < 1:
+            raise SpawnError(
+                f"max_concurrency must be at least 1, not {max_concurrency}",
+                code=Refusal.INVALID_CONCURRENCY,
+            )
+        self.session_key = session_key
+        self._group_timeout = read_timeout(group_timeout)
+        self._admit = admit
+        new_id = new_id or (lambda number: f"{session_key}-{number}")
+        clock = clock or (lambda: datetime.now(UTC))
+        self._state = SessionState(session_key, read_failure_policy(on_error), new_id)
+        self._completions = Completions(self._state, clock, timers or TimerThread())
+        number = next(_NUMBERS)
+        self._runner = (
+            TaskRunner(executor, max_concurrency, self._completions, number) if executor else None
+        )
+        self._waiter = Waiter(self._state, number, self._runner)
+        self.subagent_results = SubagentResults(self._state, limits)
+
+    # Spawning
+
+    def spawn(
+        self,
+        task: object,
+        *,
+        label: str | None = None,
+        collect_into: str | None = None,
+        merge_strategy: MergeStrategy | str | None = None,
+        custom_function: CustomFunction | None = None,
+        timeout: float | None = None,
+        order: MergeOrder | str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> RunHandle:
+        """Spawn a sub-agent and return a handle on its run.
+
+        Args:
+            task: A text for an agent that the host runs, or a callable for the executor.
+            label: Its name in errors, in the text of a ``concat`` and as the key in a ``json`` merge.
+            collect_into: ``$name`` of the variable; without one the run stands alone (O-1).
+            merge_strategy: How the variable is merged; the first spawn decides (``concat``), later ones may leave it
+                out.
+            custom_function: For ``custom``: a callable, a Python lambda or expression, or a JavaScript function.
+            timeout: Seconds until the run counts as timed out: from its start on the executor, else from now.
+            order: ``spawn`` (default) or ``completion``: what comes first in the merge.
+            options: The host's own, handed to ``admit``.
+
+        Raises:
+            SpawnError: The request is not valid or contradicts the group; nothing was spawned.
+            WaitError: This is a forked child of the process that made the session.
+        """
+        self._waiter.require_own_process()
+        spec = read_spawn_spec(collect_into, merge_strategy, custom_function, order)
+        name = (label or "").strip() or None
+        seconds = read_timeout(timeout)
+        self._check_task(task)
+        refusal = None
+        if self._admit is not None:
+            refusal = self._admit(SpawnRequest(task, name, spec.variable_name, dict(options or {})))
+        run, group = self._state.spawn(spec, name)
+        try:
+            if group is not None and self._group_timeout is not None:
+                self._completions.watch_group(group, self._group_timeout, self._release)
+            if refusal is not None:
+                self.fail(run.run_id, refusal)
+            else:
+                self._begin(run.run_id, task, seconds)
+        except (
+            BaseException
+        ) as error:  # such as timers without a thread: nobody else would end the run
+            self.fail(run.run_id, error)
+            raise
+        return RunHandle(run.run_id, self._waiter, refused=refusal)
+
+    def _begin(self, run_id: str, task: object, seconds: float | None) -> None:
+        if self._runner is not None and callable(task):
+            self._runner.submit(run_id, task, seconds)
+        elif seconds is not None:
+            self._completions.watch_run(run_id, seconds)
+
+    def _release(self, run_ids: tuple[str, ...]) -> None:
+        if self._runner is not None:
+            for run_id in run_ids:
+                self._runner.release(run_id)
+
+    def _check_task(self, task: object) -> None:
+        if isinstance(task, str) and task.strip():
+            return
+        if not callable(task):
+            raise SpawnError(
+                "task must be a text that is not empty, or a callable", code=Refusal.INVALID_TASK
+            )
+        if self._runner is None:
+            raise SpawnError(
+                "a callable needs a session with an executor", code=Refusal.INVALID_TASK
+            )
+
+    # Ends of runs, reported by the host
+
+    def complete(self, run_id: str, output: object) -> bool:
+        """Record what a run returned; ``False`` where it changes nothing: repeated, late or unknown (O-41, O-42)."""
+        return self._completions.end(run_id, RunStatus.SUCCESS, output)
+
+    def fail(self, run_id: str, error: object) -> bool:
+        """Record why a run failed; ``False`` where it changes nothing."""
+        return self._completions.fail(run_id, error)
+
+    def time_out(self, run_id: str) -> bool:
+        """Record that a run took too long; ``False`` where it changes nothing."""
+        return self._completions.end(run_id, RunStatus.TIMEOUT, "timeout")
+
+    # Reading
+
+    @overload
+    def wait(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
+    @overload
+    def wait(
+        self, name: None = None, timeout: float | None = None
+    ) -> dict[str, AggregatedResult]: ...
+    def wait(
+        self, name: str | None = None, timeout: float | None = None
+    ) -> AggregatedResult | dict[str, AggregatedResult]:
+        """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is.
+
+        Raises:
+            WaitError: Without a timeout it would never end: a run or custom function waits for itself, also in a
+                circle, or the session was made before this process was forked.
+        """
+        self._waiter.wait(self._state.names() if name is None else (name,), timeout)
+        return dict(self.subagent_results) if name is None else self.subagent_results[name]
+
+    @overload
+    async def wait_async(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
+    @overload
+    async def wait_async(
+        self, name: None = None, timeout: float | None = None
+    ) -> dict[str, AggregatedResult]: ...
+    async def wait_async(
+        self,
+        name: str | None = None,
+        timeout: float | None = None,
+    ) -> AggregatedResult | dict[str, AggregatedResult]:
+        """Do what ``wait`` does, without blocking the event loop."""
+        await self._waiter.wait_async(self._state.names() if name is None else (name,), timeout)
+        return dict(self.subagent_results) if name is None else self.subagent_results[name]
+
+    def text(self, name: str, *, labels: bool = True) -> str:
+        """Return the result of a group as text (see ``aggregate.base.text.result_text``)."""
+        return result_text(self.subagent_results[name], labels=labels)
+
+    def group(self, name: str) -> Group | None:
+        """Return how a variable is merged and where it stands, without its value; ``None`` for an unknown name."""
+        return self._state.group(name)
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """Return what is known of a run; its output belongs to the reader."""
+        record = self._state.run(run_id)
+        return record and record_copy(record)
+
+    def late(self) -> tuple[RunRecord, ...]:
+        """Return what came after its group was final; it is kept, the value stays as it was (O-46)."""
+        return tuple(map(record_copy, self._state.late()))
+
+    # Ending
+
+    def close(self, name: str) -> None:
+        """Let no more runs into a group."""
+        self._state.close(name)
+
+    def clear(self, name: str | None = None) -> None:
+        """Forget a group and its runs, or all groups and every ended run; ends that are reported later are unknown."""
+        for group_name in self._state.names() if name is None else (name,):
+            snapshot = self._state.snapshot(group_name)
+            if snapshot is not None:
+                unfinished = tuple(
+                    run.run_id for run in snapshot.runs if run.status is RunStatus.PENDING
+                )
+                self._completions.unwatch(snapshot.group, unfinished)
+                self._state.clear(group_name)
+                self._release(unfinished)
+                self.subagent_results.forget(group_name)
+        if name is None:
+            self._state.clear_ungrouped()
+
+    def shut_down(self) -> None:
+        """End what is still queued as cancelled; what runs already goes on, with its timeouts.
+
+        The executor is the caller's, and so are texts that were spawned.
+        """
+        if self._runner is not None:
+            for run_id in self._runner.clear():
+                self._completions.end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.shut_down()

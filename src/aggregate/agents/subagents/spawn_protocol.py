@@ -1,0 +1,173 @@
+"""The sessions_spawn protocol: camelCase parameters in, documented responses out (rules O-1, O-11 to O-15)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aggregate.agents.subagents.session import SubagentSession
+from aggregate.base.errors import Refusal, SpawnError
+from aggregate.base.values import AggregatedResult, GroupStatus, json_text
+
+OWN: Final = ("task", "label", "collectInto", "mergeStrategy", "customFunction", "order", "count")
+TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")
+HOST: Final = ("agentId", "model", "thinking", "cleanup", "skills", "sharedContext")
+"""Parameters for whoever runs the agent: handed to ``admit``, nothing is done with them here."""
+MAX_COUNT: Final = 10_000
+"""Runs that one request may ask for: as many results as one variable is built and measured for."""
+NOTE: Final = "The result of each run is delivered on its own."
+
+
+def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Spawn one sub-agent, or several where ``task`` is a list or ``count`` is more than 1, and return the response.
+
+    One run answers ``{status, childSessionKey, runId, note, aggregationGroup}`` with status ``accepted`` or
+    ``forbidden``; several answer ``{status, spawned, accepted, failed, results, note}`` with status ``accepted`` or
+    ``partial``. What cannot be spawned, or is more than ``MAX_COUNT``, answers ``{status: "error", error, code}``;
+    nothing is spawned then. Never raises for its parameters.
+    """
+    try:
+        tasks = _tasks(parameters)
+        if len(tasks) == 1 and not isinstance(parameters.get("task"), list | tuple):
+            return {**_spawn(session, parameters, tasks[0]), "note": _note(parameters)}
+        return _bulk(session, parameters, tasks)
+    except SpawnError as error:
+        return {"status": "error", "error": str(error), "code": error.code.value}
+
+
+@dataclass(frozen=True, slots=True)
+class _SpawnTask:
+    task: object
+    label: str | None
+
+
+def _tasks(parameters: Mapping[str, Any]) -> list[_SpawnTask]:
+    task = parameters.get("task")
+    label = _text(parameters, "label")
+    count = parameters.get("count", 1)
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_COUNT:
+        raise SpawnError(
+            f"count must be a whole number from 1 to {MAX_COUNT}", code=Refusal.INVALID_COUNT
+        )
+    several = task if isinstance(task, list | tuple) else [task] * count
+    if len(several) > MAX_COUNT:
+        raise SpawnError(
+            f"task lists {len(several):,} tasks, one request takes at most {MAX_COUNT:,}: spread them over several",
+            code=Refusal.INVALID_COUNT,
+        )
+    if not several:
+        raise SpawnError("task must not be an empty list", code=Refusal.INVALID_TASK)
+    if len(several) == 1:
+        return [_SpawnTask(several[0], label)]
+    return [
+        _SpawnTask(entry, f"{label}-{number}" if label else None)
+        for number, entry in enumerate(several, 1)
+    ]
+
+
+def _bulk(
+    session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_SpawnTask]
+) -> dict[str, Any]:
+    results = []
+    for number, task in enumerate(tasks):
+        try:
+            results.append(_spawn(session, parameters, task))
+        except SpawnError as error:
+            if number == 0:
+                raise
+            results.append({"status": "error", "error": str(error), "code": error.code.value})
+    accepted = sum(result["status"] == "accepted" for result in results)
+    return {
+        "status": "accepted" if accepted == len(tasks) else "partial",
+        "spawned": len(tasks),
+        "accepted": accepted,
+        "failed": len(tasks) - accepted,
+        "results": results,
+        "note": _note(parameters),
+    }
+
+
+def _spawn(
+    session: SubagentSession, parameters: Mapping[str, Any], task: _SpawnTask
+) -> dict[str, Any]:
+    handle = session.spawn(
+        task.task,
+        label=task.label,
+        collect_into=parameters.get("collectInto"),
+        merge_strategy=parameters.get("mergeStrategy"),
+        custom_function=parameters.get("customFunction"),
+        timeout=_timeout(parameters),
+        order=_text(parameters, "order"),
+        options={key: parameters[key] for key in HOST if key in parameters},
+    )
+    response: dict[str, Any] = {
+        "status": "accepted" if handle.refused is None else "forbidden",
+        "childSessionKey": f"{session.session_key}:subagent:{handle.run_id}",
+        "runId": handle.run_id,
+    }
+    if handle.refused is not None:
+        response["error"] = handle.refused
+    record = session.run(handle.run_id)
+    group = (
+        session.group(record.variable_name)
+        if record is not None and record.variable_name is not None
+        else None
+    )
+    if group is not None:
+        response["aggregationGroup"] = {
+            "variableName": group.variable_name,
+            "mergeStrategy": str(group.strategy),
+        }
+    return response
+
+
+def _timeout(parameters: Mapping[str, Any]) -> float | None:
+    value = next((parameters[key] for key in TIMEOUTS if parameters.get(key) is not None), None)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise SpawnError("runTimeoutSeconds must be a number", code=Refusal.INVALID_TIMEOUT)
+    return value or None
+
+
+def _text(parameters: Mapping[str, Any], key: str) -> str | None:
+    value = parameters.get(key)
+    if value is not None and not isinstance(value, str):
+        raise SpawnError(f"{key} must be a text", code=Refusal.INVALID_PARAMETER)
+    return value
+
+
+def _note(parameters: Mapping[str, Any]) -> str:
+    """Name the parameters that nothing here looks at, so that none is dropped silently."""
+    ignored = [key for key in parameters if key not in (*OWN, *TIMEOUTS, *HOST)]
+    return f"{NOTE} Not supported and ignored: {', '.join(ignored)}." if ignored else NOTE
+
+
+def subagent_results(session: SubagentSession) -> dict[str, dict[str, Any]]:
+    """Return every group of the session that is over, as the tool of that name does (rule O-14)."""
+    ended = (GroupStatus.COMPLETE, GroupStatus.FAILED)
+    return {
+        name: envelope(result)
+        for name, result in session.subagent_results.items()
+        if result.status in ended
+    }
+
+
+def envelope(result: AggregatedResult) -> dict[str, Any]:
+    """Return a result with the protocol's own field names (rule O-10)."""
+    return {
+        "variableName": result.variable_name,
+        "strategy": str(result.strategy),
+        "value": result.value,
+        "errors": list(result.errors),
+        "warnings": list(result.warnings),
+        "completedAt": result.completed_at.isoformat() if result.completed_at else None,
+        "count": result.count,
+        "status": str(result.status),
+    }
+
+
+def announcement(*results: AggregatedResult) -> str:
+    """Return the message that tells a parent agent of groups that are over, ``""`` for none (rule O-15).
+
+    Each value is JSON on one line, a text too: so none can begin a line that announces another group.
+    """
+    lines = [f"\N{PACKAGE} {result.variable_name}: {json_text(result.value)}" for result in results]
+    return "\n".join(["---", "Collected Results (collectInto):", *lines]) if lines else ""

@@ -1,0 +1,193 @@
+"""Date and time tools: no step has to compute a timestamp by itself (rules D-86 to D-88, X-10).
+
+Every range holds its whole last day: it ends a second before the next day begins.
+"""
+
+from calendar import monthrange
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from aggregate.agents.tools.date_text import DAY, parse_moment, zone
+from aggregate.agents.tools.registry import ToolRegistry
+from aggregate.agents.tools.tool import Function, make_tool
+from aggregate.base.errors import ToolError
+
+UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
+MONTHS_OF_UNIT: Final = {"month": 1, "year": 12}
+ALIASES: Final = {
+    "getCurrentDate": "getCurrentDateTime",
+    "calculateTimestamp": "getRelativeTimestamp",
+}
+"""The names of the source documents, and those of the tools that they stand for (rule D-86)."""
+EARLIEST, LATEST = -62_135_596_800, 253_402_300_799
+"""Unix times of the years 1 to 9999."""
+Clock = Callable[[], datetime]
+
+
+def add_date_tools(registry: ToolRegistry, *, now: Clock = lambda: datetime.now(UTC)) -> None:
+    """Register the date and time tools, also under the names of the source documents.
+
+    Args:
+        registry: Where to.
+        now: The clock.
+    """
+    functions: tuple[Function, ...] = (
+        dateToUnixTimestamp,
+        getDateRangeTimestamps,
+        validateTimestamp,
+    )
+    for function in (*functions, *_clock_tools(now)):
+        registry.add(make_tool(function))
+    for other, name in ALIASES.items():
+        registry.alias(other, name)
+
+
+def dateToUnixTimestamp(  # noqa: N802 - tools are camelCase (D-80)
+    date: str, end_of_day: bool = False, timezone: str = "UTC"
+) -> dict[str, Any]:
+    """Convert one date or moment to a Unix timestamp.
+
+    Args:
+        date: September 1, 2025, or 2025-09-01, or 2025-09-01T18:30:00Z.
+        end_of_day: Give the last second of that day instead of its first.
+        timezone: Where the day is, such as Europe/Berlin.
+    """
+    moment, whole_day = parse_moment(date, zone(timezone))
+    if end_of_day:
+        moment = datetime.combine(moment.date(), time(), moment.tzinfo) + timedelta(
+            days=1, seconds=-1
+        )
+    return {
+        "success": True,
+        "unix_timestamp": _unix(moment),
+        "iso": moment.isoformat(),
+        "whole_day": whole_day,
+    }
+
+
+def getDateRangeTimestamps(  # noqa: N802 - tools are camelCase (D-80)
+    year: int, month: int | None = None, day: int | None = None, timezone: str = "UTC"
+) -> dict[str, Any]:
+    """Convert a whole year, month or day to the Unix timestamps of its start and end, both inclusive.
+
+    Args:
+        year: The year, such as 2025.
+        month: 1 to 12; without it the whole year.
+        day: 1 to 31; without it the whole month.
+        timezone: Where the days are, such as Europe/Berlin.
+    """
+    where = zone(timezone)
+    if day is not None and month is None:
+        raise ToolError("a day needs its month: give month as well")
+    try:
+        first = date(year, month or 1, day or 1)
+        last = date(year, month or 12, day or monthrange(year, month or 12)[1])
+    except ValueError as error:
+        raise ToolError(f"there is no such date: {error}") from None
+    return {"success": True, **_range(first, last, where)}
+
+
+def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
+    """Check a Unix timestamp and say which moment it is.
+
+    Args:
+        timestamp: Seconds since 1970; milliseconds are recognised and reported.
+    """
+    if not EARLIEST <= timestamp <= LATEST:
+        milliseconds = EARLIEST * 1000 <= timestamp <= LATEST * 1000
+        advice = f"; as milliseconds it is {_iso(timestamp // 1000)}" if milliseconds else ""
+        return {
+            "success": True,
+            "valid": False,
+            "reason": f"no second of the years 1 to 9999{advice}",
+        }
+    return {"success": True, "valid": True, "iso": _iso(timestamp), "unix_timestamp": timestamp}
+
+
+def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
+    """Return the tools that ask the clock ``now``."""
+
+    def getCurrentDateTime(timezone: str = "UTC") -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
+        """Give the current date, time and Unix timestamp.
+
+        Args:
+            timezone: Where, such as Europe/Berlin.
+        """
+        moment = now().astimezone(zone(timezone))
+        parts = {
+            "date": moment.date().isoformat(),
+            "time": moment.strftime("%H:%M:%S"),
+            "weekday": f"{moment:%A}",
+        }
+        return {
+            "success": True,
+            "iso": moment.isoformat(),
+            "unix_timestamp": _unix(moment),
+            **parts,
+        }
+
+    def getRelativeTimestamp(amount: int, unit: str = "days", base: str = "now") -> dict[str, Any]:  # noqa: N802
+        """Calculate the Unix timestamp some time before or after a moment.
+
+        Args:
+            amount: How many units; negative is before.
+            unit: seconds, minutes, hours, days, weeks, months or years.
+            base: The moment to count from: now, or a date.
+        """
+        start = now() if base.strip().lower() == "now" else parse_moment(base, ZoneInfo("UTC"))[0]
+        moment = _moved(start, amount, unit)
+        return {"success": True, "unix_timestamp": _unix(moment), "iso": moment.isoformat()}
+
+    def getDateTimeHoursAgo(hours: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
+        """Give the range from some hours ago until now as Unix timestamps.
+
+        Args:
+            hours: How many hours ago.
+        """
+        end = now()
+        start = _moved(end, -hours, "hours")
+        return {
+            "success": True,
+            **_ends(start, end),
+            "unix_timestamp": _unix(start),
+            "iso": start.isoformat(),
+        }
+
+    return getCurrentDateTime, getRelativeTimestamp, getDateTimeHoursAgo
+
+
+def _moved(moment: datetime, amount: int, unit: str) -> datetime:
+    name = unit.strip().lower().removesuffix("s")
+    if name not in UNITS and name not in MONTHS_OF_UNIT:
+        raise ToolError(
+            f'there is no unit "{unit}": take seconds, minutes, hours, days, weeks, months or years'
+        )
+    try:
+        if name in UNITS:
+            return moment + timedelta(seconds=amount * UNITS[name])
+        months = moment.year * 12 + moment.month - 1 + amount * MONTHS_OF_UNIT[name]
+        year, month = months // 12, months % 12 + 1
+        last_day = monthrange(year, month)[1]
+        return moment.replace(year=year, month=month, day=min(moment.day, last_day))
+    except (OverflowError, ValueError) as error:
+        raise ToolError(f"{amount} {unit} lead out of the years 1 to 9999: {error}") from None
+
+
+def _range(first: date, last: date, where: ZoneInfo) -> dict[str, Any]:
+    start = datetime.combine(first, time(), where)
+    end = datetime.combine(last, time(23, 59, 59), where)
+    return {**_ends(start, end), "start_date": first.isoformat(), "end_date": last.isoformat()}
+
+
+def _ends(start: datetime, end: datetime) -> dict[str, int]:
+    return {"after_unix": _unix(start), "before_unix": _unix(end)}
+
+
+def _unix(moment: datetime) -> int:
+    return int(moment.timestamp())
+
+
+def _iso(timestamp: int) -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=timestamp)).isoformat()

@@ -1,0 +1,212 @@
+"""The tools that a goal, a server or a worker may use, by name (rules D-80 to D-86)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aggregate.agents.tools.arguments import ArgumentMistake, checked_arguments
+from aggregate.agents.tools.calls import (
+    AbandonedCalls,
+    CallLimits,
+    call_with_limits,
+    failure_envelope,
+)
+from aggregate.agents.tools.discovery import tools_in
+from aggregate.agents.tools.tool import (
+    Function,
+    ParameterTexts,
+    Permission,
+    Tool,
+    granted,
+    make_tool,
+)
+from aggregate.agents.tools.tool_context import ToolContext
+from aggregate.base.errors import ToolError
+
+
+@dataclass(slots=True)
+class ToolRegistry:
+    """Tools by name, and what they are allowed to do.
+
+    Attributes:
+        permissions: What is granted; a tool that needs more is refused, not run. By default reading alone.
+        limits: What one call may take.
+    """
+
+    permissions: frozenset[Permission] = frozenset({Permission.READ})
+    limits: CallLimits = field(default_factory=CallLimits)
+    _tools: dict[str, Tool] = field(default_factory=dict)
+    _aliases: dict[str, str] = field(default_factory=dict)
+    _abandoned: AbandonedCalls = field(default_factory=AbandonedCalls)
+
+    @classmethod
+    def of(
+        cls,
+        tools: "ToolRegistry | Iterable[Tool | Function]",
+        *,
+        permissions: Iterable[str] = "read",
+    ) -> "ToolRegistry":
+        """Return a registry of ``tools``; a registry is returned as it is, functions become tools."""
+        if isinstance(tools, ToolRegistry):
+            return tools
+        registry = cls(granted(permissions))
+        for entry in tools:
+            registry.add(entry if isinstance(entry, Tool) else make_tool(entry))
+        return registry
+
+    def register(
+        self,
+        name: str,
+        func: Function,
+        description: str | None = None,
+        parameters: ParameterTexts | None = None,
+        returns: str | None = None,
+        permissions: str | Iterable[str] = Permission.READ,
+        *,
+        replace: bool = False,
+    ) -> Tool:
+        """Add ``func`` under ``name`` and return the tool; see ``make_tool`` for what is inferred.
+
+        Raises:
+            ToolError: The name is taken and ``replace`` is false, or it is no name.
+        """
+        tool = make_tool(
+            func,
+            name=name,
+            description=description,
+            parameters=parameters,
+            returns=returns,
+            permissions=permissions,
+        )
+        return self.add(tool, replace=replace)
+
+    register_tool = register
+
+    def add(self, tool: Tool, *, replace: bool = False) -> Tool:
+        """Add a finished tool.
+
+        Raises:
+            ToolError: Its name is taken and ``replace`` is false.
+        """
+        if not replace and tool.name in self:
+            raise ToolError(
+                f"Tool already registered: {tool.name}; take another name, or replace=True"
+            )
+        self._aliases.pop(tool.name, None)
+        self._tools[tool.name] = tool
+        return tool
+
+    def alias(self, other: str, name: str) -> None:
+        """Let ``other`` stand for the tool ``name``; models are told of ``name`` only.
+
+        Raises:
+            ToolError: ``other`` is taken, or there is no tool ``name``.
+        """
+        if other in self:
+            raise ToolError(f"Tool already registered: {other}; an alias needs a new name")
+        self._aliases[other] = self.get(name).name
+
+    def discover(self, folder: str | Path, *, replace: bool = False) -> tuple[Tool, ...]:
+        """Add every tool in the Python files of ``folder``, which run for it, and return them.
+
+        Raises:
+            ToolError: A file cannot be run, or a name is taken and ``replace`` is false.
+        """
+        return tuple(self.add(tool, replace=replace) for tool in tools_in(Path(folder)))
+
+    def get(self, name: str) -> Tool:
+        """Return a tool by its name or an alias.
+
+        Raises:
+            ToolError: There is none; it is also a ``ValueError`` (rule D-85).
+        """
+        tool = self._tools.get(self._aliases.get(name, name))
+        if tool is None:
+            raise ToolError(f"Tool not found: {name}")
+        return tool
+
+    def run(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        context: ToolContext | None = None,
+        seconds: float | None = None,
+    ) -> Any:  # noqa: ANN401 - what the tool returned
+        """Run a tool and return its output as plain data.
+
+        Args:
+            name: The tool.
+            arguments: What a model gave: undeclared ones and ``None`` are dropped, simple types are cast.
+            context: For tools that ask for it.
+            seconds: Wall time, where it is less than the registry's limit.
+
+        Returns:
+            The output, or ``{"success": False, "error", "retry", "hint"?}`` for a refused or failed call.
+
+        Raises:
+            ToolError: There is no such tool.
+        """
+        tool = self.get(name)
+        lacking = tool.permissions - self.permissions
+        if lacking:
+            names = " and ".join(sorted(lacking))
+            return failure_envelope(
+                f"{tool.name} needs the permission {names}, which is not granted", retry=False
+            )
+        try:
+            checked = checked_arguments(tool, arguments)
+        except ArgumentMistake as error:
+            return failure_envelope(str(error), retry=True)
+        limits = self.limits
+        if seconds is not None:
+            limits = CallLimits(min(seconds, limits.seconds), limits.megabytes)
+        if tool.context:
+            checked[tool.context] = context or ToolContext(seconds=limits.seconds)
+        return call_with_limits(tool.name, lambda: tool.func(**checked), limits, self._abandoned)
+
+    def only(self, names: Iterable[str]) -> "ToolRegistry":
+        """Return a registry of these tools, with the same permissions and limits.
+
+        Raises:
+            ToolError: There is no such tool.
+        """
+        chosen = ToolRegistry(self.permissions, self.limits)
+        for name in dict.fromkeys(names):
+            chosen.add(self.get(name), replace=True)
+        return chosen
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return what a model is told, in order of registration."""
+        return [tool.schema() for tool in self]
+
+    def spellings(self) -> dict[str, Tool]:
+        """Return every name that stands for a tool, aliases too."""
+        aliases = {alias: self._tools[name] for alias, name in self._aliases.items()}
+        return {**self._tools, **aliases}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order of registration, without aliases."""
+        return tuple(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(tuple(self._tools.values()))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools or name in self._aliases
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+
+def discover_tools(folder: str | Path, *, permissions: Iterable[str] = "read") -> ToolRegistry:
+    """Return a registry of the tools in the Python files of ``folder`` (rule D-81).
+
+    Raises:
+        ToolError: The folder or a file cannot be used, or a name occurs twice.
+    """
+    registry = ToolRegistry(granted(permissions))
+    registry.discover(folder)
+    return registry

@@ -1,0 +1,212 @@
+"""The JSON Schema that a ticket's answer must meet: read, checked before a run, and held against answers.
+
+Schemas come with the project, and answers from a model, so neither is trusted: a schema reaches no file and no network,
+and its patterns are matched in time that grows with the text alone. One that refers to itself is held against answers
+in a process of its own, for its time is bounded by nothing else.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from aggregate.agents.results.json_text import NotJson, parse_json_text
+from aggregate.agents.tracks.tickets import Ticket
+from aggregate.base.disk import UnreadableError, confined, read_bytes
+from aggregate.base.errors import OutputError, WorkerError
+from aggregate.base.text import shorten
+from aggregate.base.values import Value
+
+ERRORS_SHOWN: Final = 5
+"""Faults of an answer that are told: a model that is told of these mends the others with them."""
+_ERROR_CHARACTERS: Final = 300
+"""Of one fault: it quotes the value at fault, which may be long."""
+_SCHEMA_BYTES: Final = 200_000
+"""Of a file with a schema: it goes to a provider with each request."""
+
+CHECK_SECONDS: Final = 20.0
+"""Of an answer against a schema that refers to itself: an honest one takes milliseconds, but where ten programs share
+a core its process takes seconds to start, and the answer was paid for."""
+_CHECK: Final = """\
+import json, sys
+sys.path += sys.argv[1:]
+from aggregate.base.disk.program_guard import guard_process
+guard_process()
+from aggregate.agents.tracks.answer_schema import faults_of
+print(json.dumps(faults_of(*json.load(sys.stdin))))
+"""
+
+
+class AnswerSchemaError(ValueError):
+    """An answer that its schema refuses; the text says why."""
+
+
+def with_schema(ticket: Ticket, folder: Path) -> Ticket:
+    """Return a ticket whose schema, if it has one, is a value that can be checked against.
+
+    Args:
+        ticket: The ticket.
+        folder: The track's, which a schema's file lies in.
+
+    Raises:
+        ValueError: The file cannot be used, or holds no schema.
+    """
+    if ticket.answer is None:
+        return ticket
+    schema = _read(ticket.answer, folder) if isinstance(ticket.answer, str) else ticket.answer
+    try:
+        _validator(schema)
+    except ImportError as error:
+        raise ValueError(_missing(error)) from None
+    except ValueError as error:
+        reason = shorten(str(error).strip().split("\n")[0], _ERROR_CHARACTERS)
+        raise ValueError(f"this is no JSON Schema ({reason}): correct it") from None
+    return ticket.model_copy(update={"answer": schema})
+
+
+def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHECK_SECONDS) -> str:
+    """Return the JSON of an answer without what stands around it.
+
+    Args:
+        text: What the worker answered: JSON, alone or in a fenced block.
+        schema: What it must meet.
+        seconds: How long the check of a schema that refers to itself may take.
+
+    Raises:
+        AnswerSchemaError: It is no JSON, or does not meet the schema; the text says why, for the worker.
+        WorkerError: What checks answers is not installed here, or the schema takes too long.
+    """
+    value = _json_of(text)
+    try:
+        refers = _refers(schema)
+        faults = _faults_in_child(value, schema, seconds) if refers else faults_of(value, schema)
+    except ImportError as error:
+        raise WorkerError(_missing(error), again=False) from None
+    if faults:
+        raise AnswerSchemaError("; ".join(faults))
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def faults_of(value: Value, schema: Mapping[str, Any]) -> list[str]:
+    """Return the first faults of a value, each with where it is.
+
+    Raises:
+        ImportError: What checks answers is not installed here.
+    """
+    return [
+        f"{_place(fault.instance_path)}{shorten(fault.message, _ERROR_CHARACTERS)}"
+        for fault in islice(_validator(schema).iter_errors(value), ERRORS_SHOWN)
+    ]
+
+
+def _refers(part: Any) -> bool:  # noqa: ANN401 - any part of a schema
+    """Tell whether a schema refers to parts of itself; then its size bounds nothing."""
+    if isinstance(part, list):
+        return any(map(_refers, part))
+    if not isinstance(part, Mapping):
+        return False
+    return any(key.endswith("Ref") or key == "$ref" or _refers(part[key]) for key in part)
+
+
+def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) -> list[str]:
+    """Return the faults of a value as a process of its own finds them, which is killed when its time is over.
+
+    Forty definitions each of which names the next one twice take years, and no thread of this process would run
+    meanwhile.
+
+    Raises:
+        ImportError: What checks answers is not installed here.
+        WorkerError: It takes too long, or the process failed.
+    """
+    import jsonschema_rs  # noqa: F401 - so that its absence is told as anywhere
+
+    # ``-I`` leaves out what Python does with the environment: where to import from is handed over.
+    command = [sys.executable, "-I", "-c", _CHECK, *filter(None, sys.path)]
+    try:
+        done = subprocess.run(
+            command,
+            input=json.dumps([value, schema]).encode(),
+            capture_output=True,
+            timeout=seconds,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        reason = f"its schema takes more than {seconds:g} s to check: simplify what it refers to"
+        raise WorkerError(reason, again=False) from None
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise WorkerError(f"the answer could not be checked: {error}", again=False) from None
+    return [str(fault) for fault in json.loads(done.stdout)]
+
+
+def enforced_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the schema if all providers can bind a model to it, ``None`` for one that answers are only held against.
+
+    Every object in it must name all its properties as required and allow no others: see ``RequestOptions.schema``.
+    """
+    return (
+        schema
+        if schema is not None and schema.get("type") == "object" and _is_strict(schema)
+        else None
+    )
+
+
+def _is_strict(part: Any) -> bool:  # noqa: ANN401 - any part of a schema
+    if isinstance(part, list):
+        return all(map(_is_strict, part))
+    if not isinstance(part, Mapping):
+        return True
+    properties = part.get("properties")
+    if part.get("type") == "object" or isinstance(properties, Mapping):
+        names = set(properties) if isinstance(properties, Mapping) else set()
+        required = part.get("required", [])
+        if part.get("additionalProperties") is not False or names != set(required):
+            return False
+    return all(map(_is_strict, part.values()))
+
+
+def _json_of(text: str) -> Value:
+    try:
+        return parse_json_text(text).value
+    except NotJson as error:
+        reason = str(error)
+    try:
+        return json.loads(text)  # a number, a text or a truth value alone
+    except (ValueError, RecursionError):
+        raise AnswerSchemaError(f"it is not JSON: {reason}") from None
+
+
+def _validator(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the library may be missing
+    import jsonschema_rs  # the extra "agents", which a list of tracks does without
+
+    # Without ``offline`` a schema could fetch parts of itself; the usual patterns take time without bound.
+    return jsonschema_rs.validator_for(
+        dict(schema), offline=True, pattern_options=jsonschema_rs.RegexOptions()
+    )
+
+
+def _missing(error: ImportError) -> str:
+    return f"answers are checked by {error.name}: install manual-slop[agents]"
+
+
+def _place(path: list[str | int]) -> str:
+    return f"{'/'.join(map(str, path))}: " if path else ""
+
+
+def _read(name: str, folder: Path) -> dict[str, Any]:
+    """Return the schema in a file of the track's folder."""
+    try:
+        data = read_bytes(confined(folder / name, folder), limit=_SCHEMA_BYTES)
+        schema = json.loads(data)
+    except OutputError:
+        raise ValueError(f"{name} lies outside of the track: move it to {folder}") from None
+    except (UnreadableError, OSError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{name} cannot be read ({reason}): name a file in {folder}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name} is no JSON ({error}): correct it") from None
+    if not isinstance(schema, dict):
+        raise ValueError(f"{name} holds no object: a schema is one")
+    return schema

@@ -1,0 +1,232 @@
+"""The database of durable runs: one engine for DBOS and for the tables of our own."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep, time
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from dbos import error as dbos_errors
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+
+from aggregate.agents.tracks.durable.schema import METADATA
+from aggregate.base.concurrency import doubling_delay
+from aggregate.base.disk import create_private, private_folder
+from aggregate.base.errors import StateError
+
+Engine = sa.Engine
+"""The connections to a database, for those who only pass them on."""
+SQLITE = "sqlite:///"
+PATIENCE_SECONDS = 60.0
+"""How long a run waits for a database that went away: a restart takes less. Workers, which nobody
+watches, wait for as long as it takes."""
+_RETRY_SECONDS = 0.1
+_MAX_RETRY_SECONDS = 2.0
+"""The most between two looks whether it is back: a person waits for the run to go on."""
+_POOL_SIZE = 16
+_MAX_OVERFLOW = 48
+"""Connections beyond the pool, closed after use. Each ticket has a thread that may want one, and so
+have the queue's poller and the heartbeat: SQLAlchemy's 15 in all let workers wait for each other."""
+_SUBSEC_SINCE = (3, 42)
+"""SQLite knows ``unixepoch('subsec')`` from here on."""
+_BUSY_SECONDS = 30
+"""How long SQLite waits for other processes; as long as DBOS does on an engine of its own."""
+_BUSY_LOOK_SECONDS = 0.02
+_PASSING = ("starting up", "shutting down", "recovery", "too many clients", "remaining connection")
+"""What a server says that will soon take connections again."""
+_SCHEMA_LOCK = 7266437226
+"""Any number that no other program on the server uses for an advisory lock."""
+_T = TypeVar("_T")
+
+
+def database_url(text: str) -> str:
+    """Return a URL for the engine: ``postgres://`` and ``postgresql://`` get their driver, a path becomes SQLite.
+
+    Raises:
+        StateError: It is neither SQLite nor Postgres.
+    """
+    for scheme in ("postgres://", "postgresql://"):
+        if text.startswith(scheme):
+            return "postgresql+psycopg://" + text.removeprefix(scheme)
+    if text.startswith(("postgresql+psycopg://", SQLITE)):
+        return text
+    if "://" in text:
+        scheme = text.split("://")[0]
+        raise StateError(
+            f"{scheme}://... is no database that runs can use: give postgresql:// or a file"
+        )
+    return f"{SQLITE}{Path(text).absolute()}"
+
+
+def open_engine(url: str) -> sa.Engine:
+    """Return an engine on a database with our tables in it.
+
+    SQLite is put into write-ahead mode, in which a kill loses nothing; after a power failure the last transactions may
+    be missing, and what they held is done again.
+
+    Raises:
+        StateError: The database cannot be reached.
+    """
+    with database_errors(url):
+        if url.startswith(SQLITE):
+            _make_private(Path(url.removeprefix(SQLITE)))
+        sqlite = url.startswith("sqlite")
+        engine = sa.create_engine(
+            url,
+            pool_size=_POOL_SIZE,
+            max_overflow=_MAX_OVERFLOW,
+            # A server may have closed a connection that waited in the pool.
+            pool_pre_ping=not sqlite,
+        )
+        if sqlite:
+            sa.event.listen(engine, "connect", _prepare_sqlite)
+        else:
+            sa.event.listen(engine, "handle_error", _mark_disconnected)
+        with engine.begin() as connection:
+            # Of processes that start at once, each would find no tables and try to make them.
+            lock = "BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"
+            connection.execute(sa.text(lock))
+            METADATA.create_all(connection)
+        return engine
+
+
+def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
+    """Return whether a column begins with ``text`` as it stands: to LIKE of SQLite ``a`` and ``A`` are the same."""
+    return sa.func.substr(column, 1, len(text)) == text
+
+
+@contextmanager
+def database_errors(url: str) -> Iterator[None]:
+    """Turn a database's errors into one sentence.
+
+    Raises:
+        StateError: The block failed in the database.
+    """
+    try:
+        yield
+    except (SQLAlchemyError, dbos_errors.DBOSException, OSError) as error:
+        reason = first_line(error)
+        where = sa.make_url(url).render_as_string(hide_password=True)
+        raise StateError(
+            f"{where}: the database cannot be used ({reason}): check --database and that it is up"
+        ) from error
+
+
+def first_line(error: Exception) -> str:
+    """Return what a database says of its error, without the statement and the advice behind it."""
+    return str(getattr(error, "orig", None) or error).strip().split("\n")[0]
+
+
+def retry_while_away(
+    engine: sa.Engine,
+    ask: Callable[[], _T],
+    *,
+    patience: float = PATIENCE_SECONDS,
+) -> _T:
+    """Return what ``ask`` does, which may be repeated; a server that went away is waited for.
+
+    DBOS waits too, but without an end, and a run that a person looks at must say what is wrong.
+
+    Raises:
+        StateError: It stays away for ``patience`` seconds, or something else is wrong with it.
+    """
+    end = monotonic() + patience
+    failures = 0
+    with database_errors(str(engine.url)):
+        while True:
+            try:
+                return ask()
+            except DBAPIError as error:
+                if not error.connection_invalidated or monotonic() >= end:
+                    raise
+            failures += 1
+            sleep(doubling_delay(failures, _RETRY_SECONDS, _MAX_RETRY_SECONDS))
+
+
+def wait_for_server(url: str, away: Callable[[str], None]) -> None:
+    """Return when a Postgres server takes connections, or refuses this one for good; SQLite needs no server.
+
+    Args:
+        url: The database.
+        away: Called with the reason, once for each.
+    """
+    if url.startswith(SQLITE):
+        return
+    engine = sa.create_engine(url, poolclass=sa.NullPool)
+    reason, failures = "", 0
+    while True:
+        try:
+            engine.connect().close()
+            return
+        except OperationalError as error:
+            words = first_line(error)
+            if "FATAL" in words and not any(state in words for state in _PASSING):
+                return  # whoever opens it says why
+            if words != reason:
+                away(words)
+            reason = words
+        failures += 1
+        sleep(doubling_delay(failures, _RETRY_SECONDS, _MAX_RETRY_SECONDS))
+
+
+def shrink(engine: sa.Engine) -> None:
+    """Give the room of deleted rows in an SQLite file back to the disk; Postgres does so by itself, for later rows.
+
+    Raises:
+        StateError: The database cannot be used.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    with database_errors(str(engine.url)), engine.connect() as connection:
+        # A transaction of SQLAlchemy's would keep it from being done; a checkpoint writes the log into the file.
+        cursor = connection.connection.cursor()
+        cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor.close()
+
+
+def _make_private(path: Path) -> None:
+    """Make a new SQLite file readable by the user alone, for it holds every prompt and answer; SQLite would not."""
+    private_folder(path.parent)
+    with suppress(FileExistsError):
+        os.close(create_private(path))
+
+
+def _mark_disconnected(context: sa.engine.ExceptionContext) -> None:
+    """Let a connection that could not be made count as a lost one, so that what is under way waits for the server.
+
+    DBOS knows some reasons by their words only; with the others, such as a socket that is not there, it would give up
+    a ticket that its process still holds.
+    """
+    if context.connection is None:
+        context.is_disconnect = True
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
+    """Set up a connection: DBOS does so only on engines of its own, and leaves out the last three."""
+    # Writers take turns from their first read on, so none has to give up.
+    connection.isolation_level = "IMMEDIATE"
+    connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
+    connection.execute("PRAGMA foreign_keys=ON")
+    # In write-ahead mode this is enough to lose nothing by a kill, and commits do not wait for the disk.
+    connection.execute("PRAGMA synchronous=NORMAL")
+    if sqlite3.sqlite_version_info < _SUBSEC_SINCE:
+        # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), NULL in an older SQLite.
+        connection.create_function("unixepoch", 1, lambda _: time())
+    _write_ahead(connection)
+
+
+def _write_ahead(connection: Any) -> None:  # noqa: ANN401 - as above
+    """Put the file into write-ahead mode; while another process does so SQLite refuses without waiting."""
+    end = monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
+                raise
+        sleep(_BUSY_LOOK_SECONDS)

@@ -1,0 +1,297 @@
+"""Durable runs on DBOS: assignments are workflows on a queue, attempts are their steps.
+
+What is set here and in ``worker_process``, and why:
+
+- The executor's id is unique to the process: a second one of the same id would run again what the first is still at.
+- The application's version is fixed: a change of code would hide pending work.
+- Values are JSON, and pickles are refused: see ``serialization``.
+- A workflow's id is the assignment's key: one ticket is never begun twice.
+- An attempt is a step: an answer that was recorded is never asked for again.
+- A worker counts for itself how many attempts it makes: between two polls DBOS does not count what it has taken and
+  its threads have not begun, so on a busy machine the queue gives out more than it should.
+- Results come from polling: SQLite has no LISTEN/NOTIFY.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
+
+from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
+from aggregate.agents.tracks.attempt import WorkerStopping
+from aggregate.agents.tracks.durable.database import (
+    begins_with,
+    database_errors,
+    open_engine,
+    retry_while_away,
+)
+from aggregate.agents.tracks.durable.row_sizes import refuse_large_workflows, workflow_table
+from aggregate.agents.tracks.durable.segment_table import SegmentTable
+from aggregate.agents.tracks.durable.serialization import JSON, refuse_pickles, refuse_row
+from aggregate.agents.tracks.ticket_keys import run_of, ticket_of
+from aggregate.base.errors import StateError
+from aggregate.base.values import Prompt, RunStatus
+
+APPLICATION = "aggregate-conductor"
+VERSION = "aggregate-conductor-3"
+"""Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's."""
+QUEUE = "tickets"
+WORKFLOW = "ticket"
+POLL_SECONDS = 0.02
+"""Between two looks for work: small beside any model's answer."""
+SHARED_POLL_SECONDS = 0.1
+"""The same on a server, which each worker asks so often: with four workers on two cores that looked every 0.02 s, a run
+took three times as long as with this."""
+CONCURRENCY = 8
+"""Tickets that a worker works on at one time where nobody said otherwise; when it is killed, no more calls than these
+are made again."""
+MAX_STARTS = 20
+"""Starts of one ticket in processes that were killed; one that kills its workers is given up after these. Well above
+what restarts of a machine bring about."""
+_NOT_URGENT = 1
+"""DBOS gives out the least number first, and before it what has none."""
+_BEGUN = "begun"
+"""The attribute of a workflow whose answer has begun to come."""
+_KEYS_AT_ONCE = 1_000
+"""Of one statement: SQLite takes 32,766 values, Postgres 65,535."""
+_Condition = sa.ColumnElement[bool]
+_ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+
+@contextmanager
+def open_database(url: str) -> Iterator[sa.Engine]:
+    """Yield an engine on a database with all tables in it, and close its connections afterwards.
+
+    Raises:
+        StateError: The database cannot be used.
+    """
+    engine = open_engine(url)
+    try:
+        prepare_database(engine)
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def prepare_database(engine: sa.Engine) -> None:
+    """Create or bring up to date the tables of DBOS, and the queue; to be done before anything else is.
+
+    Raises:
+        StateError: The database cannot be reached.
+    """
+    _silence_log()
+    with database_errors(str(engine.url)):
+        DBOS.migrate(engine.url.render_as_string(hide_password=False))
+    DbosQueue(engine).set_concurrency(None)
+
+
+class DbosQueue:
+    """The queue of tickets in a database; many processes may use it at one time."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        refuse_pickles()
+        self._engine = engine
+        is_shared = engine.dialect.name == "postgresql"
+        self._poll_seconds = SHARED_POLL_SECONDS if is_shared else POLL_SECONDS
+        self._segments = SegmentTable(engine)
+        self._client = DBOSClient(
+            system_database_engine=engine,
+            application_name=APPLICATION,
+            use_listen_notify=False,
+            serializer=JSON,
+            lazy=True,
+            # DBOS would wait without an end: ``retry_while_away`` waits instead.
+            retry_connection_errors=False,
+        )
+
+    def set_concurrency(self, tickets: int | None) -> None:
+        """Say how many tickets every worker on this database works on at one time; ``None`` leaves it as it was."""
+        with database_errors(str(self._engine.url)):
+            self._client.register_queue(
+                QUEUE,
+                worker_concurrency=tickets or CONCURRENCY,
+                polling_interval_sec=self._poll_seconds,
+                on_conflict="always_update" if tickets else "never_update",
+            )
+
+    def concurrency(self) -> int:
+        """Return how many tickets a worker on this database works on at one time."""
+        queue = retry_while_away(self._engine, lambda: self._client.retrieve_queue(QUEUE))
+        return (queue.worker_concurrency if queue else None) or CONCURRENCY
+
+    def known(self, keys: Collection[str]) -> dict[str, bool]:
+        """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
+        workflows = self._find(keys, load_output=False)
+        known: dict[str, bool] = {}
+        for workflow in workflows:
+            known[workflow.workflow_id] = _BEGUN in (workflow.attributes or {})
+        return known
+
+    def put(self, assignment: Assignment) -> None:
+        """Enqueue an assignment; one with a known key changes nothing."""
+        options: EnqueueOptions = {
+            "workflow_name": WORKFLOW,
+            "queue_name": QUEUE,
+            "workflow_id": assignment.key,
+            "app_version": VERSION,
+        }
+        if not assignment.urgent:
+            options["priority"] = _NOT_URGENT
+        run_id = run_of(assignment.key)
+        digests = self._segments.write(run_id, assignment.prompt.segments)
+        text = replace(assignment, prompt=Prompt(())).to_json()
+        retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
+
+    def assignment(self, text: str, digests: Sequence[str]) -> Assignment:
+        """Return the assignment that ``put`` wrote as these values.
+
+        Raises:
+            StateError: Its context is not what was written.
+            SQLAlchemyError: The database is away.
+        """
+        bare = Assignment.from_json(text)
+        return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
+
+    def mark_begun(self, key: str) -> None:
+        """Note that the answer to an assignment has begun to come; without a database nobody needs to know."""
+
+        def mark() -> None:
+            self._client.update_workflow_attributes(key, {_BEGUN: True})
+
+        with suppress(StateError, WorkerStopping):
+            retry_while_away(self._engine, mark, patience=0)
+
+    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
+        """Return the outcomes that there are, by key."""
+        # Most of what is asked for is still under way, and to look at a row costs more than to find it.
+        workflows = self._find(self._with_status(keys, lambda status: status.in_(_ENDED)))
+        return {workflow.workflow_id: _outcome(workflow) for workflow in workflows}
+
+    def keys(self, run_id: str) -> set[str]:
+        """Return the keys of all tickets of a run that were put here, whatever they hold."""
+        return self._keys_where(
+            lambda workflows: begins_with(workflows.c.workflow_uuid, f"{run_id}/")
+        )
+
+    def unfinished(self, keys: Collection[str]) -> set[str]:
+        """Return which of ``keys`` were put here and have not ended."""
+        return self._with_status(keys, lambda status: status.not_in(_ENDED))
+
+    def cancelled(self, keys: Collection[str]) -> set[str]:
+        """Return which of ``keys`` were taken back."""
+        return self._with_status(keys, lambda status: status == "CANCELLED")
+
+    def cancel(self, keys: Collection[str]) -> None:
+        """Take back what has not ended; what a worker still gives for it is dropped."""
+        unfinished = sorted(self.unfinished(keys))
+        if unfinished:
+            retry_while_away(self._engine, lambda: self._client.cancel_workflows(unfinished))
+
+    def taken_by(self, executor_id: str) -> set[str]:
+        """Return the keys of what a worker took and has not ended."""
+        workflows = self._client.list_workflows(
+            executor_id=executor_id,
+            status="PENDING",
+            queue_name=QUEUE,
+            load_input=False,
+            load_output=False,
+        )
+        return {workflow.workflow_id for workflow in workflows}
+
+    def requeue(self, keys: Collection[str]) -> None:
+        """Offer what a worker took to any worker once more."""
+        if keys:
+            self._client.resume_workflows(sorted(keys), queue_name=QUEUE)
+
+    def forget(self, keys: Collection[str]) -> None:
+        """Delete what the database has of ``keys``."""
+        for batch in _batches(sorted(keys)):
+            retry_while_away(self._engine, partial(self._client.delete_workflows, batch))
+
+    def _find(self, keys: Collection[str], *, load_output: bool = True) -> list[WorkflowStatus]:
+        workflows: list[WorkflowStatus] = []
+        for batch in _batches(keys):
+            try:
+                find = partial(self._find_batch, batch, load_output=load_output)
+                workflows += retry_while_away(self._engine, find)
+            except (ValueError, RecursionError):
+                # JSON that DBOS reads by itself, such as a workflow's attributes.
+                refuse_row("a ticket's row")
+        return workflows
+
+    def _find_batch(self, keys: list[str], *, load_output: bool) -> list[WorkflowStatus]:
+        with self._engine.connect() as connection:
+            refuse_large_workflows(connection, keys)
+        return self._client.list_workflows(
+            workflow_ids=keys, load_input=False, load_output=load_output
+        )
+
+    def _with_status(
+        self, keys: Collection[str], condition: Callable[[sa.ColumnClause[str]], _Condition]
+    ) -> set[str]:
+        """Return those of ``keys`` whose status meets a condition."""
+        met: set[str] = set()
+        for batch in _batches(keys):
+            met |= self._keys_where(
+                lambda workflows, batch=batch: (  # type: ignore[misc]
+                    workflows.c.workflow_uuid.in_(batch) & condition(workflows.c.status)
+                )
+            )
+        return met
+
+    def _keys_where(
+        self, condition: Callable[[sa.TableClause], sa.ColumnElement[bool]]
+    ) -> set[str]:
+        """Return the keys of workflows; nothing else of them is read, so that garbled ones can be ended."""
+        workflows = workflow_table(self._engine.dialect.name, "workflow_status", "status")
+        query = sa.select(workflows.c.workflow_uuid).where(condition(workflows))
+
+        def find() -> set[str]:
+            with self._engine.connect() as connection:
+                return set(connection.execute(query).scalars())
+
+        return retry_while_away(self._engine, find)
+
+
+def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
+    remaining = iter(keys)
+    while batch := list(islice(remaining, _KEYS_AT_ONCE)):
+        yield batch
+
+
+def _silence_log() -> None:
+    """Take DBOS's own log off standard error: what a user should know is raised, and the rest is retried."""
+    log = logging.getLogger("dbos")
+    for handler in list(log.handlers):
+        log.removeHandler(handler)
+    # DBOS adds one to standard error, as it is at that moment, where there is none.
+    log.addHandler(logging.NullHandler())
+
+
+def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
+    ticket = ticket_of(workflow.workflow_id)
+    if workflow.status == "SUCCESS":
+        return _recorded_outcome(ticket, str(workflow.output))
+    if workflow.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
+        reason = f"given up: {MAX_STARTS} workers were killed while they had it"
+    elif isinstance(workflow.error, Exception):
+        reason = f"its worker failed: {workflow.error}"
+    else:
+        # Where DBOS may not read an error it hands over the text of the row.
+        reason = "its worker failed: the reason is not JSON"
+    return TicketOutcome(ticket, RunStatus.ERROR, errors=(reason,))
+
+
+def _recorded_outcome(ticket: str, text: str) -> TicketOutcome:
+    try:
+        outcome = TicketOutcome.from_json(text)
+    except ValueError:
+        refuse_row(f"the outcome of {ticket}")
+    if outcome.ticket != ticket:
+        refuse_row(f"the outcome of {ticket}")
+    return outcome

@@ -1,0 +1,263 @@
+"""A process that works on tickets: DBOS takes them from the queue, a worker answers, a heartbeat says that it lives."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from functools import cache, partial
+from threading import BoundedSemaphore, Event, Lock, Thread
+from time import monotonic, sleep
+from typing import Any, Self
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSConfig
+from sqlalchemy.exc import SQLAlchemyError
+
+from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks.attempt import (
+    STOP_SECONDS,
+    Attempt,
+    WorkerStopping,
+    attempt_assignment,
+)
+from aggregate.agents.tracks.durable.database import database_errors, open_engine
+from aggregate.agents.tracks.durable.dbos_queue import (
+    APPLICATION,
+    MAX_STARTS,
+    POLL_SECONDS,
+    VERSION,
+    WORKFLOW,
+    DbosQueue,
+)
+from aggregate.agents.tracks.durable.heartbeat import LEASE_SECONDS, Heartbeat, this_process
+from aggregate.agents.tracks.durable.serialization import JSON, refuse_row
+from aggregate.agents.tracks.lifecycle import complete_assignment
+from aggregate.agents.tracks.worker import Worker
+from aggregate.base.errors import StateError
+
+LISTEN_SECONDS = 0.05
+"""How long a closing process waits for a listener that runs do not need, at the most; DBOS's own is a second."""
+CLOSE_SECONDS = 2.0
+"""What a process that ends gives its attempts to notice; another worker takes them up."""
+MAX_REQUEUES = 3
+"""How often one process gives a ticket back that it could not record: each time a model is asked again."""
+_ONLY = Lock()
+"""Held by the one ``PoolProcess`` that is open in this process."""
+
+
+class WorkerProcess:
+    """This process as a worker: it takes tickets from the queue while the block runs.
+
+    Only one can be open in a process, for DBOS keeps itself in globals.
+
+    Args:
+        engine: The database.
+        worker: Who answers; called from several threads at once.
+        lease: Seconds after which this process counts as dead if it gives no sign of life.
+        changed: Set each time that an answer has ended or, for one that others wait for, begun.
+
+    Raises:
+        StateError: On entering: another one is open in this process, or the database cannot be used.
+    """
+
+    def __init__(
+        self,
+        engine: sa.Engine,
+        worker: Worker,
+        *,
+        lease: float = LEASE_SECONDS,
+        changed: Event | None = None,
+    ) -> None:
+        # An engine of its own, which is closed for good when this process stops working.
+        self._engine = open_engine(engine.url.render_as_string(hide_password=False))
+        self._worker = worker
+        self._queue = DbosQueue(self._engine)
+        self._heartbeat = Heartbeat(
+            self._engine,
+            this_process(),
+            lease=lease,
+            recover=_recover,
+            after_beat=self._requeue_idle,
+        )
+        self._slots = BoundedSemaphore(self._queue.concurrency())
+        self._stop = Event()
+        self._changed = changed or Event()
+        # The keys at work, by what is set when their attempts are to end; one that was taken over
+        # may come back to this process while it is still at it.
+        self._busy: dict[Event, str] = {}
+        self._watch = Thread(target=self._watch_cancelled, name="conductor-cancel", daemon=True)
+        self._idle: set[str] = set()
+        self._requeues: Counter[str] = Counter()
+
+    @property
+    def executor_id(self) -> str:
+        """This process's name in the database."""
+        return self._heartbeat.me.executor_id
+
+    def __enter__(self) -> Self:
+        if not _ONLY.acquire(blocking=False):
+            raise StateError(
+                "this process works on tickets already: wait for it, or use a process for each run"
+            )
+        try:
+            self._launch()
+        except BaseException:
+            _ONLY.release()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._close()
+        finally:
+            _ONLY.release()
+
+    def _launch(self) -> None:
+        """Let DBOS take tickets, once the database knows that this process lives.
+
+        Raises:
+            StateError: The database cannot be used.
+        """
+        config: DBOSConfig = {
+            "name": APPLICATION,
+            "system_database_url": self._engine.url.render_as_string(hide_password=False),
+            "system_database_engine": self._engine,
+            "application_version": VERSION,
+            "executor_id": self.executor_id,
+            "use_listen_notify": False,
+            "serializer": JSON,
+            "log_level": "CRITICAL",  # a program that embeds this one has a log of its own
+            "notification_listener_polling_interval_sec": LISTEN_SECONDS,
+        }
+        with database_errors(str(self._engine.url)):
+            self._heartbeat.renew_lease()
+            DBOS(config=config)
+            DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
+            DBOS.launch()
+            self._heartbeat.start()
+            self._watch.start()
+
+    def _close(self) -> None:
+        """Stop taking tickets, leave those under way to others, and take DBOS down."""
+        self._stop.set()
+        for stop in list(self._busy):
+            stop.set()
+        end = monotonic() + CLOSE_SECONDS
+        while self._busy and monotonic() < end:
+            sleep(POLL_SECONDS)
+        self._heartbeat.stop()
+        if self._watch.is_alive():
+            self._watch.join(timeout=CLOSE_SECONDS)
+        # DBOS leaves threads behind that wait for what others record; they must not reach for the
+        # database any more. It sees to that on an engine of its own only.
+        sa.event.listen(self._engine, "do_connect", _refuse_connection)
+        sa.event.listen(self._engine, "checkin", _disconnect)
+        DBOS.destroy(destroy_registry=True)
+        self._engine.dispose()
+
+    def _workflow(self) -> Callable[[str, list[str]], str]:
+        """Return the workflow; DBOS marks functions, and a method cannot be marked."""
+
+        def ticket(text: str, digests: list[str]) -> str:
+            """Work on one assignment; after a kill this runs again and skips the steps that were recorded."""
+            try:
+                assignment = self._queue.assignment(text, digests)
+                with self._at_work_on(assignment.key) as stop:
+                    outcome = complete_assignment(
+                        self._worker,
+                        assignment,
+                        attempt=partial(self._record_attempt, stop),
+                        wait=partial(_wait, stop),
+                    )
+                return outcome.to_json()
+            except SQLAlchemyError as error:
+                # Nothing could be recorded, so this is no outcome of the ticket's, which is given
+                # back. DBOS would record the database's error as the ticket's once it is up again.
+                raise WorkerStopping from error
+
+        return ticket
+
+    @contextmanager
+    def _at_work_on(self, key: str) -> Iterator[Event]:
+        """Yield what is set when the ticket is taken back or this process is to end.
+
+        Raises:
+            WorkerStopping: It is to end already.
+        """
+        stop = Event()
+        self._busy[stop] = key
+        try:
+            if self._stop.is_set():
+                raise WorkerStopping
+            yield stop
+        finally:
+            del self._busy[stop]
+            self._changed.set()
+
+    def _record_attempt(
+        self, stop: Event, worker: Worker, assignment: Assignment, number: int
+    ) -> Attempt:
+        """Make one attempt, holding one of this worker's slots until it is recorded: a kill repeats no more of them."""
+        while not self._slots.acquire(timeout=STOP_SECONDS):
+            _wait(stop, 0)
+
+        @cache  # once, however many pieces come
+        def begun() -> None:
+            if assignment.ahead:  # only then others wait for it
+                self._queue.mark_begun(assignment.key)
+                self._changed.set()
+
+        def attempt() -> dict[str, Any]:
+            result = attempt_assignment(worker, assignment, number, begun=begun, stop=stop)
+            return asdict(result)
+
+        try:
+            recorded = DBOS.run_step({"name": "attempt"}, attempt)
+        finally:
+            self._slots.release()
+        try:
+            return Attempt.from_recorded(recorded)
+        except ValueError:
+            refuse_row(f"an attempt at {assignment.ticket}")
+
+    def _watch_cancelled(self) -> None:
+        """End the attempts at tickets that were taken back: what they still give would be dropped."""
+        while not self._stop.wait(STOP_SECONDS):
+            busy = dict(self._busy)
+            # While the database is away nothing is known; what is at work goes on.
+            with suppress(StateError, WorkerStopping):
+                cancelled = self._queue.cancelled(set(busy.values()))
+                for stop in (stop for stop, key in busy.items() if key in cancelled):
+                    stop.set()
+
+    def _requeue_idle(self) -> None:
+        """Give back what this process took and does not work on; DBOS would leave it for ever."""
+        taken = self._queue.taken_by(self.executor_id)
+        idle_before, self._idle = self._idle, taken - set(self._busy.values())
+        idle_twice = idle_before & self._idle  # what was taken a moment ago is not busy yet
+        self._queue.requeue({key for key in idle_twice if self._requeues[key] < MAX_REQUEUES})
+        self._requeues.update(idle_twice)
+
+
+def _wait(stop: Event, seconds: float) -> None:
+    if stop.wait(seconds):
+        raise WorkerStopping
+
+
+def _refuse_connection(*_: object) -> None:
+    raise WorkerStopping
+
+
+def _disconnect(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
+    if connection is not None:
+        connection.close()
+
+
+def _recover(executor_id: str) -> None:
+    """Give a dead worker's tickets back to the queue; what is another's by now stays there.
+
+    The library does this for its hosted service; here it is called by its internal name, which a test holds on to.
+    The public ``resume_workflows`` would take a ticket away from a worker that recovered it a moment ago, and count
+    its starts from nothing.
+    """
+    DBOS._recover_pending_workflows([executor_id])

@@ -1,0 +1,152 @@
+"""Tickets made by tickets: one for each item of a list, and their results folded into one list again."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from aggregate.agents.tracks.assignment import TicketOutcome
+from aggregate.agents.tracks.tickets import Ticket
+from aggregate.base.text import cut, fence
+from aggregate.base.values import FailurePolicy, RunStatus, Value
+
+_PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
+_TITLE_CHARACTERS: Final = 60
+"""Of an item in its ticket's title, which is one line of a table."""
+
+
+class FanOutError(ValueError):
+    """A value that a ticket cannot be spread over; the text says why."""
+
+
+def child_id(parent_id: str, number: int) -> str:
+    """Return the id of a ticket's child; the first is number 0. No ticket of a file has such an id."""
+    return f"{parent_id}[{number}]"
+
+
+def parent_of(ticket_id: str) -> str:
+    """Return the ticket of the track that an id belongs to: a child's parent, or itself."""
+    return ticket_id.partition("[")[0]
+
+
+def items_of(value: Value, ticket: Ticket) -> list[Value]:
+    """Return what a ticket is spread over.
+
+    Raises:
+        FanOutError: It is no list, or a longer one than the ticket allows: none of it is dropped silently.
+    """
+    if not isinstance(value, list):
+        raise FanOutError(
+            f"for_each gave {_kind(value)}, not a list: give what it names an answer schema, or use JSON.parse"
+        )
+    if len(value) > ticket.max_children:
+        raise FanOutError(
+            f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
+        )
+    return value
+
+
+def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
+    """Return one ticket for each item, in order.
+
+    ``{{item}}``, ``{{item.field}}`` and ``{{index}}`` in prompt, title and focus files stand for the item; a prompt
+    that names none has it at its end.
+    """
+    return [_child(ticket, item, number, len(items)) for number, item in enumerate(items)]
+
+
+def without_items(ticket: Ticket) -> Ticket:
+    """Return a ticket without the focus files that its items will name, for what is known before there are any."""
+    known = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
+    return ticket.model_copy(update={"focus_files": known}) if ticket.for_each else ticket
+
+
+def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
+    def fill(text: str) -> str:
+        return _PLACE.sub(lambda match: _text(_at(match[1], item, number)), text)
+
+    prompt = fill(ticket.prompt)
+    if not _PLACE.search(ticket.prompt):
+        prompt += f"\n\nItem {number + 1} of {total}:\n\n{fence(_text(item))}"
+    title = fill(ticket.title)
+    if title == ticket.title:
+        words = cut(" ".join(_text(item).split()), _TITLE_CHARACTERS)
+        title = f"{ticket.name}: {words}"
+    changes = {
+        "id": child_id(ticket.id, number),
+        "title": title,
+        "prompt": prompt,
+        "focus_files": tuple(map(fill, ticket.focus_files)),
+        "for_each": "",
+        "when": "",
+        "collect_into": "",
+        "merge_strategy": None,
+    }
+    return ticket.model_copy(update=changes)
+
+
+def folded(
+    parent: Ticket, outcomes: Sequence[TicketOutcome], *, on_error: FailurePolicy
+) -> TicketOutcome:
+    """Return a parent's outcome from those of all its children, in order.
+
+    Its text is a JSON list with one answer for each child, as a value where the ticket has an answer schema. A failed
+    child is ``null`` with ``report``, left out with ``skip``, and the parent's failure with ``fail``; a parent all of
+    whose children failed has failed.
+    """
+    failures = [f"{child.ticket}: {child.failure}" for child in outcomes if child.failure]
+    all_failed = bool(outcomes) and len(failures) == len(outcomes)
+    if all_failed or (failures and on_error is FailurePolicy.FAIL):
+        reason = f"{len(failures):,} of {len(outcomes):,} children failed: {failures[0]}"
+        return TicketOutcome(parent.id, RunStatus.ERROR, errors=(reason,))
+    answers = [
+        None if child.failure else answer_value(parent, child.text)
+        for child in outcomes
+        if not (child.failure and on_error is FailurePolicy.SKIP)
+    ]
+    warning = ""
+    if failures and on_error is FailurePolicy.REPORT:
+        warning = f"{len(failures):,} of {len(outcomes):,} children failed: {'; '.join(failures)}"
+    text = json.dumps(answers, ensure_ascii=False, indent=1)
+    return TicketOutcome(parent.id, RunStatus.SUCCESS, text, warning=warning)
+
+
+def answer_value(ticket: Ticket, text: str) -> Value:
+    """Return an answer as others refer to it: a value where the ticket has an answer schema, else the text."""
+    return json.loads(text) if ticket.answer is not None else text
+
+
+def result_values(
+    tickets: Mapping[str, Ticket], outcomes: Sequence[TicketOutcome]
+) -> dict[str, Value]:
+    """Return the results that an expression sees, by ticket: ``None`` for one that has no answer."""
+    values: dict[str, Value] = {}
+    for outcome in outcomes:
+        ticket = tickets[outcome.ticket]
+        if outcome.failure is not None:
+            values[ticket.id] = None
+        elif ticket.for_each:
+            values[ticket.id] = json.loads(outcome.text)
+        else:
+            values[ticket.id] = answer_value(ticket, outcome.text)
+    return values
+
+
+def _at(place: str, item: Value, number: int) -> Value:
+    """Return what ``item``, ``item.field`` or ``index`` stands for; a field that is not there is nothing."""
+    if place == "index":
+        return number
+    value = item
+    for field in place.split(".")[1:]:
+        value = value.get(field, "") if isinstance(value, dict) else ""
+    return value
+
+
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _kind(value: Value) -> str:
+    if value is None:
+        return "nothing"
+    return {str: "a text", dict: "an object", bool: "a truth value"}.get(type(value), "a number")

@@ -1,0 +1,136 @@
+"""How a run's tickets have ended: what workers answered, what persons decided, and lists folded from their children."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from aggregate.agents.tracks.assignment import TicketOutcome
+from aggregate.agents.tracks.endings import Ending, Endings, EndingState
+from aggregate.agents.tracks.expressions import names_in
+from aggregate.agents.tracks.fan_out import folded, parent_of, result_values
+from aggregate.agents.tracks.merge_outcomes import merge_outcomes
+from aggregate.agents.tracks.task_queue import TaskQueue
+from aggregate.agents.tracks.ticket_keys import TicketKeys
+from aggregate.agents.tracks.tickets import Ticket, Tickets
+from aggregate.base.values import AggregatedResult, FailurePolicy, RunStatus, Value
+
+NO_JSON = (
+    "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
+)
+CHUNK = 200
+"""Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
+once."""
+
+
+class RunOutcomes:
+    """The outcomes of one run, read from where they are kept each time that they are asked for.
+
+    Args:
+        tickets: What is run.
+        queue: Has the outcomes of tickets that workers are asked for.
+        keys: The tickets' keys.
+        endings: Has those of the others.
+
+    Attributes:
+        children: The tickets that a ticket was spread over, by its id.
+    """
+
+    def __init__(
+        self, tickets: Tickets, *, queue: TaskQueue, keys: TicketKeys, endings: Endings
+    ) -> None:
+        self.children: dict[str, tuple[str, ...]] = {}
+        self._run = tickets
+        self._tickets = {ticket.id: ticket for ticket in tickets.tickets}
+        self._position = {ticket.id: i for i, ticket in enumerate(tickets.tickets)}
+        self._merging: dict[str, str] = {}
+        for ticket in tickets.tickets:
+            if ticket.merge_strategy:
+                self._merging.setdefault(ticket.collect_into, ticket.id)
+        self._queue = queue
+        self._keys = keys
+        self._endings = endings
+        self._known: dict[str, Ending] = {}
+        self.look()
+
+    def look(self) -> None:
+        """Read what persons have decided meanwhile."""
+        self._known = dict(self._endings.all())
+
+    def ending(self, ticket_id: str) -> Ending | None:
+        """Return what became of a ticket that no worker is asked for, ``None`` where nothing did yet."""
+        return self._known.get(self._keys.of(ticket_id))
+
+    def record(self, ticket_id: str, ending: Ending) -> Ending:
+        """Write what became of a ticket, and return what counts: somebody else may have been first."""
+        key = self._keys.of(ticket_id)
+        counts = self._endings.record(key, ending)
+        self._known[key] = counts
+        return counts
+
+    def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
+        """Note what a ticket is spread over."""
+        self.children[parent_id] = tuple(child.id for child in children)
+        self._tickets.update((child.id, child) for child in children)
+
+    def of(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
+        """Yield the outcomes that there are of these tickets."""
+        remaining = iter(ids)
+        while chunk := list(islice(remaining, CHUNK)):
+            yield from self._of_chunk(chunk)
+
+    def spent_before(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
+        """Yield the outcomes of these tickets' earlier rounds, which were paid for too."""
+        keys = [key for ticket_id in ids for key in self._keys.earlier(ticket_id)]
+        yield from self._queue.outcomes(keys).values()
+
+    def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
+        """Return the variables that the outcomes of these tickets make up."""
+        # The first of a variable's that names a strategy decides it; all others are no part of this.
+        named = dict.fromkeys(ids)
+        for ticket_id in ids:
+            if merging := self._merging.get(self._tickets[ticket_id].collect_into):
+                named[merging] = None
+        in_order = sorted(named, key=self._position.__getitem__)
+        tickets = [self._tickets[ticket_id] for ticket_id in in_order]
+        return merge_outcomes(tickets, self.of(ids), on_error=on_error)
+
+    def values(self, ids: Sequence[str], expression: str) -> dict[str, Value]:
+        """Return what an expression over the results of these tickets sees, by ticket and by variable."""
+        values: dict[str, Value] = dict.fromkeys(ids)
+        values |= result_values(self._tickets, list(self.of(ids)))
+        if any(name.startswith("$") for name in names_in(expression)):
+            merged = self.merge(ids, on_error=FailurePolicy.SKIP)
+            values |= {name: result.value for name, result in merged.items() if name[0] == "$"}
+        return values
+
+    def _of_chunk(self, ids: Sequence[str]) -> Iterator[TicketOutcome]:
+        in_queue = self._queue.outcomes([self._keys.of(ticket_id) for ticket_id in ids])
+        yield from map(self._readable, in_queue.values())
+        for ticket_id in ids:
+            if ticket_id in self.children:
+                outcomes = {each.ticket: each for each in self.of(self.children[ticket_id])}
+                children = [outcomes[child] for child in self.children[ticket_id]]
+                yield folded(self._tickets[ticket_id], children, on_error=self._run.on_error)
+            elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
+                yield ending.outcome(ticket_id)
+
+    def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
+        """Return an outcome, failed where others could not refer to its answer: a database may hold any text."""
+        # A look at a run asks for children before it knows them; they have their parent's schema.
+        has_schema = self._tickets[parent_of(outcome.ticket)].answer is not None
+        if outcome.failure is None and has_schema and not _is_json(outcome.text):
+            errors = (*outcome.errors, NO_JSON)
+            return replace(outcome, status=RunStatus.ERROR, text="", errors=errors)
+        return outcome
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+_OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}

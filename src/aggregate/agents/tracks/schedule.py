@@ -1,0 +1,220 @@
+"""Which ticket may start next."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from heapq import heappop, heappush
+
+from aggregate.agents.tracks.dependency_graph import dependencies
+from aggregate.agents.tracks.tickets import Ticket
+from aggregate.base.values import FailurePolicy
+
+Prefix = tuple[object, ...]
+
+
+def shared_prefix(
+    ticket: Ticket, *, any_focus: bool = False, prefix: Callable[[Ticket], Prefix] | None = None
+) -> Prefix:
+    """Return what decides the stable beginning of a ticket's request: equal for tickets that share a cached prefix.
+
+    Args:
+        ticket: The ticket.
+        any_focus: Whether tickets with different focus files begin alike, too.
+        prefix: Returns what decides the beginning, the focus files aside; by default all that a ticket names.
+    """
+    focus_files = () if any_focus else ticket.focus_files
+    if prefix is not None:
+        return (*prefix(ticket), focus_files)
+    return (ticket.persona, ticket.tools, ticket.aggregation_strategy, focus_files)
+
+
+class Schedule:
+    """The order of a run: what is ready, under way and over. Time plays no part in it.
+
+    Args:
+        tickets: All tickets of the track.
+        on_error: ``fail`` keeps the dependents of a failed ticket from running.
+        warm_up: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer
+            has begun to come.
+        any_focus: Whether tickets with different focus files share a prefix, too.
+        alone: The ids of tickets that share a prefix with no other, whatever they have in common.
+        prefix: Returns what decides how a ticket's request begins, its focus files aside.
+
+    Attributes:
+        tickets: All tickets by id.
+        waits_for: The ids that each ticket waits for.
+        skipped: Why tickets are not run, by id, in the order in which that was decided.
+    """
+
+    def __init__(
+        self,
+        tickets: Sequence[Ticket],
+        *,
+        on_error: FailurePolicy = FailurePolicy.REPORT,
+        warm_up: bool = True,
+        any_focus: bool = False,
+        alone: Collection[str] = (),
+        prefix: Callable[[Ticket], Prefix] | None = None,
+    ) -> None:
+        self.tickets = {ticket.id: ticket for ticket in tickets}
+        self.waits_for = dependencies(tickets)
+        self.skipped: dict[str, str] = {}
+        self._on_error = on_error
+        self._any_focus = any_focus
+        self._prefix_of = prefix
+        # A child's position is its parent's and its own number.
+        self._position: dict[str, tuple[int, ...]] = {
+            ticket.id: (i,) for i, ticket in enumerate(tickets)
+        }
+        self._unmet = {ticket_id: set(needed) for ticket_id, needed in self.waits_for.items()}
+        self._dependents: dict[str, list[str]] = {}
+        for ticket_id, needed in self.waits_for.items():
+            for dependency in needed:
+                self._dependents.setdefault(dependency, []).append(ticket_id)
+        self._ended: set[str] = set()
+        self._under_way: set[str] = set()
+        # What may start, the next one first; some of it has ended before a restart.
+        self._ready: list[tuple[bool, tuple[int, ...], str]] = []
+        self._ready_ids: set[str] = set()
+        self._held: dict[Prefix, list[str]] = {}
+        self._prefixes = {
+            ticket.id: (ticket.id,)
+            if ticket.id in alone or not ticket.asks
+            else self._prefix(ticket)
+            for ticket in tickets
+        }
+        uses = Counter(self._prefixes.values())
+        # Prefixes that nobody has to wait for: a cache holds them, or no second ticket has them.
+        self._warm = {prefix for prefix, number in uses.items() if number == 1 or not warm_up}
+        self._warm_up = warm_up
+        self._warming_up: dict[Prefix, str] = {}
+        self._make_ready(ticket.id for ticket in tickets if not self.waits_for[ticket.id])
+
+    @property
+    def under_way(self) -> tuple[str, ...]:
+        """Tickets that were started and have not ended, in order."""
+        return tuple(sorted(self._under_way, key=self._position.__getitem__))
+
+    @property
+    def warming_up(self) -> tuple[str, ...]:
+        """Tickets under way that others with their prefix wait for."""
+        return tuple(self._warming_up.values())
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is ready or under way any more."""
+        return not self._under_way and not self._ready_ids
+
+    def start(self, most: int) -> list[Ticket]:
+        """Return at most ``most`` tickets to start now; they count as under way.
+
+        Those that have waited for others go first, each group in the tickets' order.
+        """
+        started: list[Ticket] = []
+        while self._ready and len(started) < most:
+            ticket_id = heappop(self._ready)[-1]
+            if ticket_id not in self._ready_ids:  # it ended before a restart, or was taken up
+                continue
+            prefix = self._prefixes[ticket_id]
+            if prefix in self._warming_up:
+                self._held.setdefault(prefix, []).append(ticket_id)
+                continue
+            if prefix not in self._warm:
+                self._warming_up[prefix] = ticket_id
+            self._ready_ids.discard(ticket_id)
+            self._under_way.add(ticket_id)
+            started.append(self.tickets[ticket_id])
+        return started
+
+    def take_up(self, ticket_id: str) -> bool:
+        """Count a ticket that was started before a restart as under way again; tell whether it is ready for that."""
+        if ticket_id not in self._ready_ids:
+            return False
+        prefix = self._prefixes[ticket_id]
+        if prefix not in self._warm:
+            self._warming_up.setdefault(prefix, ticket_id)
+        self._ready_ids.discard(ticket_id)
+        self._under_way.add(ticket_id)
+        return True
+
+    def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
+        """Let the tickets that one is spread over start; the parent stays under way until ``end`` is told of it."""
+        for number, child in enumerate(children):
+            self.tickets[child.id] = child
+            self.waits_for[child.id] = self.waits_for[parent_id]
+            self._position[child.id] = (*self._position[parent_id], number)
+            self._unmet[child.id] = set()
+            prefix = self._prefixes[child.id] = self._prefix(child)
+            if not self._warm_up or len(children) == 1:
+                self._warm.add(prefix)
+        self._make_ready(child.id for child in children)
+
+    def end(
+        self, ticket_id: str, *, failed: bool, rejected: bool = False, asked: bool = True
+    ) -> None:
+        """Hear that a ticket has ended; what waited only for it becomes ready, or is skipped.
+
+        Args:
+            ticket_id: The ticket.
+            failed: Whether it has no answer.
+            rejected: Whether a person said that nothing that depends on it is to run, whatever ``on_error`` says.
+            asked: Whether a worker was asked, so that a cache may hold what others share with it.
+        """
+        self._leave(ticket_id)
+        if asked:
+            self.answer_begun(ticket_id)
+        else:
+            self._lead_no_longer(ticket_id)
+        self._release_dependents(ticket_id, failed=failed, rejected=rejected)
+
+    def leave_out(self, ticket_id: str) -> None:
+        """Hear that a ticket's condition is not met: nobody was asked, and nothing is skipped for it."""
+        self._leave(ticket_id)
+        self._lead_no_longer(ticket_id)
+        self._release_dependents(ticket_id, failed=False, rejected=False)
+
+    def answer_begun(self, ticket_id: str) -> None:
+        """Hear that the answer to a ticket has begun to come; those that share its prefix wait no longer."""
+        prefix = self._prefixes[ticket_id]
+        self._warm.add(prefix)
+        self._warming_up.pop(prefix, None)
+        self._make_ready(self._held.pop(prefix, ()))
+
+    def _prefix(self, ticket: Ticket) -> Prefix:
+        return shared_prefix(ticket, any_focus=self._any_focus, prefix=self._prefix_of)
+
+    def _leave(self, ticket_id: str) -> None:
+        self._under_way.discard(ticket_id)
+        self._ready_ids.discard(ticket_id)
+        self._ended.add(ticket_id)
+
+    def _lead_no_longer(self, ticket_id: str) -> None:
+        """Let another ticket go ahead in the place of one that nobody was asked for."""
+        prefix = self._prefixes[ticket_id]
+        if self._warming_up.get(prefix) == ticket_id:
+            del self._warming_up[prefix]
+            self._make_ready(self._held.pop(prefix, ()))
+
+    def _make_ready(self, ticket_ids: Iterable[str]) -> None:
+        for ticket_id in ticket_ids:
+            if ticket_id not in self._ended:
+                # Those that have waited for others go first.
+                place = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
+                heappush(self._ready, place)
+                self._ready_ids.add(ticket_id)
+
+    def _release_dependents(self, ticket_id: str, *, failed: bool, rejected: bool) -> None:
+        stops = self._on_error is FailurePolicy.FAIL or rejected
+        how = "was rejected" if rejected else "failed"
+        ends = [(ticket_id, failed)]
+        while ends:
+            ended, without_answer = ends.pop()
+            for dependent in self._dependents.get(ended, ()):
+                self._unmet[dependent].discard(ended)
+                if dependent in self.skipped or dependent in self._ended:
+                    continue
+                if without_answer and stops:
+                    what = "was not run" if ended in self.skipped else how
+                    self.skipped[dependent] = f'not run: it depends on "{ended}", which {what}'
+                    ends.append((dependent, True))
+                elif not self._unmet[dependent]:
+                    self._make_ready([dependent])

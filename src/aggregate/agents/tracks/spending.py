@@ -1,0 +1,70 @@
+"""What a run has cost, and whether it may begin another ticket."""
+
+from dataclasses import dataclass
+
+from aggregate.agents.tracks.assignment import TicketOutcome
+
+_ROUNDING = 1e-9
+
+
+@dataclass(slots=True)
+class Spending:
+    """Counts what a run's tickets cost in US dollars against its limit.
+
+    What a ticket will cost is not known before: each that is under way is taken for as dear as the dearest so far, and
+    the first one goes alone.
+
+    Attributes:
+        limit: The most that the run may cost, ``None`` for no limit.
+        spent: What is known to have been spent, on failed attempts and earlier rounds too.
+        dearest: What the dearest ticket has cost.
+        unpriced: A ticket whose price is not known, ``""`` for none: with it no limit can be kept.
+    """
+
+    limit: float | None = None
+    spent: float = 0.0
+    dearest: float = 0.0
+    unpriced: str = ""
+    _any: bool = False
+
+    def add(self, outcome: TicketOutcome) -> None:
+        """Count what a ticket has cost that a worker was asked for."""
+        if outcome.cost is None:
+            # Where there are neither tokens nor an answer, nobody may have been reached.
+            was_answered = outcome.tokens > 0 or outcome.failure is None
+            if was_answered and not self.unpriced:
+                self.unpriced = outcome.ticket
+            return
+        self._any = True
+        self.spent += outcome.cost
+        self.dearest = max(self.dearest, outcome.cost)
+
+    def room(self, most: int, under_way: int) -> int:
+        """Return how many more tickets may be asked for, ``most`` where nothing is limited; none for less than 1."""
+        if self.limit is None:
+            return most
+        if self.reason:
+            return 0
+        if not self._any:
+            return min(most, 1 - under_way)
+        if not self.dearest:
+            return most
+        return min(most, self._affordable(self.limit) - under_way)
+
+    @property
+    def reason(self) -> str:
+        """Why no further ticket is begun, ``""`` while the limit leaves room."""
+        if self.limit is None:
+            return ""
+        if self.unpriced:
+            return f'the price of what "{self.unpriced}" asked is not known, so that max_cost cannot be kept'
+        if self.dearest and self._affordable(self.limit) < 1:
+            return (
+                f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and what is left may not pay for another: "
+                f"the dearest ticket took ${self.dearest:.4f}"
+            )
+        return ""
+
+    def _affordable(self, limit: float) -> int:
+        # Sums of cents are no whole cents: a rounding error keeps nobody from what is paid for.
+        return int((limit - self.spent) / self.dearest + _ROUNDING)

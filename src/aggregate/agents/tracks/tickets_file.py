@@ -1,0 +1,163 @@
+"""``tickets.toml``: a track's tickets, read and checked as a whole."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from time import monotonic
+
+from aggregate.agents.tracks.answer_schema import with_schema
+from aggregate.agents.tracks.dependency_graph import dependencies, find_cycle
+from aggregate.agents.tracks.expressions import fault_of
+from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
+from aggregate.base.errors import ConfigError
+from aggregate.base.values import MergeStrategy
+from aggregate.project.configuration import line_of_key, parse_toml, read_toml_text, validate_table
+
+TICKETS = "tickets.toml"
+MOST_BYTES = 5_000_000
+"""Of the file: ten thousand tickets with a paragraph each, which are read in about a second."""
+MOST_SECONDS = 30.0
+"""Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two."""
+_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
+"""What a variable may be called (rule O-20)."""
+Problem = tuple[tuple[str | int, ...], str]
+"""The keys of a value in the file, and what is wrong with it."""
+
+
+def load_tickets(path: Path) -> Tickets:
+    """Read, validate and check a track's tickets.
+
+    Raises:
+        ConfigError: An unknown key, a wrong type, a doubled id, an unknown dependency, a cycle, or a variable that is
+            merged in two ways; the message names file and line.
+    """
+    text = read_toml_text(path, limit=MOST_BYTES)
+    loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
+    for keys, message in chain(  # the first one is enough
+        _problems(loaded.tickets), _problems_of_expressions(loaded.tickets)
+    ):
+        raise _config_error(message, keys, path=path, text=text)
+    return loaded.model_copy(update={"tickets": tuple(_with_schemas(loaded, path, text))})
+
+
+def _with_schemas(loaded: Tickets, path: Path, text: str) -> Iterator[Ticket]:
+    """Yield the tickets with the schemas of their answers, so that a run keeps the ones that it began with."""
+    for i, ticket in enumerate(loaded.tickets):
+        try:
+            yield with_schema(ticket, path.parent)
+        except ValueError as error:
+            keys = ("tickets", i, "answer")
+            raise _config_error(f'"{ticket.id}": {error}', keys, path=path, text=text) from None
+
+
+def _config_error(
+    message: str, keys: tuple[str | int, ...], *, path: Path, text: str
+) -> ConfigError:
+    key = ".".join(map(str, keys))
+    return ConfigError(message, path=str(path), key=key, line=line_of_key(text, keys))
+
+
+def check_tickets(tickets: Tickets) -> Tickets:
+    """Return tickets that did not come from a file, where they can be run.
+
+    Raises:
+        ValueError: They hold what ``load_tickets`` refuses.
+    """
+    for _keys, message in _problems(tickets.tickets):
+        raise ValueError(message)
+    return tickets
+
+
+def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    """Yield what is wrong with the tickets as a whole, and where."""
+    if not tickets:
+        yield (), "there are no tickets: add a [[tickets]] table with id and prompt"
+        return
+    position: dict[str, int] = {}
+    for i, ticket in enumerate(tickets):
+        if ticket.id in position:
+            yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": give each its own'
+        position[ticket.id] = i
+    yield from _problems_of_variables(tickets)
+    yield from _problems_of_approvals(tickets)
+    yield from _unknown_dependencies(tickets)
+    if cycle := find_cycle(tickets):
+        way = " -> ".join(f'"{ticket_id}"' for ticket_id in (*cycle, cycle[0]))
+        message = f"tickets wait for each other: {way}: remove one dependency"
+        yield ("tickets", position[cycle[0]], "depends_on"), message
+
+
+def _problems_of_approvals(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    for i, ticket in enumerate(tickets):
+        if ticket.kind is not TicketKind.APPROVAL:
+            continue
+        for key in ("for_each", "answer", "tools", "focus_files"):
+            if getattr(ticket, key):
+                message = (
+                    f'"{ticket.id}" is an approval, which no worker is asked for: leave {key} out'
+                )
+                yield ("tickets", i, key), message
+
+
+def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    """Yield conditions and lists that can never be evaluated; the sandbox is asked, which takes a moment."""
+    waits_for = dependencies(tickets)
+    begin = monotonic()
+    for i, ticket in enumerate(tickets):
+        variables = {name for name in ticket.depends_on if name.startswith("$")}
+        for key in ("when", "for_each"):
+            expression = getattr(ticket, key)
+            if expression and (fault := fault_of(expression, {*waits_for[ticket.id], *variables})):
+                message = f'{key} of "{ticket.id}" cannot be evaluated: {fault}'
+                yield ("tickets", i, key), message
+            elif monotonic() - begin > MOST_SECONDS:
+                message = f"the expressions up to this one take more than {MOST_SECONDS:g} s to read: simplify them"
+                yield ("tickets", i, key), message
+
+
+def _unknown_dependencies(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    known = {name for ticket in tickets for name in (ticket.id, ticket.collect_into) if name}
+    for i, ticket in enumerate(tickets):
+        for j, name in enumerate(ticket.depends_on):
+            if name not in known:
+                what = (
+                    "no ticket collects into it"
+                    if name.startswith("$")
+                    else "there is no such ticket"
+                )
+                message = f'"{ticket.id}" depends on "{name}", but {what}: correct the name'
+                yield ("tickets", i, "depends_on", j), message
+
+
+def _problems_of_variables(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    """Yield what is wrong with the variables (rules O-20, O-22, O-24, O-47)."""
+    merged_by: dict[str, Ticket] = {}
+    for i, ticket in enumerate(tickets):
+        at = ("tickets", i)
+        if ticket.collect_into and not _VARIABLE.fullmatch(ticket.collect_into):
+            yield (
+                (*at, "collect_into"),
+                f'"{ticket.collect_into}" is no variable: write one such as "$findings"',
+            )
+        if ticket.merge_strategy and not ticket.collect_into:
+            yield (
+                (*at, "merge_strategy"),
+                "merge_strategy needs collect_into: name the variable that is merged",
+            )
+        custom = ticket.merge_strategy is MergeStrategy.CUSTOM
+        if custom != bool(ticket.custom_function):
+            key = "merge_strategy" if custom else "custom_function"
+            yield (
+                (*at, key),
+                'custom_function and merge_strategy = "custom" need each other: set both or neither',
+            )
+        if ticket.merge_strategy is None:
+            continue
+        earlier = merged_by.setdefault(ticket.collect_into, ticket)
+        if (earlier.merge_strategy, earlier.custom_function) != (
+            ticket.merge_strategy,
+            ticket.custom_function,
+        ):
+            message = f'"{earlier.id}" merges {ticket.collect_into} in another way: a variable has one merge_strategy'
+            yield (*at, "merge_strategy"), message

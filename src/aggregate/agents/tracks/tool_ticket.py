@@ -1,0 +1,188 @@
+"""A ticket with tools: a plan made with the whole context, steps with tools, and an answer from what these found.
+
+The questions of the steps carry only what they need, and tools read the rest: a context of 60,000 tokens before each of
+twenty questions would use a ticket's tokens up before its first answer. The plan and the answer begin with the same
+bytes, so that a provider's cache holds the context for the second one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from aggregate.agents.goals import (
+    ChatModel,
+    EngineLimits,
+    GoalResult,
+    Model,
+    NeuronAgent,
+    QuestionKind,
+)
+from aggregate.agents.tools import ToolRegistry
+from aggregate.agents.tracks.answer_schema import enforced_schema
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.attempt_account import AttemptAccount
+from aggregate.agents.tracks.metered_client import MeteredClient
+from aggregate.agents.tracks.reply_check import check_reply
+from aggregate.agents.tracks.request_cost import request_cost
+from aggregate.agents.tracks.terms import TicketLimits
+from aggregate.agents.tracks.tool_findings import check_steps, findings
+from aggregate.agents.tracks.watched_model import WatchedModel
+from aggregate.base.errors import ClientError, ProviderError, WorkerError
+from aggregate.base.tokens import count
+from aggregate.base.values import Prompt, Usage
+from aggregate.sending.clients import OWN_COUNT, ChatClient, RequestOptions, TokenRatio
+
+LEAST_ANSWER: Final = 2_000
+"""Tokens that are kept for the answer; a page has 500."""
+MOST_ANSWER: Final = 16_000
+"""Tokens of an answer, as many as a request allows by default."""
+_GOAL: Final = """\
+Do with the tools what this task needs, and find out what its answer needs. The answer itself is written afterwards, \
+from what the steps found: plan no step for it.
+
+{task}"""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTicket:
+    """One attempt at a ticket with tools.
+
+    Attributes:
+        assignment: What is asked.
+        client: Reaches the model.
+        model: Which of its models.
+        tools: Those that the ticket names.
+        state_dir: Where large results and saved state are kept.
+        limits: What the attempt may use.
+        ratio: How many tokens the model counts for each of ours.
+        read_price: What a token read from the provider's cache costs, in prices of an input token.
+        clock: Seconds.
+    """
+
+    assignment: Assignment
+    client: ChatClient
+    model: str
+    tools: ToolRegistry
+    state_dir: Path
+    limits: TicketLimits
+    ratio: TokenRatio = OWN_COUNT
+    read_price: float = 1.0
+    clock: Callable[[], float] = monotonic
+
+    def work(self, begun: Callable[[], None]) -> WorkerReply:
+        """Plan, do the steps, and write the answer.
+
+        Args:
+            begun: Called when the plan is there: the context is in the provider's cache then.
+
+        Raises:
+            WorkerError: A limit is reached, no plan can be made, the last step gave nothing, or the provider refused
+                or failed.
+        """
+        client = MeteredClient(self.client, self.ratio, self._noting(begun))
+        try:
+            return self._work(client, begun)
+        except (WorkerError, ClientError) as error:
+            raise self._with_account(error, client.usage) from error
+
+    def _work(self, client: MeteredClient, begun: Callable[[], None]) -> WorkerReply:
+        started = self.clock()
+        reserve = self._context_tokens + LEAST_ANSWER
+        watched = WatchedModel(self._model(client), begun)
+        result = self._find_out(watched, self.limits.max_tokens - reserve)
+        check_steps(result)
+        used = sum(watched.charges)
+        found, cut = findings(result)
+        prompt = Prompt((*self.assignment.prompt.segments, found))
+        found_tokens = self.ratio.provider_tokens(count(found.text))
+        seconds = self._seconds - (self.clock() - started)
+        left = self.limits.max_tokens - used - self._context_tokens - found_tokens
+        if left < 1 or seconds <= 0:
+            raise WorkerError(self._exhausted(used, seconds), tokens=used)
+        reply = client.send(
+            prompt,
+            self.assignment.message,
+            model=self.model,
+            options=RequestOptions(
+                system=self.assignment.persona,
+                max_output=min(left, MOST_ANSWER),
+                seconds=seconds,
+                schema=enforced_schema(self.assignment.answer),
+            ),
+        )
+        doubt = check_reply(reply)
+        warnings = (*result.warnings, *cut, *([doubt] if doubt else []))
+        # Limits count what a cache gave at its price, the report counts all; a provider may report nothing.
+        tokens = max(client.usage.input + client.usage.output, result.trace.tokens)
+        cost = self._cost(client.usage)
+        return WorkerReply(reply.text, tokens, "; ".join(dict.fromkeys(warnings)), cost)
+
+    def _cost(self, usage: Usage) -> float | None:
+        return request_cost(self.client, usage, model=self.model)
+
+    def _noting(self, begun: Callable[[], None]) -> Callable[[Usage], None]:
+        """Return what notes each request's usage for an attempt whose time is over before this one returns."""
+
+        def note(usage: Usage) -> None:
+            if isinstance(begun, AttemptAccount):
+                begun.note(usage.input + usage.output, self._cost(usage))
+
+        return note
+
+    def _with_account(self, error: WorkerError | ClientError, usage: Usage) -> WorkerError:
+        """Return ``error`` with what all requests before it have taken: they were paid for."""
+        again = (
+            error.again
+            if isinstance(error, WorkerError)
+            else isinstance(error, ProviderError) and error.retryable
+        )
+        known = error.tokens if isinstance(error, WorkerError) else 0
+        tokens = max(usage.input + usage.output, known)
+        return WorkerError(str(error), again=again, tokens=tokens, cost=self._cost(usage))
+
+    @property
+    def _seconds(self) -> float:
+        return self.assignment.timeout
+
+    @property
+    def _context_tokens(self) -> int:
+        """Tokens of the context with the task and the instructions, by the model's count."""
+        texts = (self.assignment.text, self.assignment.persona)
+        return self.ratio.provider_tokens(sum(map(count, texts)))
+
+    def _model(self, client: ChatClient) -> Model:
+        return ChatModel(
+            client,
+            self.model,
+            self.assignment.prompt,
+            system=self.assignment.persona,
+            read_price=self.read_price,
+            prompted=frozenset({QuestionKind.DECOMPOSE}),
+        )
+
+    def _find_out(self, watched: WatchedModel, tokens: int) -> GoalResult:
+        """Make the plan, and do its steps within so many tokens."""
+        if tokens < self._context_tokens:
+            least = 2 * self._context_tokens + LEAST_ANSWER
+            raise WorkerError(
+                f"its context of {self._context_tokens:,} tokens is sent with the plan and with the answer, which "
+                f"exceeds max_tokens, {self.limits.max_tokens:,}: allow {least:,} or more, or lower its budget",
+                again=False,
+            )
+        limits = EngineLimits(tokens=tokens, seconds=self._seconds, steps=self.limits.max_steps)
+        agent = NeuronAgent(watched, self.tools, state_dir=self.state_dir, limits=limits)
+        task = self.assignment.task or self.assignment.message
+        result = agent.execute_goal(_GOAL.format(task=task))
+        if not result.success and watched.error is not None:
+            raise watched.error  # it says more, and whether another attempt may help
+        return result
+
+    def _exhausted(self, used: int, seconds: float) -> str:
+        if seconds <= 0:
+            return f"its {self._seconds:g} s were over before its answer"
+        return (
+            f"its steps used {used:,} of its {self.limits.max_tokens:,} tokens, too many for an answer: allow more "
+            "with max_tokens"
+        )

@@ -1,0 +1,317 @@
+"""One run of a track: enqueue ready tickets, collect their outcomes, until all have ended."""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from threading import Event
+from time import monotonic
+
+from aggregate.agents.tracks.checkboxes import Checkbox
+from aggregate.agents.tracks.endings import Ending, Endings, EndingState
+from aggregate.agents.tracks.expressions import evaluate, is_met
+from aggregate.agents.tracks.fan_out import FanOutError, children_of, items_of, parent_of
+from aggregate.agents.tracks.graph_svg import graph_svg
+from aggregate.agents.tracks.metadata_file import TrackStatus
+from aggregate.agents.tracks.pending_approvals import PendingApprovals
+from aggregate.agents.tracks.plan_checkboxes import PlanCheckboxes
+from aggregate.agents.tracks.report_writing import ReportWriting
+from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.run_lines import RunLines
+from aggregate.agents.tracks.run_outcomes import CHUNK, RunOutcomes
+from aggregate.agents.tracks.schedule import Schedule
+from aggregate.agents.tracks.spending import Spending
+from aggregate.agents.tracks.task_queue import TaskQueue
+from aggregate.agents.tracks.ticket_ends import TicketEnds
+from aggregate.agents.tracks.ticket_keys import TicketKeys, ticket_of
+from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
+from aggregate.agents.tracks.track import Track
+from aggregate.agents.tracks.track_events import (
+    PollingOptions,
+    TicketEvent,
+    TicketState,
+    TrackResult,
+)
+from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeError
+
+USUAL = PollingOptions()
+LOOK_SECONDS = 0.05
+"""Between two looks at the queue while tickets are laid down: a look costs about as much as laying one down."""
+RECORDING_SECONDS = 0.002
+"""How soon the queue is looked at again when something has just ended: it takes about so long to be recorded."""
+APPROVE = "aggregate conduct approve"
+"""What to type, behind which track and ticket stand."""
+
+
+class TrackRun:
+    """A run of a track's tickets over a queue.
+
+    It keeps no state that the queue does not have: started again after a kill it finds what has ended and what was
+    enqueued, and goes on. Prompts are written before they are enqueued and replies when they are collected, under names
+    that a second writing repeats, so each ticket is in the files exactly once.
+
+    Args:
+        keys: Of the run's tickets, in the rounds that they are in.
+        track: Whose checkboxes and metadata follow the run.
+        tickets: What is run.
+        contexts: Composes the workers' contexts.
+        queue: Takes assignments and gives outcomes.
+        endings: Keeps what becomes of tickets that no worker is asked for.
+        files: Where prompts, replies and the report are written.
+        polling: How many assignments are in the queue at one time, and how often it is looked at.
+        max_cost: The most US dollars that the run may cost, ``None`` for no limit.
+        observe: Hears of every change.
+        cancelled: Asked before each ticket and between two looks at the queue.
+        changed: Set when an answer has ended or begun in this process; what other processes do is seen by looking.
+        seconds: The time that looks at the queue go by.
+        clock: Gives the time that is written into ``metadata.json``.
+    """
+
+    def __init__(
+        self,
+        keys: TicketKeys,
+        track: Track,
+        tickets: Tickets,
+        *,
+        contexts: WorkerContexts,
+        queue: TaskQueue,
+        endings: Endings,
+        files: RunFiles,
+        polling: PollingOptions = USUAL,
+        max_cost: float | None = None,
+        observe: Callable[[TicketEvent], None] = lambda _event: None,
+        cancelled: Callable[[], bool] = lambda: False,
+        changed: Event | None = None,
+        seconds: Callable[[], float] = monotonic,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._keys = keys
+        self._track = track
+        self._tickets = tickets
+        self._contexts = contexts
+        self._queue = queue
+        self._outcomes = RunOutcomes(tickets, queue=queue, keys=keys, endings=endings)
+        self._files = files
+        self._polling = polling
+        self._cancelled = cancelled
+        self._changed = changed or Event()
+        self._pause = polling.poll
+        self._seconds = seconds
+        self._looked_at = seconds()
+        self._clock = clock
+        self._schedule = Schedule(
+            tickets.tickets,
+            on_error=tickets.on_error,
+            warm_up=polling.warm_up,
+            any_focus=contexts.share(tickets.tickets),
+            alone=contexts.alone(tickets.tickets),
+            prefix=contexts.prefix,
+        )
+        self._lines = RunLines(observe)
+        self._plan = PlanCheckboxes(track)
+        self._spending = Spending(max_cost)
+        self._earlier_cost = 0.0
+        # What is in the queue: approvals and lists are under way too, but not there.
+        self._asked: dict[str, None] = {}
+        self._asked_before: set[str] = set()
+        self._approvals = PendingApprovals(self._outcomes, seconds)
+        self._ends = TicketEnds(
+            self._schedule, self._outcomes, files, self._plan, self._spending, self._lines
+        )
+
+    def run(self) -> TrackResult:
+        """Run what has not ended, and write the report."""
+        self._track.set_status(TrackStatus.IN_PROGRESS, self._clock())
+        self._collect_earlier([ticket.id for ticket in self._tickets.tickets])
+        while not self._schedule.finished:
+            if self._cancelled():
+                return self._close(cancelled=True)
+            if self._spending.reason and not self._asked:
+                break
+            started = self._start_next()
+            if not started or self._seconds() - self._looked_at >= LOOK_SECONDS:
+                collected = self._collect()
+                if not started and not collected:
+                    self._wait()
+            self._plan.write()
+        return self._close(cancelled=False)
+
+    def _collect_earlier(self, ids: Sequence[str]) -> None:
+        """Collect what ended before a restart, which nobody hears of again, and note what was enqueued."""
+        for outcome in self._outcomes.spent_before(ids):
+            self._spending.add(outcome)
+            self._earlier_cost += outcome.cost or 0.0
+        for chunk in _chunks(ids):
+            self._asked_before |= self._notice_begun(chunk)
+            for outcome in self._outcomes.of(chunk):
+                if not self._files.has_reply(outcome):
+                    self._files.write_reply(outcome)
+                self._forget(outcome.ticket)
+                self._ends.end(outcome, announce=False)
+            for ticket_id in chunk:
+                ending = self._outcomes.ending(ticket_id)
+                if ending is not None and ending.state is EndingState.LEFT_OUT:
+                    self._ends.leave_out(self._schedule.tickets[ticket_id], announce=False)
+        self._take_up(ids)
+
+    def _take_up(self, ids: Sequence[str]) -> None:
+        """Go on with what was under way before a restart, whatever room there is: it is paid for, or will be."""
+        begun = [ticket_id for ticket_id in ids if self._was_begun(ticket_id)]
+        while taken := [ticket_id for ticket_id in begun if self._schedule.take_up(ticket_id)]:
+            for ticket_id in taken:
+                self._start(self._schedule.tickets[ticket_id])
+
+    def _was_begun(self, ticket_id: str) -> bool:
+        """Tell whether a ticket was enqueued or spread before a restart."""
+        ending = self._outcomes.ending(ticket_id)
+        is_spread = ending is not None and ending.state is EndingState.SPREAD
+        return is_spread or ticket_id in self._asked_before
+
+    def _start_next(self) -> bool:
+        """Start one ticket, if one is ready and there is room."""
+        room = self._spending.room(self._polling.window - len(self._asked), len(self._asked))
+        for ticket in self._schedule.start(min(room, 1)):
+            self._start(ticket)
+            return True
+        return False
+
+    def _start(self, ticket: Ticket) -> None:
+        """Ask a worker or a person, or spread a list; what was enqueued before a restart is only waited for."""
+        if ticket.when and not self._is_met(ticket):
+            return
+        self._plan.set(ticket, Checkbox.STARTED)
+        if ticket.kind is TicketKind.APPROVAL:
+            self._ask_person(ticket)
+        elif ticket.for_each:
+            self._spread(ticket)
+        else:
+            self._ask_worker(ticket)
+
+    def _is_met(self, ticket: Ticket) -> bool:
+        """Tell whether a ticket's condition holds; else it is over."""
+        try:
+            values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.when)
+            if is_met(ticket.when, values):
+                return True
+        except SandboxError as error:
+            self._ends.fail(ticket, f"its condition cannot be evaluated: {error}")
+            return False
+        reason = f"its condition is not met: {ticket.when}"
+        self._outcomes.record(ticket.id, Ending(EndingState.LEFT_OUT, reason))
+        self._ends.leave_out(ticket)
+        return False
+
+    def _ask_worker(self, ticket: Ticket) -> None:
+        """Compose a ticket's assignment from the results that it waits for, and put it into the queue."""
+        if ticket.id not in self._asked_before:
+            try:
+                self._enqueue(ticket)
+            except (BudgetError, ConfigError, ScopeError) as error:
+                if parent_of(ticket.id) == ticket.id:
+                    raise
+                # What a child asks for follows from an answer, so that it could not be checked before.
+                self._ends.fail(ticket, str(error))
+                return
+        self._asked[ticket.id] = None
+        self._lines.tell(ticket, TicketState.STARTED)
+
+    def _enqueue(self, ticket: Ticket) -> None:
+        if parent_of(ticket.id) != ticket.id:
+            self._contexts.check(ticket)
+        waits_for = self._schedule.waits_for[ticket.id]
+        results = self._outcomes.merge(waits_for, on_error=self._tickets.on_error)
+        assignment = self._contexts.assignment(ticket, results, self._keys.of(ticket.id))
+        assignment = replace(assignment, answer=ticket.answer_schema, max_cost=ticket.max_cost)
+        self._contexts.write_account(self._files.write_prompt(assignment), assignment)
+        ahead = ticket.id in self._schedule.warming_up
+        self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
+
+    def _ask_person(self, ticket: Ticket) -> None:
+        self._approvals.add(ticket.id)
+        command = f"{APPROVE} {self._track.track_id} {ticket.id}"
+        self._lines.tell(ticket, TicketState.WAITING, command)
+
+    def _spread(self, ticket: Ticket) -> None:
+        """Make a ticket for each item of a list; a list that was spread before a restart stays what it was."""
+        ending = self._outcomes.ending(ticket.id)
+        if ending is None:
+            try:
+                values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.for_each)
+                items = items_of(evaluate(ticket.for_each, values), ticket)
+            except (SandboxError, FanOutError) as error:
+                self._ends.fail(ticket, str(error))
+                return
+            spread = Ending(EndingState.SPREAD, json.dumps(items))
+            ending = self._outcomes.record(ticket.id, spread)
+        children = children_of(ticket, json.loads(ending.text))
+        ids = [child.id for child in children]
+        self._outcomes.add_children(ticket.id, children)
+        self._schedule.add_children(ticket.id, children)
+        self._ends.wait_for_children(ticket.id, ids)
+        self._lines.tell(ticket, TicketState.STARTED, f"{len(ids):,} children")
+        self._collect_earlier(ids)
+        self._ends.end_parent(ticket.id)
+
+    def _wait(self) -> None:
+        """Wait until something has ended or begun here, or it is time to look what other processes did."""
+        if self._changed.wait(self._pause):
+            self._pause = min(RECORDING_SECONDS, self._polling.poll)
+        else:
+            self._pause = min(2 * self._pause, self._polling.poll)
+
+    def _collect(self) -> bool:
+        """Collect what has ended; tell whether anything has happened."""
+        self._changed.clear()
+        self._looked_at = self._seconds()
+        warming_up = self._schedule.warming_up
+        if warming_up:
+            self._notice_begun(warming_up)
+        if self._schedule.warming_up != warming_up:
+            return True  # those that waited are enqueued before anything else is looked at
+        outcomes = [*self._outcomes.of(self._asked), *self._approvals.decided()]
+        for outcome in outcomes:
+            self._forget(outcome.ticket)
+            self._ends.write_and_end(outcome)
+        return bool(outcomes)
+
+    def _notice_begun(self, ids: Collection[str]) -> set[str]:
+        """Tell the schedule whose answer has begun to come; return which of the tickets were enqueued."""
+        known = self._queue.known([self._keys.of(ticket_id) for ticket_id in ids])
+        begun_by_id = {ticket_of(key): begun for key, begun in known.items()}
+        for ticket_id, begun in begun_by_id.items():
+            if begun:
+                self._schedule.answer_begun(ticket_id)
+        return set(begun_by_id)
+
+    def _forget(self, ticket_id: str) -> None:
+        """Wait no longer for a ticket that has ended."""
+        self._asked.pop(ticket_id, None)
+        self._approvals.discard(ticket_id)
+
+    def _close(self, *, cancelled: bool) -> TrackResult:
+        """Take back what is under way, and write the report, its picture, the last checkboxes and the status."""
+        self._queue.cancel([self._keys.of(ticket_id) for ticket_id in self._asked])
+        reason = f"not run: {self._spending.reason or 'cancelled'}"
+        lines = tuple(
+            self._lines.all(
+                [ticket.id for ticket in self._tickets.tickets],
+                children=self._outcomes.children,
+                tickets=self._schedule.tickets,
+                reason=reason,
+            )
+        )
+        self._files.write_graph(graph_svg(lines, self._schedule.waits_for))
+        writing = ReportWriting(self._track, self._outcomes, self._files, self._contexts.warnings)
+        result = writing.write(lines, earlier_cost=self._earlier_cost, cancelled=cancelled)
+        if not self._schedule.finished and not cancelled:
+            result = replace(result, stopped=self._spending.reason)
+        for ticket_id in self._schedule.under_way:
+            self._plan.set(self._schedule.tickets[ticket_id], Checkbox.OPEN)
+        self._plan.write(last=True)
+        self._track.set_status(result.track_status, self._clock())
+        return result
+
+
+def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK))

@@ -1,0 +1,176 @@
+"""Who works on an assignment: the protocol, and the worker that asks models."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from aggregate.agents.tools import ToolRegistry, standard_tools
+from aggregate.agents.tracks.answer_schema import enforced_schema
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.metered_client import MeteredClient
+from aggregate.agents.tracks.recipient import Recipient
+from aggregate.agents.tracks.reply_check import check_reply
+from aggregate.agents.tracks.request_cost import request_cost
+from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
+from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, ToolTicket
+from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
+from aggregate.base.tokens import count
+from aggregate.sending.clients import (
+    ChatClient,
+    RequestOptions,
+    TokenRatio,
+    cache_policy,
+    shipped_ratio,
+)
+
+_GRACE_SECONDS = 0.5
+"""How much later than its attempt a request ends, so that the attempt is what has timed out."""
+
+
+class Worker(Protocol):
+    """Answers assignments; it is called from several threads at once."""
+
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        """Return the answer.
+
+        Args:
+            assignment: What is asked.
+            begun: May be called when the answer begins to come; for one that is sent ahead, others start then.
+
+        Raises:
+            WorkerError: There is none; with ``again`` off it is not asked for again. Any other exception is a failed
+                attempt like it.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWorker:
+    """Lets language models work on assignments: one request for each, or the agent where a ticket names tools.
+
+    Attributes:
+        client: Reaches the model that is asked where a ticket's persona names none.
+        model: Which of its models; ``""`` is its own choice.
+        root: The folder that project tools may read.
+        terms: What the user allows; ``None`` for the usual limits, and the tools that read ``root``.
+        clients: Those that reach the models of personas.
+        open_provider: Returns a client for a provider's model that ``clients`` lack, such as one that the database
+            names; ``None`` where none may be opened.
+    """
+
+    client: ChatClient
+    model: str = ""
+    root: Path = Path()
+    terms: WorkerTerms | None = None
+    clients: Mapping[Recipient, ChatClient] = field(default_factory=dict)
+    open_provider: Callable[[str, str], ChatClient] | None = None
+
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        """Send the context with the task behind it; with tools, reach the task as a goal first.
+
+        Raises:
+            WorkerError: The provider refused or failed, the model refused to answer or wrote nothing, a limit is
+                reached, a tool does not exist, or the worker may not ask the model that a persona names.
+        """
+        seconds = self._limits(assignment).max_seconds or assignment.timeout
+        assignment = replace(assignment, timeout=min(assignment.timeout, seconds))
+        try:
+            client, model = self._client(assignment)
+            if assignment.tools:
+                return self._tool_ticket(assignment, client, model).work(begun)
+            return self._send(assignment, client, model, begun)
+        except ProviderError as error:
+            raise WorkerError(str(error), again=error.retryable) from error
+        except ClientError as error:
+            raise WorkerError(str(error), again=False) from error
+
+    def _client(self, assignment: Assignment) -> tuple[ChatClient, str]:
+        """Return whom to ask, and which model: those of the ticket's persona, else the worker's own."""
+        recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
+        if recipient == Recipient():
+            return self.client, self.model
+        if recipient in self.clients:
+            return self.clients[recipient], recipient.model
+        if recipient.base_url or self.open_provider is None:
+            # An address may come from somebody else who reaches the database.
+            raise WorkerError(
+                f"{assignment.ticket}: its persona asks {recipient}, which this worker was not started for",
+                again=False,
+            )
+        return self.open_provider(recipient.provider, recipient.model), recipient.model
+
+    def _send(
+        self, assignment: Assignment, client: ChatClient, model: str, begun: Callable[[], None]
+    ) -> WorkerReply:
+        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's
+        # retries alone.
+        on_text = (lambda _piece: begun()) if assignment.ahead else None
+        # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+        options = RequestOptions(
+            system=assignment.persona,
+            max_output=self._most_output(assignment, client, model),
+            seconds=assignment.timeout + _GRACE_SECONDS,
+            schema=enforced_schema(assignment.answer),
+        )
+        reply = MeteredClient(client, _ratio(client, model)).send(
+            assignment.prompt, assignment.message, model=model, on_text=on_text, options=options
+        )
+        cost = request_cost(client, reply.usage, model=model)
+        doubt = check_reply(reply, cost=cost)
+        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, doubt, cost)
+
+    def _most_output(self, assignment: Assignment, client: ChatClient, model: str) -> int:
+        """Return the most tokens of an answer that the limit leaves.
+
+        Raises:
+            WorkerError: It leaves none.
+        """
+        most = self._limits(assignment).max_tokens
+        texts = (assignment.text, assignment.persona)
+        size = _ratio(client, model).provider_tokens(sum(map(count, texts)))
+        if size >= most:
+            raise WorkerError(
+                f"its context of {size:,} tokens exceeds max_tokens, {most:,}: allow more, or lower its budget",
+                again=False,
+            )
+        return min(MOST_ANSWER, most - size)
+
+    def _limits(self, assignment: Assignment) -> TicketLimits:
+        """Return what an attempt may use; a database, too, can only lower what this worker's user allows."""
+        return (self.terms.limits if self.terms else TicketLimits()).lowered(assignment)
+
+    def _tool_ticket(self, assignment: Assignment, client: ChatClient, model: str) -> ToolTicket:
+        return ToolTicket(
+            assignment,
+            client,
+            model,
+            self._tools(assignment),
+            self.root / "state",
+            self._limits(assignment),
+            _ratio(client, model),
+            cache_policy(*_asked_model(client, model)).read,
+        )
+
+    def _tools(self, assignment: Assignment) -> ToolRegistry:
+        """Return the tools that a ticket names, with what they may do."""
+        if self.terms is None:
+            registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
+        else:
+            registry = self.terms.tools
+        try:
+            return registry.only(assignment.tools)
+        except ToolError as error:
+            raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
+
+
+def _ratio(client: ChatClient, model: str) -> TokenRatio:
+    """Return how many tokens a client's model counts for each of ours; one that does not say counts as we do."""
+    return shipped_ratio(*_asked_model(client, model))
+
+
+def _asked_model(client: ChatClient, model: str) -> tuple[str, str]:
+    """Return a client's provider and the model that is asked, ``""`` for what it does not say."""
+    inner = getattr(client, "client", client)  # of one that replaces secrets
+    provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
+    return str(provider), model or str(usual)

@@ -1,0 +1,63 @@
+"""The disk as a stranger may have left it: bounded reads, writes that follow no link, programs by their full path."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.base.disk.databases import (
+        check_plain,
+        guard_connection,
+        has_triggers,
+        is_plain_table,
+        private_database,
+    )
+    from aggregate.base.disk.program_guard import TOOL_MODULES, guard_process, guard_project
+    from aggregate.base.disk.programs import find_program, search_path
+    from aggregate.base.disk.reading import (
+        CONTENT_BYTES,
+        SETTINGS_BYTES,
+        UnreadableError,
+        is_file,
+        open_regular,
+        read_bytes,
+        read_own_text,
+        read_regular,
+        read_text,
+    )
+    from aggregate.base.disk.roots import is_inside, project_root, real_path
+    from aggregate.base.disk.user_folders import (
+        CACHE_VARIABLE,
+        STATE_VARIABLE,
+        cache_folder,
+        empty_folder,
+        home_folder,
+        state_folder,
+        user_state_folder,
+    )
+    from aggregate.base.disk.writing import (
+        PRIVATE_FOLDER,
+        TEMPORARY_SUFFIX,
+        confined,
+        create_private,
+        exclusive_access,
+        private_folder,
+        replace_own,
+        replace_text,
+        temporary_name,
+        without_links,
+        write_to_free,
+    )
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "databases": "check_plain guard_connection has_triggers is_plain_table private_database",
+            "program_guard": "TOOL_MODULES guard_process guard_project",
+            "programs": "find_program search_path",
+            "reading": "CONTENT_BYTES SETTINGS_BYTES UnreadableError is_file open_regular read_bytes read_own_text read_regular read_text",
+            "roots": "is_inside project_root real_path",
+            "user_folders": "CACHE_VARIABLE STATE_VARIABLE cache_folder empty_folder home_folder state_folder user_state_folder",
+            "writing": "PRIVATE_FOLDER TEMPORARY_SUFFIX confined create_private exclusive_access private_folder replace_own replace_text temporary_name without_links write_to_free",
+        },
+    )

@@ -1,0 +1,91 @@
+"""SQLite files that somebody else may have put there."""
+
+import os
+import sqlite3
+import stat
+import time
+from pathlib import Path
+
+from aggregate.base.disk.reading import UnreadableError
+from aggregate.base.disk.writing import create_private, private_folder, without_links
+
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 20_000_000,  # bytes of a text or a row; zeroblob(1000000000) makes a billion
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1_000_000,  # the texts of the schema, which is parsed on opening
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 100,  # matching is one step of the machine, however long it takes
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+}
+_STEPS = 5_000
+"""Instructions of SQLite's machine between two looks at the clock: a millisecond or so."""
+
+
+def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -> None:
+    """Bound what a database can make ``connection`` do by its schema and its rows.
+
+    Args:
+        connection: A new connection.
+        seconds: After which statements are interrupted, with an ``sqlite3.OperationalError``; ``None`` for never.
+    """
+    for limit, most in _LIMITS.items():
+        connection.setlimit(limit, most)
+    # No functions with side effects in views, defaults and indexes.
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cell_size_check=ON")  # a damaged page is an error
+    if seconds is not None:
+        end = time.monotonic() + seconds
+        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+
+
+def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
+    """Tell whether ``name`` is an ordinary table: no view and no virtual table, which compute what they show."""
+    query = "SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE"
+    things = [
+        (kind, str(sql).upper().split()[:2]) for kind, sql in connection.execute(query, (name,))
+    ]
+    return things == [("table", ["CREATE", "TABLE"])]
+
+
+def has_triggers(connection: sqlite3.Connection) -> bool:
+    """Tell whether the database does more than what it is told when something is written into it."""
+    return (
+        connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger'").fetchone()
+        is not None
+    )
+
+
+def private_database(path: Path) -> None:
+    """Make the file of a database for the user alone, before SQLite would with the user's default; a log inherits that.
+
+    Raises:
+        UnreadableError: Something else than a file is there, also in the place of one of the database's logs.
+        OutputError: A link leads its folder out of its project.
+        OSError: It cannot be made.
+    """
+    private_folder(without_links(path.parent))
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        check_plain(path.with_name(path.name + suffix))
+    if not path.exists():
+        try:
+            os.close(create_private(path))
+        except FileExistsError:  # another process was faster
+            return
+
+
+def check_plain(path: Path) -> None:
+    """Make sure that there is a regular file at ``path`` or nothing, no link either.
+
+    Raises:
+        UnreadableError: There is something else.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        what = (
+            "is a link: put the database itself there"
+            if stat.S_ISLNK(mode)
+            else "is no regular file"
+        )
+        raise UnreadableError(22, what, str(path))

@@ -1,0 +1,109 @@
+"""Where the program keeps what belongs to the user and not to a project."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from aggregate.base.disk.writing import private_folder
+from aggregate.base.errors import ConfigError, OutputError
+
+CACHE_VARIABLE = "AGGREGATE_CACHE_DIR"
+"""The environment variable that moves the cache folder."""
+STATE_VARIABLE = "AGGREGATE_STATE_DIR"
+"""The environment variable that moves the state folder."""
+_HASH_DIGITS = 16
+_NO_HOME = Path(os.devnull)
+"""Stands for the folders of a user without a home folder: nothing lies below it, and nothing can be made there."""
+
+
+def state_folder(project: Path) -> Path:
+    """Return the folder with the state of the project at ``project``; nothing is made.
+
+    It lies in the user's own state folder, because a folder in the project may have come with the project. Its name is
+    the project folder's name and a hash of its real path, so that two clones have two.
+    """
+    real = os.path.realpath(project)
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:_HASH_DIGITS]
+    return _states() / "projects" / f"{Path(real).name[:80] or 'root'}-{digest}"
+
+
+def user_state_folder() -> Path | None:
+    """Return the folder of what outlives a run and belongs to no project; nothing is made.
+
+    ``None`` where the user has no home folder.
+    """
+    folder = _states()
+    return folder if folder != _NO_HOME else None
+
+
+def cache_folder() -> Path | None:
+    """Return the folder of what can be computed again; nothing is made. ``None`` where the user has no home folder.
+
+    It never depends on the current folder: that may be a stranger's project, which would bring a cache of its own.
+
+    Raises:
+        ConfigError: The environment variable names a relative path.
+    """
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        if not Path(named).is_absolute():
+            raise ConfigError(
+                f'{CACHE_VARIABLE} is "{named}", a relative path, which would lead into the project of the moment: '
+                "set it to an absolute one"
+            )
+        return Path(os.path.normpath(named))
+    from platformdirs import user_cache_path  # 4 ms, which most runs do without
+
+    usual = _usual_folder(user_cache_path)
+    return usual if usual != _NO_HOME else None
+
+
+@contextmanager
+def empty_folder() -> Iterator[Path]:
+    """Give an empty folder for the user alone, which is removed at the end, for a program that looks around itself.
+
+    It lies in the user's own state folder: a program that reads settings in the folders above would find in the
+    system's temporary folder what anybody on the machine has put there.
+
+    Raises:
+        OutputError: It cannot be made.
+    """
+    parent = _states() / "empty"
+    try:
+        private_folder(parent)
+        folder = TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot make a folder in {parent}: {error.strerror or error}: set {STATE_VARIABLE}"
+        ) from None
+    with folder as path:
+        yield Path(path)
+
+
+def _states() -> Path:
+    root = os.environ.get(STATE_VARIABLE)
+    if root:
+        return Path(os.path.abspath(root))
+    from platformdirs import user_state_path  # 4 ms, which most runs do without
+
+    return _usual_folder(user_state_path)
+
+
+def home_folder() -> Path:
+    """Return the user's home folder; for a user without one, as in some containers, a place where nothing lies."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return _NO_HOME
+
+
+def _usual_folder(find: Callable[..., Path]) -> Path:
+    """Return what platformdirs says; some of its versions have a relative path without a home folder, some raise."""
+    try:
+        folder = find("manual_slop", appauthor=False)
+    except RuntimeError:
+        return _NO_HOME
+    return folder if folder.is_absolute() else _NO_HOME

@@ -1,0 +1,323 @@
+"""Writing files in one step: for the user's own files, and for ours, which follow no link and are private.
+
+Whatever replaces a file, or gives a new one its content under a name that others look at, does it here.
+"""
+
+import errno
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aggregate.base.disk.roots import is_inside, real_path
+from aggregate.base.errors import OutputError
+
+ALLOW = 'trust the project ("aggregate trust"), or allow it with --allow-outside'
+"""What a user does who wants a project to reach out of its own folder."""
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+"""Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read."""
+_WRITE_BYTES = 1 << 20
+"""What is collected of many pieces before it is written: with the usual 8 KB each piece is a call of the system."""
+_TRIES, _TRY_SECONDS = 20, 0.05
+"""How often, and with which pauses, a file that others read is replaced on Windows: a second in all."""
+TEMPORARY_SUFFIX = ".tmp"
+"""What the names of files end with that are not whole yet."""
+_OPEN_FILES = "/proc/self/fd"
+"""Where Linux has a link to each file and folder that the program has open."""
+_STEM_CHARACTERS = 50
+"""Of a file's name in its temporary one, which must not have more than 255 bytes: a character has up to four."""
+
+
+def replace_text(
+    path: Path, text: str, *, like: Path | None = None, within: Path | None = None
+) -> None:
+    """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
+
+    A link is written through, so that it stays one; where it could be a stranger's, name the folder ``within`` which it
+    has to lead. The file keeps its permissions, a new one has those of ``like``, and the disk is waited for.
+
+    Raises:
+        OutputError: It cannot be written, or leads elsewhere.
+    """
+    target = confined(Path(os.path.realpath(path)), within)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _pinned(target.parent, within) as folder:
+            pinned = folder / target.name
+            pattern = pinned if pinned.exists() else like
+            mode = stat.S_IMODE(pattern.stat().st_mode) if pattern else None
+            _replace(pinned, [text.encode()], mode=mode, durable=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: bool = False) -> None:
+    """Replace a file of ours at ``path`` in one step: a record, a cache, a state.
+
+    A link in its place is replaced, not followed; the file is readable by the user alone, and so are the folders that
+    had to be made for it. With ``durable`` the disk is waited for. Pieces of a text are written one behind the other.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    try:
+        private_folder(path.parent)
+        _replace(path, _as_pieces(data), mode=PRIVATE_FILE, durable=durable)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def write_to_free(
+    paths: Iterable[Path],
+    pieces: Iterable[bytes],
+    temporary: Path,
+    *,
+    within: Path | None = None,
+) -> Path:
+    """Write a new file of ours, whole or not at all, under the first of ``paths`` that is free, and return that path.
+
+    Each name is taken only if nothing bears it at that moment, so that no two programs share one and no file is
+    overwritten. The disk is not waited for.
+
+    Args:
+        paths: Names in the order in which they are tried; they do not end.
+        pieces: What is written.
+        temporary: Where it is written first: a new name in the same folder, which is made where it is missing.
+        within: Where that folder has to lie, with every link on the way resolved; ``None`` for anywhere.
+
+    Raises:
+        OSError: It cannot be written.
+        OutputError: The folder lies elsewhere.
+    """
+    private_folder(confined(temporary.parent, within))
+    with _pinned(temporary.parent, within) as folder:
+        pinned = folder / temporary.name
+        try:
+            with os.fdopen(create_private(pinned), "wb", _WRITE_BYTES) as file:
+                file.writelines(pieces)
+            return next(path for path in paths if _take_name(pinned, folder / path.name))
+        finally:
+            pinned.unlink(missing_ok=True)
+
+
+def move_over(
+    source: Path,
+    target: Path,
+    *,
+    replace: Callable[[Path, Path], object] = os.replace,
+    tries: int = _TRIES if os.name == "nt" else 1,
+) -> None:
+    """Put a file in the place of another in one step.
+
+    Windows refuses that while somebody reads the other one, as an editor or a virus scanner does for a moment.
+
+    Args:
+        source: What is moved.
+        target: What it replaces, if it is there.
+        replace: How, as ``os.replace`` does.
+        tries: How often it is tried where it is refused.
+
+    Raises:
+        OSError: It is refused, at last.
+    """
+    for left in reversed(range(tries)):
+        try:
+            replace(source, target)
+            return
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(_TRY_SECONDS)
+
+
+def private_folder(folder: Path) -> None:
+    """Make ``folder`` and what is missing above it, for the user alone; one that is there keeps its mode.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    missing: list[Path] = []
+    while not folder.is_dir() and folder != folder.parent:
+        missing.append(folder)
+        folder = folder.parent
+    for below in reversed(missing):
+        below.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+
+
+def confined(path: Path, root: Path | None) -> Path:
+    """Return ``path`` if it lies in ``root`` with every link on the way resolved; it need not exist.
+
+    Args:
+        path: A file or a folder.
+        root: The project's folder; ``None`` lets it lie anywhere.
+
+    Raises:
+        OutputError: It lies elsewhere.
+    """
+    if root is None or is_inside(real_path(path), real_path(root)):
+        return path
+    raise OutputError(
+        f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or {ALLOW}"
+    )
+
+
+@contextmanager
+def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
+    """Give a path of a folder in ``root`` that stays this folder's, whoever puts a link in its place meanwhile.
+
+    A check of the name alone holds until the next moment: who may write beside the folder can swap it before it is
+    written to. Linux gives open folders a path; elsewhere the name is checked, and that moment remains.
+
+    Raises:
+        OSError: It cannot be opened.
+        OutputError: It lies elsewhere.
+    """
+    if root is None or not os.path.isdir(_OPEN_FILES):  # noqa: PTH112 - text in, text out
+        yield confined(folder, root)
+        return
+    descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        path = f"{_OPEN_FILES}/{descriptor}"
+        confined(Path(os.readlink(path)), root)  # noqa: PTH115
+        yield Path(path)
+    finally:
+        os.close(descriptor)
+
+
+def without_links(path: Path) -> Path:
+    """Return ``path``, a place that the user or a default names, if no link in a project leads it out of there.
+
+    The project is the checkout, else the current folder, that the name of ``path`` leads into; where it leads into
+    neither, the user chose a place elsewhere.
+
+    Raises:
+        OutputError: A link leads out.
+    """
+    name = Path(os.path.abspath(path))
+    current = Path.cwd()
+    checkout = next((folder for folder in name.parents if os.path.lexists(folder / ".git")), None)
+    project = checkout or (current if name.is_relative_to(current) else None)
+    if project is None or is_inside(real_path(name), real_path(project)):
+        return path
+    raise OutputError(
+        f"{path} leads out of the project {project} through a link: put a folder in the place of the link, or name the "
+        "place that it leads to"
+    )
+
+
+def create_private(path: Path) -> int:
+    """Create the file at ``path``, which must not be there, for the user alone; return a descriptor to write to it.
+
+    Raises:
+        OSError: It is there, also as a link, or cannot be made.
+    """
+    flags = (
+        os.O_WRONLY
+        | os.O_CREAT
+        | os.O_EXCL
+        | getattr(os, "O_BINARY", 0)
+        | getattr(os, "O_CLOEXEC", 0)
+    )
+    return os.open(path, flags, PRIVATE_FILE)
+
+
+def temporary_name(folder: Path, stem: str) -> Path:
+    """Return a hidden name in ``folder`` that nothing bears, for what is moved to its own name once it is whole."""
+    return folder / f".{stem}-{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
+
+
+def _take_name(temporary: Path, path: Path) -> bool:
+    """Move a file to ``path``, or leave it; ``False`` where that name is taken."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except (
+        OSError
+    ):  # a file system without links: the name is taken first, then the text moved over it
+        try:
+            os.close(create_private(path))
+        except FileExistsError:
+            return False
+        move_over(temporary, path)
+    return True
+
+
+def _as_pieces(data: str | bytes | Iterable[bytes]) -> Iterable[bytes]:
+    if isinstance(data, bytes):
+        return (data,)
+    return (data.encode(),) if isinstance(data, str) else data
+
+
+def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable: bool) -> None:
+    """Put ``pieces`` in the place of ``target`` itself; ``mode`` ``None`` leaves the user's default."""
+    temporary = temporary_name(target.parent, target.name[:_STEM_CHARACTERS])
+    try:
+        opened = (
+            temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
+        )
+        with opened as file:
+            file.writelines(pieces)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        move_over(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[None]:
+    """Keep others that ask the same from changing ``path`` meanwhile, by a lock on its folder that leaves no file.
+
+    Windows locks no folders; there two writers at the same moment are not kept apart.
+
+    Args:
+        path: What is changed.
+        seconds: How long it is waited for others; ``None`` for ever.
+
+    Raises:
+        OSError: The folder cannot be locked, or others keep it locked: whoever may read it can.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        if seconds is None:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        else:
+            _lock_within(folder, seconds)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _lock_within(folder: int, seconds: float) -> None:
+    """Lock an open folder, or give up after some time.
+
+    Raises:
+        TimeoutError: Others keep it locked.
+    """
+    import fcntl
+
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                reason = (
+                    f"another program has kept its folder locked for {seconds:.0f} s: try again"
+                )
+                raise TimeoutError(errno.ETIMEDOUT, reason) from None
+            time.sleep(_TRY_SECONDS)
+        else:
+            return

@@ -1,0 +1,25 @@
+"""Lazy doors: a package's ``__init__`` says what it offers, and a name is imported once somebody asks for it."""
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def door(package: str, offered: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package.
+
+    Args:
+        package: Its full name.
+        offered: By the name of a module in it, what is taken from there, separated by spaces.
+    """
+    modules = {name: module for module, names in offered.items() for name in names.split()}
+
+    def take(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+        if (module := modules.get(name)) is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{module}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return take

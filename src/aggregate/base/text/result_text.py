@@ -1,0 +1,63 @@
+"""Aggregated results as text: what a reader of a prompt or a terminal sees."""
+
+import re
+from collections.abc import Set
+from typing import Final
+
+from aggregate.base.values.group import MergeStrategy
+from aggregate.base.values.jsonable import json_text
+from aggregate.base.values.result import AggregatedResult
+from aggregate.base.values.surrogates import escape_surrogates
+from aggregate.base.values.values import Value
+
+_BREAK: Final = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+_LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")
+"""A line's break, and its words up to a colon; labels are shorter."""
+
+
+def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
+    r"""Render the value of ``result``; open and unknown groups give ``""``.
+
+    A line inside an item that begins as the label of an item does gets a ``\`` before it, so that no item can pass a
+    part of itself off as another's.
+
+    Args:
+        result: What a group became.
+        labels: Write ``label: `` before each item of a ``concat`` that has a label (rule O-3).
+    """
+    if result.value is None:
+        return ""
+    if result.strategy is not MergeStrategy.CONCAT or not issubclass(type(result.value), list):
+        return value_text(result.value)
+    names = (
+        result.labels
+        if labels and len(result.labels) == len(result.value)
+        else ("",) * len(result.value)
+    )
+    items = zip(map(escape_surrogates, names), map(value_text, result.value), strict=True)
+    known = {_beginning(name) for name in names if name}
+    return "\n\n".join(_item(name, text, known) for name, text in items)
+
+
+def _item(name: str, text: str, known: Set[str]) -> str:
+    if not known:
+        return text
+    # The first line of an item with a label stands behind that label.
+    body = _LINE.sub(lambda match: _escaped(match, known), text if name else f"\n{text}")
+    return f"{name}: {body}" if name else body[1:]
+
+
+def _escaped(match: re.Match[str], known: Set[str]) -> str:
+    line_break, words = match.groups()
+    return f"{line_break}\\{words}:" if _beginning(words) in known else match.group()
+
+
+def _beginning(label: str) -> str:
+    """Return the letters and digits that a line that begins as ``label`` does has before its first colon."""
+    words = label.strip().partition(":")[0]
+    return "".join(filter(str.isalnum, words)).casefold() or words
+
+
+def value_text(value: Value, *, indent: int | None = 2) -> str:
+    """Return text as it is and anything else as JSON; the same value gives the same text in every process."""
+    return escape_surrogates(value) if type(value) is str else json_text(value, indent=indent)

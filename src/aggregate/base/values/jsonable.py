@@ -1,0 +1,330 @@
+"""Any value as JSON: the one stand-in for what JSON does not know.
+
+Values come from agents, tools and foreign code, so nothing here trusts a method of theirs: whatever a value does when
+it is looked at, it becomes a visible item, and what stands around it stays as it is. Only a method that never returns
+cannot be guarded against in the same process.
+"""
+
+import json
+import math
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, time
+from enum import Enum
+from itertools import islice
+from typing import Final
+
+from aggregate.base.values.reference import DataReference
+from aggregate.base.values.surrogates import escape_surrogates
+from aggregate.base.values.values import LONG, MOST_REPEATED, MOST_REPEATED_TEXT, Value, long_text
+
+DEPTH: Final = 100
+"""Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level."""
+KEY_DEPTH: Final = 3
+"""Levels of a key or an enumeration's value: enough for a tuple of tuples, and no key becomes a page."""
+MOST_ITEMS: Final = 300_000
+"""Items taken of a container that is no list or dictionary: its iterator may never end."""
+_MORE: Final = f"<more than {MOST_ITEMS:,} items>"
+MOST_BITS: Final = 14_000
+"""Integers that are longer have more digits than Python converts by default (4,300); they are written in hex."""
+_ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
+NO_REASON: Final = "no reason given"
+UNREADABLE: Final = "its message cannot be read"
+_LEAVES: Final = (str, int, float, Enum, date, time, bytes, bytearray, memoryview, BaseException)
+"""Kinds that have no parts."""
+
+
+class StandIn(str):
+    """A text in the place of a value that has none of its own, such as ``<Lock>``."""
+
+    __slots__ = ()
+
+
+def jsonable(value: Value) -> Value:
+    """Return a copy of ``value`` of dictionaries with text keys, lists, texts, numbers, truth values and ``None`` only.
+
+    Dates, decimals, paths, enumerations, bytes, sets, dataclasses, pydantic models and arrays show their value. What
+    has none that can be shown is the ``StandIn`` ``<its type>``. Numbers that JSON does not know are texts: ``"NaN"``,
+    ``"Infinity"``. A ``DataReference`` stays one. Never raises for what the value does.
+    """
+    return JsonCopy().of(value)
+
+
+def json_text(value: Value, *, indent: int | None = None) -> str:
+    """Return ``value`` as JSON that any reader takes and any file holds; never raises for what the value does."""
+    try:
+        return escape_surrogates(json.dumps(jsonable(value), indent=indent, ensure_ascii=False))
+    except RecursionError:  # the caller's own stack is nearly full
+        return json.dumps(f"<{type_name(value)} nested too deeply>")
+
+
+def message_text(value: Value) -> str:
+    """Return what goes into a message: a text as it is, an exception's name and message, anything else as JSON."""
+    copy = jsonable(value)
+    return escape_surrogates(copy) if isinstance(copy, str) else json_text(copy)
+
+
+def failure_text(error: object) -> str:
+    """Return why something failed: an exception's name and message, ``no reason given`` for nothing.
+
+    Never raises, whatever the error's own methods do: a run has to end.
+    """
+    if issubclass(type(error), BaseException):
+        return _exception_text(error)
+    try:
+        return ("" if error is None else message_text(error)) or NO_REASON
+    except KeyboardInterrupt:
+        return UNREADABLE
+
+
+def type_name(value: object) -> str:
+    """Return the name of a value's type, whatever its metaclass says."""
+    return str(type.__dict__["__name__"].__get__(type(value)))
+
+
+class JsonCopy:
+    """One copy under way.
+
+    Attributes:
+        cut: Why the copy is not the whole value, ``""`` where it is: it contains itself, has too many levels, or holds
+            the same parts too often.
+    """
+
+    def __init__(self, *, stored: bool = False) -> None:
+        """Begin a copy.
+
+        Args:
+            stored: As rule D-40 stores it: dates as their ``str()``, and NaN and infinities stay numbers, which
+                Python's own JSON reads.
+        """
+        self.cut = ""
+        self._stored = stored
+        self._ancestors: set[int] = set()
+        self._copied: dict[int, Value] = {}
+        self._repeated = 0
+        self._repeated_text = 0
+
+    def of(self, value: Value, depth: int = DEPTH) -> Value:
+        """Return the copy of ``value`` with at most ``depth`` levels."""
+        kind = type(value)
+        if kind is str:
+            return value if len(value) <= LONG else self._counted(value, value)
+        if kind is bool or value is None:
+            return value
+        if self._repeated_text > MOST_REPEATED_TEXT and id(value) in self._copied:
+            return self._too_often(value)  # before the same text is made once more
+        try:
+            if kind is int or kind is float:
+                return self._counted(self._number(value), value)
+            if issubclass(kind, _LEAVES):
+                return self._counted(self._leaf(value, kind), value)
+            return self._nested(value, kind, depth)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001 - also what ends a program must not do so from a value's own method
+            return _stand_in(value)
+
+    def _counted(self, copy: Value, source: Value) -> Value:
+        """Return a copy, or where the same long text was given too often what stands for it.
+
+        A text is the same if it is the same object, or was made from the same one.
+        """
+        size = long_text(copy)
+        if size:
+            if id(source) in self._copied or id(copy) in self._copied:
+                self._repeated_text += size
+                if self._repeated_text > MOST_REPEATED_TEXT:
+                    return self._too_often(source)
+            self._copied[id(source)], self._copied[id(copy)] = source, copy
+        return copy
+
+    def _too_often(self, value: Value) -> StandIn:
+        self.cut = self.cut or "it holds the same parts too often"
+        return _stand_in(value, " that is repeated too often")
+
+    def _number(self, value: float) -> Value:
+        if isinstance(value, int):
+            return value if value.bit_length() <= MOST_BITS else hex(value)
+        if self._stored or math.isfinite(value):
+            return value
+        if math.isnan(value):
+            return "NaN"
+        return "Infinity" if value > 0 else "-Infinity"
+
+    def _leaf(self, value: Value, kind: type) -> Value:
+        if issubclass(kind, Enum):
+            return self.of(value._value_, KEY_DEPTH)
+        if issubclass(kind, str):
+            return str.__str__(value)
+        if issubclass(kind, int):
+            return self._number(int.__int__(value))
+        if issubclass(kind, float):
+            return self._number(float.__float__(value))
+        if issubclass(kind, date | time):
+            return str(value) if self._stored else value.isoformat()
+        if issubclass(kind, bytes | bytearray | memoryview):
+            return bytes(value).decode("utf-8", errors="replace")
+        return _exception_text(value)
+
+    def _nested(self, value: Value, kind: type, depth: int) -> Value:
+        """Copy a container, unless it is inside itself or too deep; anything else is shown by its own text."""
+        if kind is DataReference:
+            return value
+        copy_parts = self._copier(kind)
+        if copy_parts is None:
+            return self._counted(_own_text(value, kind), value)
+        if id(value) in self._ancestors:
+            self.cut = self.cut or "it contains itself"
+            return _stand_in(value, " that holds itself")
+        if depth <= 0:
+            self.cut = self.cut or f"it is nested deeper than {DEPTH} levels"
+            return _stand_in(value, f" deeper than {DEPTH} levels")
+        if id(value) in self._copied:
+            self._repeated += 1
+            if self._repeated > MOST_REPEATED:
+                return self._too_often(value)
+        self._copied[id(value)] = value  # held, so that no other value gets its id
+        self._ancestors.add(id(value))
+        try:
+            return copy_parts(value, depth - 1)
+        finally:
+            self._ancestors.discard(id(value))
+
+    def _copier(self, kind: type) -> Callable[[Value, int], Value] | None:
+        """Return what copies the parts of a container of this kind, ``None`` for what is no container."""
+        if issubclass(kind, Mapping):
+            return self._mapping
+        if issubclass(kind, list | tuple):
+            return self._items
+        if issubclass(kind, set | frozenset):
+            return self._set
+        if isinstance(getattr(kind, "__pydantic_fields__", None), dict):
+            return self._pydantic_model
+        if is_dataclass(kind) and not issubclass(kind, type):
+            return self._dataclass
+        if hasattr(kind, "dtype") and hasattr(kind, "tolist"):
+            return self._array
+        return self._items if issubclass(kind, Collection) and kind is not range else None
+
+    def _mapping(self, value: Value, depth: int) -> dict[str, Value]:
+        return self._keyed(entries(value), depth)
+
+    def _items(self, value: Value, depth: int) -> list[Value]:
+        return [self.of(item, depth) for item in members(value)]
+
+    def _set(self, value: Value, depth: int) -> list[Value]:
+        """Copy a set in an order that does not depend on hashes."""
+        copies = self._items(value, depth)
+        kinds = {type(copy) for copy in copies}
+        comparable = kinds <= {int, float} or kinds == {str}
+        return sorted(copies) if comparable else sorted(copies, key=json_text)
+
+    def _dataclass(self, value: Value, depth: int) -> dict[str, Value]:
+        return self._keyed(
+            ((field.name, _attribute(value, field.name)) for field in fields(value)), depth
+        )
+
+    def _pydantic_model(self, value: Value, depth: int) -> dict[str, Value]:
+        """Copy a model's fields, and those that it was given beyond them."""
+        attributes, extra = value.__dict__, value.__pydantic_extra__ or {}
+        declared = [(name, attributes.get(name)) for name in type(value).__pydantic_fields__]
+        return self._keyed([*declared, *extra.items()], depth)
+
+    def _array(self, value: Value, depth: int) -> Value:
+        """Copy an array, or one number of an array's type."""
+        return self.of(value.tolist(), depth)
+
+    def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:
+        """Copy the entries of an object; a key that is taken as a text gets ``-2``, ``-3``, ..."""
+        copy: dict[str, Value] = {}
+        last_numbers: dict[str, int] = {}
+        for key, item in pairs:
+            text = key if type(key) is str and len(key) <= LONG else self._key(key)
+            copy[free_key(copy, text, last_numbers)] = self.of(item, depth)
+        return copy
+
+    def _key(self, key: Value) -> str:
+        copy = self.of(key, KEY_DEPTH)
+        return copy if isinstance(copy, str) else json.dumps(copy, ensure_ascii=False)
+
+
+def free_key(
+    taken: Collection[str],
+    wanted: str,
+    last_numbers: dict[str, int] | None = None,
+    *,
+    separator: str = "-",
+) -> str:
+    """Return ``wanted``, or with ``-2``, ``-3``, ... the first key that is not taken.
+
+    Args:
+        taken: Where the key has to be new.
+        wanted: The key without a number.
+        last_numbers: The number that each key was given last: kept from call to call, many same keys take no longer.
+        separator: Before the number.
+    """
+    if wanted not in taken:
+        return wanted
+    number = 2 if last_numbers is None else last_numbers.get(wanted, 1) + 1
+    while f"{wanted}{separator}{number}" in taken:
+        number += 1
+    if last_numbers is not None:
+        last_numbers[wanted] = number
+    return f"{wanted}{separator}{number}"
+
+
+def members(value: Value) -> Iterable[Value]:
+    """Return the items of a collection; those of Python's own kinds whatever a subclass makes of them."""
+    for base in (list, tuple, set, frozenset):
+        if issubclass(type(value), base):
+            return iter(base.__iter__(value))
+    return _bounded(iter(value))
+
+
+def _bounded(items: Iterator[Value]) -> Iterator[Value]:
+    yield from islice(items, MOST_ITEMS)
+    if next(items, None) is not None:
+        yield StandIn(_MORE)
+
+
+def entries(value: Value) -> Iterable[tuple[Value, Value]]:
+    """Yield the entries of a mapping; a dictionary's own, whatever a subclass makes of them."""
+    if issubclass(type(value), dict):
+        # An OrderedDict has an order of its own, which dict's method does not know.
+        yield from value.items() if type(value) is OrderedDict else dict.items(value)
+        return
+    for key in _bounded(iter(value)):
+        try:
+            yield key, None if type(key) is StandIn else value[key]
+        except Exception as error:  # noqa: BLE001 - the other entries are shown
+            yield key, _stand_in(error)
+
+
+def _attribute(value: Value, name: str) -> Value:
+    try:
+        return getattr(value, name)
+    except Exception as error:  # noqa: BLE001 - the other fields are shown
+        return _stand_in(error)
+
+
+def _stand_in(value: object, why: str = "") -> StandIn:
+    return StandIn(f"<{type_name(value)}{why}>")
+
+
+def _exception_text(error: Value) -> str:
+    """Return an exception's name and message, also where its own code does not give the message."""
+    try:
+        message = str.__str__(str(error))
+    except BaseException:  # noqa: BLE001 - a run has to end, also where its exception ends the program when it is shown
+        message = UNREADABLE
+    return f"{type_name(error)}: {message}" if message else type_name(error)
+
+
+def _own_text(value: Value, kind: type) -> str:
+    """Return the text that a class gives its values; ``<type>`` where it gives none, or one with an address in it."""
+    if all(getattr(kind, name) is getattr(object, name) for name in ("__str__", "__repr__")):
+        return _stand_in(value)
+    text = str.__str__(str(value))
+    return _stand_in(value) if text.startswith("<") or _ADDRESS.search(text) else text

@@ -1,0 +1,149 @@
+"""Results: what sub-agents, steps and tools gave, merged into one value with its provenance."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from aggregate.base.values.group import GroupStatus, MergeStrategy
+from aggregate.base.values.reference import DataReference
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledOutput:
+    """One output on its way into a merge.
+
+    Attributes:
+        output: Any value; ignored where ``error`` is set.
+        label: The name that the user gave it; the key in a ``json`` merge.
+        run_id: Names it in warnings where it has no label.
+        error: Why there is no output, or ``None``.
+    """
+
+    output: Any = None
+    label: str | None = None
+    run_id: str = ""
+    error: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The label, or the run id where there is none."""
+        return self.label or self.run_id
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatedResult:
+    """The results of a group as one value (rules O-10, O-50).
+
+    Attributes:
+        variable_name: ``$name``.
+        strategy: How the value was made.
+        value: The merged value; ``None`` while the group is open and for an unknown name.
+        errors: One sentence for each failed run.
+        warnings: What a reader should know: outputs that could not be merged, empty outputs, keys with several values.
+        completed_at: When the group became final.
+        count: Results so far, failed ones included.
+        status: Where the group stands.
+        labels: For ``concat``: the label of each item of the value, ``""`` where it has none.
+        failed: How many of the results are failures.
+        notes: Where all errors and warnings are, whole, when those above are shortened.
+    """
+
+    variable_name: str
+    strategy: MergeStrategy = MergeStrategy.CONCAT
+    value: Any = None
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    completed_at: datetime | None = None
+    count: int = 0
+    status: GroupStatus = GroupStatus.EMPTY
+    labels: tuple[str, ...] = ()
+    failed: int = 0
+    notes: DataReference | None = None
+
+
+class AnswerKind(StrEnum):
+    """Where the text of an answer comes from."""
+
+    SUBTASKS = "subtasks"
+    PYTHON = "python"
+    AI = "ai"
+    TEXT = "text"
+    COUNT = "count"
+    VALUE = "value"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSource:
+    """Which result an answer was taken from, and why.
+
+    Attributes:
+        index: 1-based position of the result, 0 where none was usable.
+        kind: What sort of result it is.
+        reason: Why it was preferred, as one phrase.
+    """
+
+    index: int
+    kind: AnswerKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the user reads of a chain of results (rule X-6).
+
+    Attributes:
+        summary: The text.
+        source: Where it comes from.
+        success: ``False`` when no result was usable.
+        warnings: Failed steps, blank results, a count that was not met.
+        detailed_results: All results in order; long lists are shortened when the whole is large (rule D-74).
+        whole: Where the whole text is, when ``summary`` only tells of it.
+        notes: Where all warnings are, whole, when those above are shortened.
+        missing: What a check found the answer to lack, ``""`` for nothing.
+    """
+
+    summary: str
+    source: AnswerSource
+    success: bool
+    warnings: tuple[str, ...] = ()
+    detailed_results: tuple[Any, ...] = ()
+    whole: DataReference | None = None
+    notes: DataReference | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompilationContext:
+    """What a result compiler is told beside the results (rule R-3).
+
+    Attributes:
+        user_prompt: What the user asked for.
+        tools_executed: Names of the tools, in the order in which they ran.
+        timestamp: When the analysis ran; a naive time is taken as UTC.
+        analysis_type: The kind of analysis.
+    """
+
+    user_prompt: str
+    tools_executed: list[str]
+    timestamp: datetime
+    analysis_type: str = "ai_orchestrated"
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnRequest:
+    """What a host asks for when it spawns a sub-agent, after validation.
+
+    Attributes:
+        task: A text for an agent that the host runs, or a callable for the session's executor.
+        label: The name that the user gave it.
+        variable_name: ``$name`` of the group, or ``None``.
+        options: The host's own options (agent, model, ...), passed through untouched.
+    """
+
+    task: object
+    label: str | None = None
+    variable_name: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)

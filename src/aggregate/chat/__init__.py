@@ -1,1 +1,0 @@
-"""A turn of a discussion with a model: what was sent before, who is asked, the answer, and what is recorded of it."""

@@ -1,0 +1,19 @@
+"""Slices of lines that are found again after edits."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.code.anchors.anchor import has_anchor, line_numbers
+    from aggregate.code.anchors.fuzzy_anchor import FuzzyAnchor
+    from aggregate.code.anchors.resolution import AnchorState, Resolution
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "anchor": "has_anchor line_numbers",
+            "fuzzy_anchor": "FuzzyAnchor",
+            "resolution": "AnchorState Resolution",
+        },
+    )

@@ -1,0 +1,128 @@
+"""Find the places of the very same text and tell which of them is the slice."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from aggregate.code.anchors.fingerprints import REPEATED, TRIVIAL
+from aggregate.code.anchors.scoring import score_context
+from aggregate.code.anchors.search_text import SearchText
+
+SymbolAt = Callable[[int], str]
+"""Give the path of the symbol that encloses a 1-based line of the new text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactMatches:
+    """Where the text of a slice stands.
+
+    Attributes:
+        chosen: Index of the first line of the place that is the slice, ``None`` where none is for certain.
+        rivals: Indices of the places that cannot be told apart, or of those that fit too little.
+        tied: Whether ``rivals`` fit equally well, so that nothing else can decide.
+        total: How many places there are, at least.
+    """
+
+    chosen: int | None = None
+    rivals: tuple[int, ...] = ()
+    tied: bool = False
+    total: int = 0
+
+
+def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> ExactMatches:
+    """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
+    places, total = _places(target)
+    ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
+    if not ranked:
+        return ExactMatches()
+    best_score = ranked[0][0]
+    too_near = best_score - target.thresholds.lead
+    tied = sorted(place for fit, place in ranked if fit > too_near or place in target.unbroken)
+    if len(tied) == 1 and best_score >= _needed(target):
+        return ExactMatches(chosen=tied[0], total=total)
+    is_tie = len(tied) > 1
+    rivals = tied if is_tie else sorted(place for _, place in ranked)
+    between = [place for place in rivals if _is_between_old_neighbours(target, place)]
+    if len(between) == 1:
+        return ExactMatches(chosen=between[0], total=total)
+    in_symbol = _in_symbol(rivals, target.anchor.symbol, symbol_at)
+    if in_symbol is not None:
+        return ExactMatches(chosen=in_symbol, total=total)
+    return ExactMatches(
+        rivals=tuple(rivals), tied=is_tie, total=len(tied) if is_tie else max(total, len(ranked))
+    )
+
+
+def rivalry(target: SearchText) -> tuple[int, int]:
+    """Return how many copies of the slice its own text holds, as far as counted, and in percent how the best fits."""
+    places, total = _places(target)
+    own = target.anchor.start - 1
+    best = max((fit for fit, place in _ranked(target, places) if place != own), default=0.0)
+    return total - 1, min(round(best * 100), 100)
+
+
+def _is_between_old_neighbours(target: SearchText, place: int) -> bool:
+    """Tell whether a place lies right between the two lines between which the slice lay, both of them without a copy.
+
+    Blank lines and braces between them and the slice must be as they were.
+    """
+    anchor = target.anchor
+    sides = (range(anchor.before - 1, -1, -1), range(anchor.after, len(target.window)))
+    return all(_leads_to_single(target, side, place - anchor.before) for side in sides)
+
+
+def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
+    """Tell whether the first telling line of a side stands where ``shift`` takes it, alone at capture and now."""
+    coded = target.text.coded
+    for index in side:
+        char, fingerprint = target.window[index], target.anchor.window[index]
+        if not 0 <= index + shift < len(coded) or coded[index + shift] != char:
+            return False
+        if not fingerprint & TRIVIAL:
+            return not fingerprint & REPEATED and char in target.text.single_lines
+    return False
+
+
+def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[float, int]]:
+    """Return places with what surrounds them, the best first; of equals the upper one."""
+    size = target.anchor.size
+    ranked = [(score_context(target, place, place + size), place) for place in places]
+    return sorted(ranked, key=lambda pair: (-pair[0], pair[1]))
+
+
+def _needed(target: SearchText) -> float:
+    """Return the context that a place needs: more than the best copy had at capture."""
+    if not target.anchor.copies:
+        return 0.0
+    return max(target.thresholds.copy_context, target.anchor.rival / 100 + target.thresholds.lead)
+
+
+def _places(target: SearchText) -> tuple[Sequence[int], int]:
+    """Return places to score and how many there are at least; neighbours narrow them down where there are too many."""
+    anchor, most, reach = target.anchor, target.thresholds.scored_places, 0
+    places = _find_all(target.text.coded, target.slice_window, most)
+    total = len(places)
+    while len(places) > most and reach < max(anchor.before, len(target.window) - anchor.after):
+        reach = reach * 2 or 1
+        low = max(anchor.before - reach, 0)
+        with_neighbours = target.window[low : anchor.after + reach]
+        starts = _find_all(target.text.coded, with_neighbours, most)
+        places = [start + anchor.before - low for start in starts]
+    return sorted({*places[:most], *target.unbroken}), total
+
+
+def _find_all(coded: str, needle: str, most: int) -> list[int]:
+    """Return where ``needle`` starts, overlapping, one place more than can be scored at most."""
+    starts: list[int] = []
+    start = coded.find(needle)
+    while start != -1 and len(starts) <= most:
+        starts.append(start)
+        start = coded.find(needle, start + 1)
+    return starts
+
+
+def _in_symbol(places: Sequence[int], symbol: str, symbol_at: SymbolAt | None) -> int | None:
+    """Return the one place that lies in the symbol of the capture."""
+    if not symbol or symbol_at is None:
+        return None
+    inside = [place for place in places if symbol_at(place + 1) == symbol]
+    return inside[0] if len(inside) == 1 else None

@@ -1,0 +1,129 @@
+"""The text in which slices are looked for, and one slice's window beside it, in the form that the search reads."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from aggregate.code.anchors.anchor import Anchor
+from aggregate.code.anchors.fingerprints import (
+    TRIVIAL,
+    bare_lines,
+    code_of,
+    content_hash,
+    line_code,
+)
+from aggregate.code.anchors.thresholds import Thresholds
+
+_FIRST_CHARACTER, _CHARACTERS = 0x10000, 0x100000
+
+
+@dataclass(frozen=True)
+class IndexedText:
+    """A text with each line as one character; made once, however many slices are looked for in it.
+
+    Equal lines (but for white space at their ends) are equal characters, so ``str.find`` and rapidfuzz work on them.
+    Past a million different lines characters are used again; a slice is proven by its SHA-256, never by them.
+    """
+
+    source: str
+
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        """The lines without their ends."""
+        return bare_lines(self.source)
+
+    @cached_property
+    def characters(self) -> Mapping[int, str]:
+        """The character of each different line by the line's 29-bit number."""
+        characters: dict[int, str] = {}
+        for code in self._codes:
+            characters.setdefault(code, _character(len(characters)))
+        return characters
+
+    @cached_property
+    def coded(self) -> str:
+        """One character for each line."""
+        return "".join(map(self.characters.__getitem__, self._codes))
+
+    @cached_property
+    def single_lines(self) -> Mapping[str, int]:
+        """Index of every line that stands once, by its character."""
+        counts = Counter(self.coded)
+        return {char: index for index, char in enumerate(self.coded) if counts[char] == 1}
+
+    @cached_property
+    def _codes(self) -> Sequence[int]:
+        return list(map(line_code, self.lines))
+
+
+@dataclass(frozen=True)
+class SearchText:
+    """A text beside the window of an anchor.
+
+    Attributes:
+        anchor: What is looked for.
+        text: Where it is looked for.
+        thresholds: The numbers to decide by.
+        window: One character for each line of the anchor's window; what the text does not hold has its own.
+        trivial: The characters of the window's lines that say nothing about their place.
+    """
+
+    anchor: Anchor
+    text: IndexedText
+    thresholds: Thresholds
+    window: str
+    trivial: frozenset[str]
+
+    @classmethod
+    def of(cls, anchor: Anchor, text: IndexedText, thresholds: Thresholds) -> "SearchText":
+        """Return ``text`` with the window of ``anchor`` in its characters."""
+        missing: dict[int, str] = {}
+        window = []
+        for fingerprint in anchor.window:
+            code = code_of(fingerprint)
+            char = text.characters.get(code)
+            if char is None:
+                char = missing.setdefault(code, _character(len(text.characters) + len(missing)))
+            window.append(char)
+        flagged = zip(window, anchor.window, strict=True)
+        trivial = frozenset(char for char, fingerprint in flagged if fingerprint & TRIVIAL)
+        return cls(anchor, text, thresholds, "".join(window), trivial)
+
+    @property
+    def slice_window(self) -> str:
+        """The characters of the slice."""
+        return self.window[self.anchor.before : self.anchor.after]
+
+    def same_text(self, start: int) -> bool:
+        """Tell whether the lines from index ``start`` are the slice to the letter, but for line ends."""
+        lines = self.text.lines[start : start + self.anchor.size]
+        return len(lines) == self.anchor.size and content_hash(lines) == self.anchor.content_hash
+
+    @cached_property
+    def head_place(self) -> int | None:
+        """Index of the slice if every line above it is as it was, else ``None``."""
+        size = self.anchor.start - 1
+        if size > len(self.text.lines):
+            return None
+        return size if content_hash(self.text.lines[:size]) == self.anchor.head_hash else None
+
+    @cached_property
+    def tail_end(self) -> int | None:
+        """Index behind the slice if every line below it is as it was, else ``None``."""
+        end = len(self.text.lines) - self.anchor.tail_size
+        if end < 0:
+            return None
+        return end if content_hash(self.text.lines[end:]) == self.anchor.tail_hash else None
+
+    @property
+    def unbroken(self) -> frozenset[int]:
+        """Indices where the slice stands if all lines above it, or all below it, are as they were."""
+        tail = None if self.tail_end is None else self.tail_end - self.anchor.size
+        return frozenset(
+            place for place in (self.head_place, tail) if place is not None and place >= 0
+        )
+
+
+def _character(number: int) -> str:
+    return chr(_FIRST_CHARACTER + number % _CHARACTERS)

@@ -1,0 +1,133 @@
+"""Parts of a file that are written in another language: scripts and styles in markup.
+
+A query names them by captures: ``@embedded.<language>`` for such a part, and in the same match ``@embedded.tag`` for
+the tag before it, of which an attribute may name another language. A part is read by itself, so that an error in it
+costs nothing else, and one level deep.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from tree_sitter import Node
+
+from aggregate.base.errors import DeadlineError
+from aggregate.code.syntax.definitions import Definition, Module
+from aggregate.code.syntax.languages import Language, LanguageKind, language_named
+
+_CAPTURES = "embedded."
+_TAG = "embedded.tag"
+_ATTRIBUTES = tuple(
+    re.compile(rb"""\s(?i:%s)\s*+=\s*+["']?([^\s"'>]+)""" % name) for name in (b"lang", b"type")
+)
+_TAG_BYTES = 2_000
+"""How much of a tag is searched for its language."""
+_LANGUAGES = {
+    "application/ecmascript": "javascript", "application/javascript": "javascript",
+    "application/typescript": "typescript", "babel": "javascript", "css": "css", "js": "javascript",
+    "importmap": "json", "javascript": "javascript", "json": "json", "jsx": "javascript",
+    "module": "javascript", "postcss": "css", "speculationrules": "json",
+    "text/babel": "javascript", "text/css": "css", "text/ecmascript": "javascript",
+    "text/javascript": "javascript", "text/jsx": "javascript", "text/typescript": "typescript",
+    "ts": "typescript", "tsx": "tsx", "typescript": "typescript",
+}  # fmt: skip
+"""What attributes call a language; others, such as those of templates, have no grammar here."""
+_JSON = re.compile(r"[\w.+-]+/(?:[\w.-]+\+)?json")
+_MOST_BLOCKS = 500
+"""Parts of one file that are read: pages have a few, and an outline of markup has as many rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of bytes in another language."""
+
+    start: int
+    end: int
+    language: Language
+
+
+@dataclass(slots=True)
+class EmbeddedCaptures:
+    """What a query found of embedded languages: their names, by first byte and end."""
+
+    names: dict[tuple[int, int], str] = field(default_factory=dict)
+
+    def add(self, match: Mapping[str, list[Node]]) -> None:
+        """Add the part that one match names, if it names one."""
+        tags = match.get(_TAG)
+        if not tags:
+            return
+        named = _named_language(tags[0])
+        for capture, nodes in match.items():
+            if capture.startswith(_CAPTURES) and capture != _TAG:
+                name = capture.removeprefix(_CAPTURES) if named is None else named
+                self.names.update(((node.start_byte, node.end_byte), name) for node in nodes)
+
+    def blocks(self) -> list[Block]:
+        """Return the parts that a grammar reads, in order, at most 500."""
+        places = sorted(self.names)[:_MOST_BLOCKS]
+        languages = ((place, language_named(self.names[place])) for place in places)
+        return [Block(*place, language) for place, language in languages if language]
+
+
+def _named_language(tag: Node) -> str | None:
+    """Return the language that a tag names, ``""`` for one without a grammar, ``None`` where it names none."""
+    text = (tag.text or b"")[:_TAG_BYTES]
+    match = next(filter(None, (attribute.search(text) for attribute in _ATTRIBUTES)), None)
+    if match is None:
+        return None
+    value = match[1].decode(errors="replace").lower()
+    return _LANGUAGES.get(value, "json" if _JSON.fullmatch(value) else "")
+
+
+def with_embedded(
+    module: Module, blocks: Iterable[Block], read: Callable[[bytes, Language], Module]
+) -> Module:
+    """Return a module with what its embedded parts define, inside the definitions of which they are the content.
+
+    A part that takes too long to be read defines nothing.
+    """
+    inner: dict[int, Module] = {}
+    by_start = {block.start: block for block in blocks}
+    for block in by_start.values():
+        try:
+            inner[block.start] = read(module.source[block.start : block.end], block.language)
+        except DeadlineError:
+            continue
+    definitions: list[Definition] = []
+    for definition in module.definitions:
+        definitions.append(definition)
+        if embedded := inner.get(definition.header_end):
+            block = by_start[definition.header_end]
+            definitions += _moved(embedded.definitions, definition, block, module.source)
+    return replace(
+        module,
+        definitions=tuple(definitions),
+        imports=_all(module.imports, (each.imports for each in inner.values())),
+        constants=_all(module.constants, (each.constants for each in inner.values())),
+    )
+
+
+def _moved(
+    definitions: Iterable[Definition], outer: Definition, block: Block, source: bytes
+) -> Iterator[Definition]:
+    """Yield definitions of a part as definitions of the whole file."""
+    by = block.start
+    lines = outer.first_line - 1 + source.count(b"\n", outer.start, block.start)
+    for definition in definitions:
+        yield replace(
+            definition,
+            path=outer.path + definition.path,
+            start=definition.start + by,
+            end=definition.end + by,
+            header_end=definition.header_end + by,
+            depth=definition.depth + outer.depth + 1,
+            first_line=definition.first_line + lines,
+            last_line=definition.last_line + lines,
+            remarks=tuple((start + by, end + by) for start, end in definition.remarks),
+            is_embedded_code=block.language.kind is LanguageKind.CODE,
+        )
+
+
+def _all(texts: tuple[str, ...], others: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*texts, *(text for more in others for text in more)]))

@@ -1,0 +1,145 @@
+"""Which language a file is in, by its name, its suffix or its first line."""
+
+import re
+from functools import cache
+
+from aggregate.code.syntax.language import Language, LanguageKind
+from aggregate.code.syntax.language_table import LANGUAGES
+from aggregate.code.syntax.plain_files import TAG_BY_INTERPRETER, TAG_BY_NAME, TAG_BY_SUFFIX
+
+__all__ = [
+    "HOW_TO_INSTALL",
+    "LANGUAGES",
+    "Language",
+    "LanguageKind",
+    "fence_tag",
+    "language_named",
+    "language_of",
+    "naming_class",
+    "telling_names",
+    "uninstalled_language_of",
+]
+
+HOW_TO_INSTALL = "pip install 'manual-slop[languages]'"
+"""The command that adds the grammars of all languages in the table."""
+
+_HEADER_IS_CPP = re.compile(
+    r"^[ \t]*(?:namespace\b|template[ \t]*<|class[ \t]+\w|(?:public|private|protected)[ \t]*:|using[ \t]+\w)",
+    re.MULTILINE,
+)
+
+_HEADER_IS_OBJECTIVE_C = re.compile(r"^[ \t]*@(?:class|import|interface|protocol)\b", re.MULTILINE)
+# MATLAB's files have the same suffix, and none of these.
+_IS_OBJECTIVE_C = re.compile(
+    r"^[ \t]*(?:@(?:class|import|interface|implementation|protocol)\b|#[ \t]*(?:import|include)\b|//|/\*)",
+    re.MULTILINE,
+)
+
+_LONGEST_SHEBANG = 256  # as much as a system reads of it
+
+
+def language_of(path: str, text: str = "") -> Language | None:
+    """Return the language of the file at ``path``, or ``None`` where no grammar of it is installed.
+
+    A ``.h`` file is C unless ``text`` holds constructs that only Objective-C or C++ has; a ``.m`` file may be no
+    Objective-C. A file of no known name or suffix is known by the interpreter on its ``#!`` line.
+    """
+    language = _language_at(path, text)
+    if language is None or not language.is_installed:
+        return None
+    if language.name == "objectivec" and text and not _IS_OBJECTIVE_C.search(text):
+        return None
+    if language.name == "c" and path.lower().endswith(".h"):
+        return _language_of_header(text) or language
+    return language
+
+
+def _language_of_header(text: str) -> Language | None:
+    objective_c = language_named("objectivec")
+    if objective_c and objective_c.is_installed and _HEADER_IS_OBJECTIVE_C.search(text):
+        return objective_c
+    return language_named("cpp") if _HEADER_IS_CPP.search(text) else None
+
+
+def naming_class(path: str) -> str:
+    """Return all of a path that ``language_of`` and ``fence_tag`` go by; beside that only the text counts."""
+    by_name, by_suffix, _ = _index()
+    name, suffix = _name_and_suffix(path)
+    language = by_name.get(name) or by_suffix.get(suffix)
+    if language is None:
+        return f"{suffix} {_plain_tag(name, suffix) or '?'}"
+    return f"{suffix} {language.name}"
+
+
+@cache
+def telling_names() -> frozenset[str]:
+    """Return the file names, in lower case, that tell of a language or a kind of file more than their suffixes do."""
+    by_name, _, _ = _index()
+    return frozenset((*by_name, *TAG_BY_NAME))
+
+
+def uninstalled_language_of(path: str, text: str = "") -> Language | None:
+    """Return the language of the file at ``path`` where it is known and its grammar is not installed."""
+    language = _language_at(path, text)
+    return None if language is None or language.is_installed else language
+
+
+def language_named(name: str) -> Language | None:
+    """Return the language with this name, or ``None``."""
+    return next((language for language in LANGUAGES if language.name == name), None)
+
+
+def fence_tag(path: str, text: str = "") -> str:
+    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known.
+
+    It is the same whether the language's grammar is installed or not.
+    """
+    language = _language_at(path, text)
+    if language is not None:
+        return language.fence
+    tag = _plain_tag(*_name_and_suffix(path))
+    if tag is None and text.startswith("#!"):
+        tag = TAG_BY_INTERPRETER.get(_interpreter(text))
+    return tag or "text"
+
+
+def _language_at(path: str, text: str) -> Language | None:
+    """Return the language by the file's name or suffix, or where these say nothing by its first line."""
+    by_name, by_suffix, by_interpreter = _index()
+    name, suffix = _name_and_suffix(path)
+    language = by_name.get(name) or by_suffix.get(suffix)
+    if language is None and text.startswith("#!") and not _plain_tag(name, suffix):
+        language = by_interpreter.get(_interpreter(text))
+    return language
+
+
+def _plain_tag(name: str, suffix: str) -> str | None:
+    return TAG_BY_NAME.get(name) or TAG_BY_SUFFIX.get(suffix)
+
+
+def _interpreter(text: str) -> str:
+    """Return the program on the ``#!`` line that ``text`` begins with, without folders and version, in lower case."""
+    words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
+    if words and words[0].rpartition("/")[2] == "env":
+        rest = (word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:])
+        words = [word for word in rest if word and word[0] != "-" and "=" not in word]
+    program = words[0].replace("\\", "/").rpartition("/")[2].lower() if words else ""
+    return program.removesuffix(".exe").rstrip(".0123456789")
+
+
+def _name_and_suffix(path: str) -> tuple[str, str]:
+    """Return the file's name and its suffix with the dot, in lower case."""
+    name = path[path.rfind("/") + 1 :].lower()
+    dot = name.rfind(".")
+    return name, name[dot:] if dot > 0 else ""
+
+
+@cache
+def _index() -> tuple[dict[str, Language], dict[str, Language], dict[str, Language]]:
+    """Return the rows by file name, by suffix and by interpreter."""
+    by_name = {name: language for language in LANGUAGES for name in language.names}
+    by_suffix = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
+    by_interpreter = {
+        program: language for language in LANGUAGES for program in language.interpreters
+    }
+    return by_name, by_suffix, by_interpreter

@@ -1,0 +1,223 @@
+"""Grammars, parsers and compiled queries, loaded once per process and only when first used.
+
+tree-sitter parsers are not safe to share between threads, so each thread has its own.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from tree_sitter import Node, Parser, Query, QueryCursor, Tree
+
+from aggregate.base.errors import DeadlineError
+from aggregate.code.syntax.compiled_queries import grammar_of, query_of
+from aggregate.code.syntax.deadline import Deadline
+from aggregate.code.syntax.languages import Language
+from aggregate.code.syntax.preprocessor import without
+from aggregate.code.syntax.shared_parse import computed_once
+
+_OF_BODIES = frozenset({"body", "body.first", "body.until", "statement", "keep", "lead", "doc"})
+
+# Texts below this size are parsed without being asked how far that is, which costs 2 % of a parse and a copy of
+# ``_CHUNK`` for each predicate: hostile ones end within a second there. Progress is asked between the parser's steps
+# only, so a step that hangs is not ended.
+_WATCHED_FROM = 8_000
+# How much the parser reads at once. Each of the predicates of a query copies that much again.
+_CHUNK = 4096
+# A node is not searched where so many children follow each other of which a query takes the square, half a second's
+# work, or where shorter runs together cost as much.
+_LONGEST_RUN = 5_000
+_SQUARE = {"rust": "attribute_item", "yaml": "document"}
+# Deeper trees than this are searched in pieces of so many levels; programs are seldom deeper. Trees with fewer nodes
+# are searched in one piece: that takes a tenth of a second at most.
+_LEVELS = 100
+_FEW_NODES = 10_000
+_local = threading.local()
+
+
+def parse_source(
+    source: bytes,
+    language: Language,
+    macros: Mapping[int, int] | None = None,
+    *,
+    deadline: Deadline | None = None,
+) -> Tree:
+    """Return the syntax tree of ``source``, without ``macros`` where the caller knows them by ``macros_by_end``.
+
+    Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
+
+    Raises:
+        DeadlineError: It takes seconds, as no program of this size does.
+    """
+    return computed_once(
+        ("tree", language.name, source), lambda: _parse(source, language, macros, deadline)
+    )
+
+
+def _parse(
+    source: bytes,
+    language: Language,
+    macros: Mapping[int, int] | None,
+    deadline: Deadline | None,
+) -> Tree:
+    parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
+    parser = parsers.get(language.name)
+    if parser is None:
+        parser = parsers[language.name] = Parser(grammar_of(language))
+    text = without_macros(source, macros_by_end(source, language) if macros is None else macros)
+    if len(text) < _WATCHED_FROM:
+        return parser.parse(text)
+    report = (deadline or Deadline(len(text))).report
+    try:
+        return parser.parse(
+            lambda offset, _: text[offset : offset + _CHUNK], progress_callback=report
+        )
+    except ValueError:
+        parser.reset()  # else the next text would be read on from here
+        raise DeadlineError from None
+
+
+def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
+    """Return where the macros begin that the parser does not see, by where they end."""
+    hidden = language.hidden
+    if hidden is None:
+        return {}
+    return computed_once(
+        ("macros", language.name, source), lambda: {end: start for start, end in hidden(source)}
+    )
+
+
+def without_macros(source: bytes, macros: Mapping[int, int]) -> bytes:
+    """Return ``source`` as the parser sees it: with spaces in place of its ``macros`` and of zeros."""
+    text = without(source, ((start, end) for end, start in macros.items())) if macros else source
+    # Runs of zeros take Bash's scanner the square of their length.
+    return text.replace(b"\0", b" ")
+
+
+def query_matches(
+    tree: Tree, language: Language, wanted: frozenset[str], deadline: Deadline
+) -> Iterator[dict[str, list[Node]]]:
+    """Yield the matches of those patterns of the language's query that hold a capture in ``wanted``.
+
+    ``"definition"`` wants all ``@definition.<kind>``, ``"level"`` all ``@level.<number>``.
+
+    A query with ``@scope`` captures is run on one level of the tree at a time and goes down only into the nodes
+    captured so: function bodies are never walked, which makes it five times as fast as one run over the whole tree.
+    What is captured as ``@scope.deep``, such as what a variable is set to, is searched to the bottom, but only for
+    bodies and not for definitions. A query without scopes is run once over everything.
+
+    Captures whose names begin with ``_`` are for the query's own predicates and are not yielded.
+
+    Raises:
+        DeadlineError: The deadline has passed, or a part of the text can hardly be searched.
+    """
+    query, scoped, private = query_of(language, wanted)
+    if not scoped:
+        _check_regions(tree, language)
+    stack = [tree.root_node]
+    while stack:
+        node = stack.pop()
+        if _is_unreadable(node, language):
+            if node.is_error:
+                continue
+            raise DeadlineError
+        deadline.check()
+        for match in (
+            _matches(query, node, depth=1) if scoped else _all_matches(query, node, deadline)
+        ):
+            deadline.check()
+            if scoped:
+                for inner in match.pop("scope", ()):
+                    if inner != node:
+                        stack.append(inner)
+                for inner in match.pop("scope.deep", ()):
+                    yield from _bodies(inner, language, wanted, deadline)
+            if private:
+                match = {name: nodes for name, nodes in match.items() if name[0] != "_"}  # noqa: PLW2901
+            if match:
+                yield match
+
+
+def unwrapped_body(source: bytes, match: dict[str, list[Node]]) -> tuple[int, int]:
+    """Return where a body begins and ends that no node holds: at ``@body.first``, and before ``@body.until``."""
+    start, end = match["body.first"][0].start_byte, match["body.until"][0].start_byte
+    return start, start + len(source[start:end].rstrip())
+
+
+def _bodies(
+    node: Node, language: Language, wanted: frozenset[str], deadline: Deadline
+) -> Iterator[dict[str, list[Node]]]:
+    """Yield those matches in all of ``node`` that are about bodies."""
+    query, _, _ = query_of(language, wanted & _OF_BODIES)
+    for match in _all_matches(query, node, deadline):
+        found = {name: nodes for name, nodes in match.items() if name in _OF_BODIES}
+        if found:
+            yield found
+
+
+def _all_matches(query: Query, node: Node, deadline: Deadline) -> Iterator[dict[str, list[Node]]]:
+    """Yield the matches of a query in all of ``node``, those at each ``_LEVELS``-th level twice.
+
+    A cursor keeps in mind what has begun to match in each node around the present one, and asks all that at each node:
+    in time that grows with the depth of the tree, so a deep one is searched in pieces.
+    """
+    if node.descendant_count < _FEW_NODES:
+        yield from _matches(query, node)
+        return
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        deadline.check()
+        yield from _matches(query, node, depth=_LEVELS)
+        waiting += _at_depth(node, _LEVELS)
+
+
+def _matches(query: Query, node: Node, depth: int | None = None) -> Iterator[dict[str, list[Node]]]:
+    """Yield the matches of a query that begin at most ``depth`` levels below ``node``."""
+    cursor = QueryCursor(query)
+    if depth is not None:
+        cursor.set_max_start_depth(depth)
+    return (match for _, match in cursor.matches(node))
+
+
+def _at_depth(node: Node, depth: int) -> list[Node]:
+    """Return the nodes that are ``depth`` levels below ``node``, going only where the tree may be as deep."""
+    level = [node]
+    for remaining in range(depth, 0, -1):
+        level = [
+            child
+            for outer in level
+            if outer.descendant_count > remaining
+            for child in outer.children
+        ]
+    return level
+
+
+def _check_regions(tree: Tree, language: Language) -> None:
+    """Raise ``DeadlineError`` where a region anywhere in the tree is too long a run of tokens to be searched."""
+    stack = [tree.root_node]
+    while stack:
+        node = stack.pop()
+        if _is_unreadable(node, language):
+            raise DeadlineError
+        if node.child_count < _LONGEST_RUN:
+            stack += [child for child in node.children if child.has_error]
+
+
+def _is_unreadable(node: Node, language: Language) -> bool:
+    """Tell whether a node has runs of children that a query takes the square of.
+
+    A cursor asks of each token among which nothing was recognised whether a named node follows, and reads on to the
+    next of these; of each attribute of Rust, what the ones behind it belong to; and each document of YAML is a level of
+    the tree below the one before it. (Its ``progress_callback`` cannot be used: as of tree-sitter 0.26.1 it reads
+    memory that is freed.)
+    """
+    if node.child_count < _LONGEST_RUN:
+        return False
+    if node.is_error:
+        runs = groupby(node.children, lambda child: not child.is_named)
+    elif language.name in _SQUARE:
+        runs = groupby(node.children, lambda child: child.type == _SQUARE[language.name])
+    else:
+        return False
+    return sum(sum(1 for _ in run) ** 2 for is_run, run in runs if is_run) > _LONGEST_RUN**2

@@ -1,0 +1,25 @@
+"""The seven views of a file: pure functions from source text to a ``View``, in one table."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.code.views.ast_parser import ASTParser
+    from aggregate.code.views.dispatch import NOTEBOOK_SUFFIX, PARSED, is_the_text, takes_grammar
+    from aggregate.code.views.focused import GAP, focused
+    from aggregate.code.views.none import EXCLUDED
+    from aggregate.code.views.one_text import summarise_file, view_of
+    from aggregate.code.views.rendering import packed_views, render_view, without_grammar
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "ast_parser": "ASTParser",
+            "dispatch": "NOTEBOOK_SUFFIX PARSED is_the_text takes_grammar",
+            "focused": "GAP focused",
+            "none": "EXCLUDED",
+            "one_text": "summarise_file view_of",
+            "rendering": "packed_views render_view without_grammar",
+        },
+    )

@@ -1,0 +1,74 @@
+"""The views of one language, for hosts that have a text at hand."""
+
+from dataclasses import dataclass, field
+
+from aggregate.base.concurrency import in_child
+from aggregate.base.errors import SyntaxViewError
+from aggregate.base.values import ViewMode, ViewRequest
+from aggregate.code.syntax.definitions import Definition, Module
+from aggregate.code.syntax.languages import HOW_TO_INSTALL, LANGUAGES, Language, language_named
+from aggregate.code.syntax.symbols import read_module
+from aggregate.code.views.masked import find_symbol
+from aggregate.code.views.one_text import view_of
+
+
+@dataclass(frozen=True)
+class ASTParser:
+    """Skeletons, outlines, definitions and signatures of texts in one language (rule M-17).
+
+    Args:
+        language: A language's name: ``python``, ``c``, ``cpp``, ...
+
+    Raises:
+        SyntaxViewError: The language is not known, or its grammar is not installed.
+    """
+
+    language: str
+    _row: Language = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        row = language_named(self.language)
+        if row is None:
+            known = ", ".join(language.name for language in LANGUAGES)
+            raise SyntaxViewError(
+                f'there is no language "{self.language}": known languages: {known}'
+            )
+        if not row.is_installed:
+            raise SyntaxViewError(f"the grammar of {row.name} is not installed: {HOW_TO_INSTALL}")
+        object.__setattr__(self, "_row", row)
+
+    def get_skeleton(self, content: str) -> str:
+        """Return ``content`` without the bodies of its functions."""
+        return view_of(self._request(content, ViewMode.SKELETON)).text
+
+    def get_code_outline(self, content: str) -> str:
+        """Return a row per definition: its lines and its signature, indented by nesting."""
+        return view_of(self._request(content, ViewMode.OUTLINE)).text
+
+    def get_definition(self, content: str, symbol: str) -> str:
+        """Return the whole text of every definition that ``symbol`` names, parted by a blank line.
+
+        Raises:
+            SyntaxViewError: There is none.
+        """
+        module, definitions = self._find(content, symbol)
+        return "\n\n".join(map(module.whole, definitions))
+
+    def get_signature(self, content: str, symbol: str) -> str:
+        """Return the signature of every definition that ``symbol`` names, parted by a blank line.
+
+        Raises:
+            SyntaxViewError: There is none.
+        """
+        module, definitions = self._find(content, symbol)
+        return "\n\n".join(map(module.header, definitions))
+
+    def _find(self, content: str, symbol: str) -> tuple[Module, list[Definition]]:
+        module = in_child(read_module, content, self._row)
+        definitions = find_symbol(module, symbol)
+        if not definitions:
+            raise SyntaxViewError(f"symbol not found: {symbol}")
+        return module, definitions
+
+    def _request(self, content: str, mode: ViewMode) -> ViewRequest:
+        return ViewRequest(f"text{self._row.suffixes[0]}", content, mode)

@@ -1,0 +1,69 @@
+"""The runs of lines that the user picked, found again after edits."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aggregate.base.text import heading_text, split_lines
+from aggregate.base.values import Span, View, ViewRequest
+from aggregate.code.syntax.languages import fence_tag
+from aggregate.code.views.summary import summary
+
+if TYPE_CHECKING:
+    from aggregate.code.anchors import Resolution
+
+
+def custom(request: ViewRequest) -> View:
+    """Return the slices of the file, each under its own line, parted by a blank line (rules M-37, M-42, M-X9).
+
+    Slices are resolved against the text as it is now. A moved or edited slice says so; one that is ambiguous or gone
+    is shown by its reason alone, never by lines that may be wrong. No slices at all means the summary.
+    """
+    if not request.slices:
+        return summary(request)
+    return render_slices(request.path, request.text, request.slices)
+
+
+def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> View:
+    """Return the slices of ``text`` as a view."""
+    # 30 ms in each process, needed only where there are slices.
+    from aggregate.code.anchors import FuzzyAnchor
+
+    lines = split_lines(text)
+    blocks: list[str] = []
+    spans: list[Span] = []
+    problems: list[str] = []
+    line = 1  # of the view, where the next heading stands
+    for piece, place in zip(slices, FuzzyAnchor.resolve_all(slices, text), strict=True):
+        heading = slice_heading(piece, place)
+        if place.found:
+            start, end = place.start_line, place.end_line
+            body = "".join(lines[start - 1 : end]).removesuffix("\n")
+            blocks.append(f"{heading}\n{body}")
+            spans.append(Span(line + 1, line + 1 + end - start, start, end))
+            line += end - start + 1
+        else:
+            blocks.append(heading)
+            problems.append(heading)
+        line += 2
+    return View("\n\n".join(blocks), tuple(spans), fence_tag(path, text), tuple(problems))
+
+
+def slice_heading(piece: Mapping[str, Any], place: "Resolution") -> str:
+    """Return the line above a slice: ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``.
+
+    One that is not as it was when it was picked says so.
+    """
+    tag = f" [Slice: {heading_text(str(piece['tag']))}]" if piece.get("tag") else " [Slice]"
+    comment = f" ({heading_text(str(piece['comment']))})" if piece.get("comment") else ""
+    if not place.found:
+        lines = (
+            f"Lines {_number_text(piece.get('start_line'))}-{_number_text(piece.get('end_line'))}"
+        )
+        return f"---{tag}{comment} {lines}: {place.state.value}: {place.reason} ---"
+    note = f" ({place.state.value}: {place.reason})" if place.reason else ""
+    return f"---{tag}{comment} Lines {place.start_line}-{place.end_line}: ---{note}"
+
+
+def _number_text(value: object) -> str:
+    """Return a line number as the user wrote it; what is no number of 64 bits is not repeated."""
+    return str(value) if isinstance(value, int) and abs(value) < 1 << 63 else "?"

@@ -1,0 +1,12 @@
+"""The whole file, as it is."""
+
+from aggregate.base.text import line_count
+from aggregate.base.values import Span, View, ViewRequest
+from aggregate.code.syntax.languages import fence_tag
+
+
+def full(request: ViewRequest) -> View:
+    """Return the text unchanged (rule M-31)."""
+    lines = line_count(request.text)
+    spans = (Span(1, lines, 1, lines),) if lines else ()
+    return View(request.text, spans, fence_tag(request.path, request.text))

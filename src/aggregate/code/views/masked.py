@@ -1,0 +1,205 @@
+"""The symbols that the user picked, in full or by signature."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from aggregate.base.text import heading_text
+from aggregate.base.values import Span, View, ViewRequest
+from aggregate.code.syntax.definitions import Definition, Module
+from aggregate.code.syntax.languages import language_of
+from aggregate.code.syntax.symbol_names import split_symbol
+from aggregate.code.syntax.symbols import read_module
+from aggregate.code.views.enclosing import Piece, footer, gap, opened
+from aggregate.code.views.skeleton import skeleton
+
+
+@dataclass(slots=True)
+class _MaskedBlock:
+    """A definition in the view.
+
+    Attributes:
+        text: Its lines, without what stands inside.
+        definition: Where it is in the file.
+        inside: The members shown below a container's header.
+    """
+
+    text: str
+    definition: Definition
+    inside: list["_MaskedBlock"] = field(default_factory=list)
+
+
+def masked(request: ViewRequest, module: Module | None = None) -> View:
+    """Return the picked definitions and signatures, in the mask's order, parted by a blank line (rules M-35, M-X15).
+
+    A symbol is a name or a path of names (``Class.method``, ``ns::Class::method``) and stands for all its overloads.
+    ``def`` shows a definition whole, ``sig`` its signature, ``hide`` nothing; a symbol that does not exist leaves a
+    visible error line. A member stands in what it is a member of: below its header and above the line that closes it,
+    with a mark wherever something of it is left out. Members of one container share it, at the place of the first of
+    them. An empty mask means the skeleton.
+
+    Args:
+        request: What to render.
+        module: What the text defines, where that is known already.
+    """
+    if not request.mask:
+        return skeleton(request)
+    language = language_of(request.path, request.text)
+    if module is None and language is not None:
+        module = read_module(request.text, language)
+    blocks = _blocks(request.mask, module, request.path)
+    lines: list[str] = []
+    spans: list[Span] = []
+    for piece in _pieces(blocks, module, language.elision if language else ""):
+        new_lines = piece.text.split("\n")
+        if piece.first_line:
+            last_line = piece.first_line + len(new_lines) - 1
+            spans.append(
+                Span(len(lines) + 1, len(lines) + len(new_lines), piece.first_line, last_line)
+            )
+        lines += new_lines
+    problems = [block.text for block in blocks if isinstance(block, Piece)]
+    return View(
+        "\n".join(lines), tuple(spans), language.fence if language else "text", tuple(problems)
+    )
+
+
+def _pieces(
+    blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str
+) -> list[Piece]:
+    """Return the lines of the view in order; containers may be nested as deep as they like."""
+    pieces: list[Piece] = []
+    waiting: list[_MaskedBlock | Piece] = []  # the next one last
+    for block in reversed(blocks):
+        if waiting:
+            waiting.append(Piece(""))
+        waiting.append(block)
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Piece):
+            pieces.append(part)
+            continue
+        pieces.append(Piece(part.text, part.definition.first_line))
+        if part.inside and module:
+            waiting += reversed(_body(part, module, mark))
+    return pieces
+
+
+def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock | Piece]:
+    """Return what stands below a container's header: its members, marks between them, and the line that closes it."""
+    parts: list[_MaskedBlock | Piece] = []
+    container = block.definition
+    position = opened(module, container).end
+    indent = ""
+    for inner in block.inside:
+        member = inner.definition
+        indent = inner.text[: len(inner.text) - len(inner.text.lstrip(" \t"))]
+        parts += gap(module, position, member.start, f"{indent}{mark}", is_first=not parts)
+        parts.append(inner)
+        position = member.end
+    return [*parts, *footer(module, container, position, f"{indent}{mark}")]
+
+
+def _message(problem: str) -> Piece:
+    """Return one line that says what cannot be shown; names of files hold what they like."""
+    return Piece(heading_text(f"ERROR: {problem}"))
+
+
+def _blocks(
+    mask: Mapping[str, str], module: Module | None, path: str
+) -> list[_MaskedBlock | Piece]:
+    """Return the blocks of the view, members inside the blocks of their containers, and messages between them."""
+    blocks: list[_MaskedBlock | Piece] = []
+    containers = _containers(module) if module else {}
+    headers: dict[Definition, _MaskedBlock] = {}
+    by_name = _by_name(module.definitions) if module else {}
+    for symbol, extent in mask.items():
+        definitions = _find(module, symbol, by_name) if module else []
+        if module is None or not definitions:
+            blocks.append(_message(f"symbol not found: {symbol} in {path}"))
+            continue
+        if extent not in ("def", "sig", "hide"):
+            blocks.append(
+                _message(f'unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide')
+            )
+            continue
+        if extent == "hide":
+            continue
+        for definition in definitions:
+            text = (
+                module.whole(definition).rstrip() if extent == "def" else module.header(definition)
+            )
+            outermost = _put(module, _MaskedBlock(text, definition), containers, headers)
+            if outermost:
+                blocks.append(outermost)
+    return blocks
+
+
+def _containers(module: Module) -> dict[Definition, Definition]:
+    """Return what each definition stands in directly."""
+    containers: dict[Definition, Definition] = {}
+    around: list[Definition] = []
+    for definition in module.definitions:
+        del around[definition.depth :]
+        if around:
+            containers[definition] = around[-1]
+        around.append(definition)
+    return containers
+
+
+def _put(
+    module: Module,
+    block: _MaskedBlock,
+    containers: Mapping[Definition, Definition],
+    headers: dict[Definition, _MaskedBlock],
+) -> _MaskedBlock | None:
+    """Put a block into that of its container, made in ``headers``; return the outermost one that is new."""
+    container = containers.get(block.definition)
+    while container is not None:
+        if container in headers:
+            headers[container].inside.append(block)
+            return None
+        block = headers[container] = _MaskedBlock(
+            opened(module, container).text, container, [block]
+        )
+        container = containers.get(container)
+    return block
+
+
+def find_symbol(module: Module, symbol: str) -> list[Definition]:
+    """Return the definitions that ``symbol`` names, in order of the file: overloads and re-openings are all meant.
+
+    A symbol is one name as it stands in the file, or a path of names of which the first ones may be left out; it may
+    begin with the file's package. The name of a class does not mean its constructors too.
+    """
+    return _find(module, symbol, _by_name(module.definitions))
+
+
+def _by_name(definitions: Iterable[Definition]) -> Mapping[str, list[Definition]]:
+    """Return the definitions by their own names and aliases, so that a long mask is not searched again and again."""
+    by_name: defaultdict[str, list[Definition]] = defaultdict(list)
+    for definition in definitions:
+        for name in dict.fromkeys((*definition.path[-1:], *definition.aliases)):
+            by_name[name].append(definition)
+    return by_name
+
+
+def _find(module: Module, symbol: str, by_name: Mapping[str, list[Definition]]) -> list[Definition]:
+    parts = split_symbol(symbol)
+    names = (symbol, *parts[-1:])
+    candidates = dict.fromkeys(definition for name in names for definition in by_name.get(name, ()))
+    named = [
+        definition
+        for definition in candidates
+        if definition.path[-1:] == (symbol,) or _is_named(definition, parts, module.package)
+    ]
+    paths = {definition.path for definition in named}
+    outer = (definition for definition in named if definition.path[:-1] not in paths)
+    return sorted(outer, key=lambda definition: (definition.start, definition.depth))
+
+
+def _is_named(definition: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:
+    """Return whether ``parts`` end a definition's path, by its own name or an alias."""
+    outer = package + definition.path[:-1]
+    names = (*definition.path[-1:], *definition.aliases)
+    return any((*outer, name)[-len(parts) :] == parts for name in names)

@@ -1,0 +1,170 @@
+"""A Jupyter notebook in each view: its cells, without their outputs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from aggregate.base.errors import NotebookError
+from aggregate.base.values import Span, View, ViewMode, ViewRequest
+from aggregate.code.syntax.definitions import Definition, Module
+from aggregate.code.syntax.elision import without_bodies
+from aggregate.code.syntax.languages import LanguageKind
+from aggregate.code.syntax.notebook import Notebook, read_notebook
+from aggregate.code.syntax.symbols import read_module
+from aggregate.code.views.labels import byte_size, counted, more_row, shortened
+from aggregate.code.views.masked import masked
+from aggregate.code.views.notebook_script import Script, script_of
+from aggregate.code.views.notebook_sections import first_prose, notebook_definitions
+from aggregate.code.views.outline import indentation, numbered
+from aggregate.code.views.summary import definition_rows, details, shorter_than
+
+_MOST_HEADINGS = 40
+_NO_CODE = Module(b"", (), (), (), "")
+
+
+def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]) -> View:
+    """Return the view that ``request`` asks for of a notebook's cells.
+
+    ``full`` shows all of them as a script in the percent format, ``skeleton`` the same without the bodies of
+    functions, ``outline`` headings, cells and definitions, ``masked`` those of them that are picked. Outputs are left
+    out, with a note. Spans and outlines tell the lines of the notebook's file.
+
+    Args:
+        request: What to render.
+        as_text: Renders a file that is no notebook, or that is damaged, as any other text.
+    """
+    try:
+        notebook = read_notebook(request.text)
+    except NotebookError as error:
+        return _damaged(as_text(request), request, f"{error}: it is shown as JSON")
+    view = _cells_view(request, notebook) if notebook and notebook.cells else None
+    is_worthwhile = view is not None and len(view.text) < len(request.text)
+    return view if view is not None and is_worthwhile else as_text(request)
+
+
+def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
+    script = script_of(notebook, request.text)
+    mode = request.mode
+    if mode is ViewMode.MASKED and request.mask:
+        return _masked(request, script)
+    if mode is ViewMode.FULL or (mode in _SCRIPTS and not _has_bodies(script)):
+        return View(script.text, script.spans(), script.tag)
+    if mode in _SCRIPTS and script.language:
+        text, spans = without_bodies(script.text, script.language)
+        return View(text, script.through(spans), script.tag)
+    if mode is ViewMode.OUTLINE:
+        return _outline(script)
+    return _summary(request, notebook, script)
+
+
+_SCRIPTS = (ViewMode.SKELETON, ViewMode.MASKED)
+"""The views that are scripts; an empty mask means the skeleton."""
+
+
+def _has_bodies(script: Script) -> bool:
+    return script.language is not None and script.language.kind is LanguageKind.CODE
+
+
+def _code(script: Script) -> Module:
+    """Return what the code of the cells defines."""
+    if script.language is None:
+        return replace(_NO_CODE, source=script.text.encode(errors="surrogatepass"))
+    return read_module(script.text, script.language)
+
+
+def _masked(request: ViewRequest, script: Script) -> View:
+    """Return the picked headings, cells (``cell 3``) and definitions."""
+    module = _code(script)
+    module = replace(module, definitions=notebook_definitions(script, module))
+    view = masked(replace(request, text=script.text), module)
+    return replace(view, spans=script.through(view.spans), language=script.tag)
+
+
+def _outline(script: Script) -> View:
+    module = _code(script)
+    rows: list[str] = []
+    definitions: list[Definition] = []
+    for definition, row in _rows(script, module, notebook_definitions(script, module)):
+        marker = definition.kind == "cell" and definition.first_line < definition.last_line
+        first_line, last_line = script.origin(definition.first_line + marker, definition.last_line)
+        definitions.append(replace(definition, first_line=first_line, last_line=last_line))
+        rows.append(indentation(definition) + row)
+    return numbered(definitions, rows)
+
+
+def _rows(
+    script: Script, module: Module, definitions: tuple[Definition, ...]
+) -> Iterator[tuple[Definition, str]]:
+    """Yield the rows of an outline; a cell that begins with a definition has none of its own."""
+    lines = script.text.split("\n")
+    cells = {place.first_line: place.cell for place in script.places}
+    starts = {
+        definition.first_line for definition in definitions if definition.kind not in _OF_NOTEBOOKS
+    }
+    for definition in definitions:
+        if definition.kind == "heading":
+            yield definition, module.signature(definition).removeprefix(script.comment).strip()
+        elif definition.kind != "cell":
+            yield definition, module.signature(definition)
+        else:
+            first = _first_statement(lines, definition, script.comment)
+            if first not in starts:
+                text = f": {lines[first - 1].strip()}" if first else ""
+                size = counted(definition.last_line - definition.first_line, "line")
+                outputs = cells[definition.first_line].outputs
+                note = f", {counted(outputs, 'output')} left out" if outputs else ""
+                yield definition, f"{definition.path[0]}{shortened(text)} ({size}{note})"
+
+
+_OF_NOTEBOOKS = frozenset({"cell", "heading"})
+
+
+def _first_statement(lines: list[str], cell: Definition, comment: str) -> int:
+    """Return the first line of a cell that is no comment, else its first one that is not blank, 0 for none."""
+    first = 0
+    for number in range(cell.first_line + 1, cell.last_line + 1):
+        text = lines[number - 1].strip()
+        if text and not text.startswith(comment):
+            return number
+        first = first or (number if text else 0)
+    return first
+
+
+def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
+    code = _code(script)
+    kinds = Counter(cell.kind for cell in notebook.cells)
+    outputs = sum(cell.outputs for cell in notebook.cells)
+    size = sum(cell.output_bytes for cell in notebook.cells)
+    title = ", ".join(
+        [
+            "jupyter notebook",
+            script.tag,
+            f"{counted(len(notebook.cells), 'cell')} ({', '.join(f'{kinds[k]} {k}' for k in sorted(kinds))})",
+            *([f"{counted(outputs, 'output')} left out, {byte_size(size)}"] if outputs else []),
+            *(counted(n, kind) for kind, n in Counter(d.kind for d in code.definitions).items()),
+        ]
+    )
+    headings = [
+        shortened(
+            indentation(heading) + code.signature(heading).removeprefix(script.comment).strip()
+        )
+        for heading in notebook_definitions(script, code)
+        if heading.kind == "heading"
+    ]
+    if len(headings) > _MOST_HEADINGS:
+        headings[_MOST_HEADINGS:] = [more_row(len(headings) - _MOST_HEADINGS)]
+    about = replace(code, doc=first_prose(notebook) or code.doc)
+    lines = [title, *details(about, [*headings, *definition_rows(code)])]
+    return View("\n".join(shorter_than(request.text, lines)) or request.text, language="text")
+
+
+def _damaged(view: View, request: ViewRequest, problem: str) -> View:
+    """Return the view of a damaged notebook, with a line that says so unless the whole text is shown."""
+    if request.mode is ViewMode.FULL or not request.text.strip():
+        return view
+    problems = (*view.problems, problem)
+    note = f"NOTE: {problem}\n"
+    if len(note) + len(view.text) >= len(request.text):
+        return replace(view, problems=problems)
+    spans = tuple(Span(start + 1, end + 1, first, last) for start, end, first, last in view.spans)
+    return View(note + view.text, spans, "text", problems)

@@ -1,0 +1,61 @@
+"""The definitions of a file, one line each."""
+
+from collections.abc import Sequence
+
+from aggregate.base.values import Span, View, ViewRequest
+from aggregate.code.syntax.definitions import Definition
+from aggregate.code.syntax.languages import LanguageKind, language_of
+from aggregate.code.syntax.symbols import read_definitions
+from aggregate.code.views.document import document_row, outermost
+from aggregate.code.views.labels import more_row
+from aggregate.code.views.records import records_view
+from aggregate.code.views.summary import summary
+
+_MOST_DOCUMENT_ROWS = 500
+"""A lock file or a data set has many thousands; its outer ones tell what it is."""
+_DEEPEST = 50
+"""Levels of nesting that are shown by indentation; no code has as many, and indentation must not outgrow a file."""
+
+
+def outline(request: ViewRequest) -> View:
+    """Return a row per definition: its lines in the file and its signature, indented by nesting (rule M-34).
+
+    Of data, markup and prose, at most 500 rows are shown, the outer ones first, and a last row tells how many are not.
+    Files without a grammar, files of records, and files that define nothing, are shown by their summary.
+    """
+    language = language_of(request.path, request.text)
+    if language is None:
+        return summary(request)
+    if records := records_view(request):
+        return records
+    module = read_definitions(request.text, language)
+    if not module.definitions:
+        return summary(request, module)
+    if language.kind is LanguageKind.CODE:
+        rows = [
+            indentation(definition) + module.signature(definition)
+            for definition in module.definitions
+        ]
+        return numbered(module.definitions, rows)
+    definitions, left_out = outermost(module.definitions, _MOST_DOCUMENT_ROWS)
+    rows = [document_row(definition, module) for definition in definitions]
+    return numbered(definitions, rows, left_out)
+
+
+def indentation(definition: Definition) -> str:
+    """Return what stands before a definition's row, by its depth."""
+    return "  " * min(definition.depth, _DEEPEST)
+
+
+def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: int = 0) -> View:
+    """Return the rows, each behind the lines of its definition in the file."""
+    width = len(f"{definitions[-1].last_line}") * 2 + 1
+    lines: list[str] = []
+    spans: list[Span] = []
+    for number, (definition, row) in enumerate(zip(definitions, rows, strict=True), start=1):
+        numbers = f"{definition.first_line}-{definition.last_line}"
+        lines.append(f"{numbers:<{width}}  {row}")
+        spans.append(Span(number, number, definition.first_line, definition.last_line))
+    if left_out:
+        lines.append(more_row(left_out))
+    return View("\n".join(lines) + "\n", tuple(spans), "text")

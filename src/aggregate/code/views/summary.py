@@ -1,0 +1,184 @@
+"""A digest of a file, shorter than the file."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aggregate.base.text import line_count
+from aggregate.base.values import View, ViewRequest
+from aggregate.code.syntax.definitions import Definition, Module
+from aggregate.code.syntax.languages import Language, LanguageKind, fence_tag, language_of
+from aggregate.code.syntax.symbols import read_module
+from aggregate.code.views.document import document_digest
+from aggregate.code.views.fallback import plain_digest, sample
+from aggregate.code.views.labels import counted, more_row, plural, shortened
+from aggregate.code.views.records import records_view
+
+_MOST_NAMES = 60
+_MOST_ROWS = 60
+_MOST_MARKUP_ROWS = 20
+_MOST_CHARACTERS = 800  # of a row's names: about five lines of a screen
+_LONGEST_LINE = 1_000
+"""Characters of a line of documentation that are read, of which 160 are shown: the patterns below retry from each."""
+
+
+def summary(request: ViewRequest, module: Module | None = None) -> View:
+    """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32).
+
+    The digest is shorter than the source: details go, the last ones first, until it is. Of a source too short for
+    that, the source itself is returned; a text of nothing but white space is called empty.
+
+    Args:
+        request: What to render.
+        module: What the text defines, where that is known already.
+    """
+    language = language_of(request.path, request.text)
+    if not request.text.strip():
+        return View(f"{_title(request, language)}, empty", language="text")
+    if records := records_view(request):
+        return records
+    lines = shorter_than(request.text, _digest(request, language, module))
+    return View("\n".join(lines) or request.text, language="text")
+
+
+def shorter_than(text: str, lines: Sequence[str]) -> list[str]:
+    """Return so many of the first ``lines`` that they are shorter than ``text`` together."""
+    kept = list(lines)
+    while kept and sum(map(len, kept)) + len(kept) - 1 >= len(text):
+        kept.pop()
+    return kept
+
+
+def _digest(request: ViewRequest, language: Language | None, module: Module | None) -> list[str]:
+    title = f"{_title(request, language)}, {counted(line_count(request.text), 'line')}"
+    if language is None:
+        return [title, *plain_digest(request.path, request.text)]
+    module = module or read_module(request.text, language)
+    if language.kind is LanguageKind.CODE:
+        counts = Counter(definition.kind for definition in module.definitions)
+        title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
+        rows = definition_rows(module)
+    elif language.kind is LanguageKind.MIXED:
+        rows = _component_rows(module)
+    else:
+        rows = document_digest(module, _MOST_ROWS)
+    return [title, *(details(module, rows) or sample(request.text))]
+
+
+def details(module: Module, rows: Sequence[str]) -> list[str]:
+    """Return a text's doc, imports and constants, and behind them the ``rows`` for its definitions."""
+    doc = _first_paragraph(module.doc)
+    return [
+        *([doc] if doc else []),
+        *_named("imports", module.imports),
+        *_named("constants", module.constants),
+        *rows,
+    ]
+
+
+def _component_rows(module: Module) -> list[str]:
+    """Return rows for the program in a component, and behind them for its markup and styles."""
+    code = [
+        replace(definition, depth=definition.depth - 1)
+        for definition in module.definitions
+        if definition.is_embedded_code
+    ]
+    markup = [each for each in module.definitions if not each.is_embedded_code]
+    return [
+        *definition_rows(replace(module, definitions=tuple(code))),
+        *document_digest(replace(module, definitions=tuple(markup)), _MOST_MARKUP_ROWS),
+    ]
+
+
+def definition_rows(module: Module) -> list[str]:
+    """Return a row per definition that holds others, naming these, then a row per kind of those that hold none."""
+    members: dict[Definition, list[str]] = {}
+    leaves: dict[str, list[str]] = {}
+    around: list[Definition] = []
+    for definition in module.definitions:
+        del around[definition.depth :]
+        kind, path = definition.kind, definition.path
+        if kind in _HOLDERS:
+            members[definition] = []
+        elif around and around[-1] in members:
+            members[around[-1]].append(path[-1] if path else kind)
+        else:
+            leaves.setdefault(kind, []).extend([".".join(path) or kind, *definition.aliases])
+        around.append(definition)
+    rows = [_holder_row(holder, names, module) for holder, names in members.items()]
+    if len(rows) > _MOST_ROWS:
+        rows[_MOST_ROWS:] = [more_row(len(rows) - _MOST_ROWS)]
+    for kind, names in leaves.items():
+        rows += _named(plural(kind), names)
+    return rows
+
+
+def _holder_row(holder: Definition, members: Sequence[str], module: Module) -> str:
+    title = module.signature(holder).removesuffix(" =")
+    if holder.kind == "suite":
+        title = f"suite {holder.path[-1]}"
+    return _joined(shortened("  " * holder.depth + title), list(dict.fromkeys(members)))
+
+
+# What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines. In
+# Markdown "!!! note" opens a remark and "(*so*" begins with an emphasis.
+_OPENING = re.compile(
+    r"""\s*(?:/\*|//|\#|--|;|<!--|\(\*+(?:\s|$)|\{-|!(?!!! [a-z])[ !<>]|[rRuUbBfF]{0,2}["'])"""
+)
+_MARKS = re.compile(
+    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|(?:--+|\{-)(?:\s*\|)?|\(\*+|;+|![!<>]?|\*++(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:(?<!\*)\*+/|(?<=\s)\*+\)|-->|-\}|\"{3}|'{3}|\"|')\s*$"""
+)
+# Comments for tools, not for readers.
+_DIRECTIVE = re.compile(
+    r"eslint|jshint|jslint|prettier-|biome-|istanbul|@ts-|@flow|@format|@jsx|global |frozen_string_literal:|rubocop:"
+    r"|shellcheck |-\*-|encoding:|coding[:=]|vim?:|pylint:|mypy:|ruff:|flake8|clang-format|go:build|\+build|#region"
+)
+# Of paragraphs, in Java's and C#'s comments.
+_TAGS = re.compile(r"</?(?:summary|remarks|para|p)\s*/?>")
+_TYPES = frozenset(
+    {
+        *("actor", "class", "enum", "interface", "mixin", "object", "protocol", "record", "struct"),
+        *("trait", "union"),
+    }
+)
+_HOLDERS = _TYPES | {
+    *("contract", "extension", "given", "impl", "implementation", "instance", "library"),
+    *("module", "namespace", "program", "signature", "suite"),
+}
+"""The kinds of definition whose members are named."""
+
+
+def _title(request: ViewRequest, language: Language | None) -> str:
+    return language.name if language else fence_tag(request.path, request.text)
+
+
+def _first_paragraph(doc: str) -> str:
+    """Return the first paragraph of a documentation string or comment, without its marks, on one line."""
+    lines = [line[:_LONGEST_LINE] for line in doc.strip().splitlines()]
+    if _OPENING.match(doc):
+        lines = [
+            text for line in lines if not _DIRECTIVE.match(text := _MARKS.sub("", line).strip())
+        ]
+    paragraph = _TAGS.sub("\n\n", "\n".join(lines)).strip().split("\n\n")[0]
+    return shortened(" ".join(paragraph.split()))
+
+
+def _named(title: str, names: Sequence[str]) -> list[str]:
+    return [_joined(title, names)] if names else []
+
+
+def _joined(title: str, names: Sequence[str]) -> str:
+    """Return ``title`` and as many names as a line can hold, with the number of the others."""
+    if not names:
+        return title
+    listed: list[str] = []
+    width = 0
+    for name in names[:_MOST_NAMES]:
+        width += len(name) + 2
+        if listed and width > _MOST_CHARACTERS:
+            break
+        listed.append(shortened(name))
+    if len(listed) < len(names):
+        listed.append(f"and {len(names) - len(listed)} more")
+    return f"{title}: {', '.join(listed)}"

@@ -1,0 +1,179 @@
+"""Tables of comma-separated values: what their columns hold, how many rows they have, and the first ones."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from aggregate.code.views.cell_types import cell_type, column_types
+from aggregate.code.views.labels import DigestRow, counted, cut, more_row, shortened
+
+_DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
+"""What may part cells, by fence tag, the most usual first."""
+_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_READ_ROWS = 1_000
+_READ_CHARACTERS = 300_000
+"""Types are told from so much of a table: more of it seldom tells another one."""
+_SNIFFED_ROWS = 20
+_MOST_COLUMNS = 40
+_SAMPLES = 3
+_CELL_WIDTH = 40
+_LONGEST_NAME = 60
+"""Hashes and sentences are longer, names of columns seldom."""
+_COUNTED_CHARACTERS = 20_000_000
+"""Rows of larger tables with quotation marks are not counted: that takes a second and more."""
+_BLANK_LINES = re.compile(r"\n((?:\r?\n)++)")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A row, and the lines of the file in which it stands."""
+
+    cells: list[str]
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadTable:
+    """A table as far as it was read.
+
+    Attributes:
+        delimiter: What parts its cells.
+        header: The names of its columns, none where the first row holds values.
+        rows: The first rows behind the header.
+        width: The cells of the first row.
+        total: All rows behind the header, ``None`` where they were not counted.
+    """
+
+    delimiter: str
+    header: list[str]
+    rows: list[_Record]
+    width: int
+    total: int | None
+
+
+def table_digest(text: str, tag: str) -> list[DigestRow]:
+    """Return the columns of a table with their types, its number of rows and the first ones.
+
+    Args:
+        text: The table.
+        tag: ``csv`` or ``tsv``; what parts the cells of a ``csv`` is told from its first rows.
+
+    Returns:
+        Nothing where the text is no table.
+    """
+    try:
+        table = _read_table(text, _DELIMITERS[tag])
+    except csv.Error:
+        return []
+    if table is None:
+        return []
+    return [
+        DigestRow(", ".join(_shape(table, names_delimiter=tag == "csv"))),
+        *_columns(table.header, table.rows, table.width),
+        *(_sample(row, table.delimiter) for row in table.rows[:_SAMPLES]),
+    ]
+
+
+def _read_table(text: str, delimiters: str) -> _ReadTable | None:
+    """Read the first rows of a table, ``None`` where there are too few.
+
+    Raises:
+        csv.Error: It is no table.
+    """
+    is_whole = len(text) <= _READ_CHARACTERS
+    head = text if is_whole else text[: text.rfind("\n", 0, _READ_CHARACTERS) + 1]
+    delimiter = _delimiter(head, delimiters)
+    records = list(islice(_records(head, delimiter), _READ_ROWS + 1))
+    if not is_whole and len(records) <= _READ_ROWS:
+        records = records[:-1]  # which may go on behind the head
+    number = _row_count(text, delimiter)
+    if len(records) < (1 if is_whole else 2):
+        return None
+    first = records[0].cells
+    if not _is_header(first):
+        return _ReadTable(delimiter, [], records, len(first), number)
+    return _ReadTable(
+        delimiter, first, records[1:], len(first), None if number is None else number - 1
+    )
+
+
+def _shape(table: _ReadTable, *, names_delimiter: bool) -> Iterator[str]:
+    """Yield how large a table is and what is odd about it."""
+    yield counted(table.width, "column")
+    yield "rows not counted" if table.total is None else counted(table.total, "row")
+    if names_delimiter and table.delimiter != ",":
+        yield f"parted by {_NAMES[table.delimiter]}"
+    if not table.header:
+        yield "no header"
+    if table.total is None or len(table.rows) < table.total:
+        yield f"types from the first {len(table.rows)}"
+    ragged = sum(len(row.cells) != table.width for row in table.rows)
+    if ragged:
+        yield f"{counted(ragged, 'row')} with fewer or more cells"
+
+
+def _records(text: str, delimiter: str) -> Iterator[_Record]:
+    """Yield the rows that hold anything."""
+    reader = csv.reader((match[0] for match in _LINE.finditer(text)), delimiter=delimiter)
+    done = 0
+    for cells in reader:
+        if cells:
+            yield _Record(cells, done + 1, reader.line_num)
+        done = reader.line_num
+
+
+def _delimiter(head: str, candidates: str) -> str:
+    """Return what parts the cells so that the most rows have as many, and more than one; else the first candidate."""
+    best = (0.0, 0, candidates[0])
+    for delimiter in candidates:
+        widths = Counter(len(r.cells) for r in islice(_records(head, delimiter), _SNIFFED_ROWS))
+        width, rows = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
+        if width > 1 and (rows / widths.total(), width) > best[:2]:
+            best = (rows / widths.total(), width, delimiter)
+    return best[2]
+
+
+def _row_count(text: str, delimiter: str) -> int | None:
+    """Return how many rows hold anything, ``None`` where counting them would take long."""
+    if '"' not in text:
+        lines = text.count("\n") + (not text.endswith("\n"))
+        blank = sum(match[1].count("\n") for match in _BLANK_LINES.finditer(text))
+        return lines - blank - text.startswith(("\n", "\r\n"))
+    if len(text) > _COUNTED_CHARACTERS:
+        return None
+    return sum(1 for _ in _records(text, delimiter))
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Tell whether a first row names columns: each is a short text, and no two are the same."""
+    names = [cell.strip() for cell in cells]
+    named = [name for name in names if name]
+    if not named or len(set(named)) < len(named) or max(map(len, named)) > _LONGEST_NAME:
+        return False
+    return {*map(cell_type, named)} == {"text"}
+
+
+def _columns(names: Sequence[str], rows: Sequence[_Record], width: int) -> Iterator[DigestRow]:
+    columns = column_types((record.cells for record in rows), min(width, _MOST_COLUMNS))
+    for place, column in enumerate(columns):
+        name = (names[place].strip() if names else "") or f"column {place + 1}"
+        empty = f", {column.empty} empty" if column.empty and column.type != "empty" else ""
+        yield DigestRow(shortened(f"{cut(name, _CELL_WIDTH * 2)}: {column.type}{empty}"))
+    if width > _MOST_COLUMNS:
+        yield DigestRow(more_row(width - _MOST_COLUMNS))
+
+
+def _sample(record: _Record, delimiter: str) -> DigestRow:
+    cells = delimiter.join(_written(cell, delimiter) for cell in record.cells[:_MOST_COLUMNS])
+    return DigestRow(shortened(cells), record.first_line, record.last_line)
+
+
+def _written(cell: str, delimiter: str) -> str:
+    """Return a cell on one line, cut, in quotation marks where it would be read as several."""
+    text = cut(cell.replace("\r\n", "\n").replace("\n", "\\n"), _CELL_WIDTH)
+    return f'"{text}"' if delimiter in text else text

@@ -1,1 +1,0 @@
-"""Sections to one prompt, and one prompt to one numbered file."""

@@ -1,1 +1,0 @@
-"""Threads, child processes that answer requests, and the delays between attempts."""

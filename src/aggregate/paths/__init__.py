@@ -1,1 +1,0 @@
-"""Pure rules on paths: roots, globs, ignore files."""

@@ -1,1 +1,0 @@
-"""Context presets: stored in TOML, applied, watched."""

@@ -1,0 +1,203 @@
+"""Where a project keeps its beads.
+
+The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then
+upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. It goes further
+in two points: a directory that holds only a JSONL file counts, and so does the mock client's
+``.beads_mock/beads.json``. And it stops earlier in one: outside a git checkout only the base directory itself is looked
+at, so that nobody's ``/tmp/.beads`` gets into a prompt.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from aggregate.base.disk import is_inside, read_bytes, real_path
+
+_LINE_BYTES = 65_536
+"""The most bytes of a file that holds a path in a line: no system takes a path of that length."""
+_MOCK_DIR = ".beads_mock"
+_MOCK_FILE = "beads.json"
+_DOLT_DIRS = ("dolt", "embeddeddolt")
+_DATABASE = "beads.db"
+_PREFERRED_JSONL = ("issues.jsonl", "beads.jsonl")
+_OTHER_JSONL = frozenset(
+    f"{stem}.jsonl"
+    for stem in (
+        "deletions",
+        "interactions",
+        "routes",
+        "molecules",
+        "beads.base",
+        "beads.left",
+        "beads.right",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BeadsFiles:
+    """What a directory of beads holds.
+
+    Attributes:
+        directory: The ``.beads`` directory, after a redirect.
+        jsonl: The export to read.
+        database: The SQLite database to read.
+        mock: The mock client's list.
+        dolt: Whether a Dolt database holds the truth, which only ``bd`` can read.
+        for_bd: Whether ``bd`` itself accepts the directory.
+    """
+
+    directory: Path
+    jsonl: Path | None = None
+    database: Path | None = None
+    mock: Path | None = None
+    dolt: bool = False
+    for_bd: bool = False
+
+    @property
+    def readable(self) -> bool:
+        """Whether there is a file that needs no program."""
+        return bool(self.jsonl or self.database or self.mock)
+
+
+def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFiles | None:
+    """Return what the project around ``base_dir`` keeps its beads in, or ``None`` where it has none.
+
+    Args:
+        base_dir: Where the search begins.
+        environ: The process's environment, for ``BEADS_DIR``.
+    """
+    named = environ.get("BEADS_DIR")
+    if named and (files := _inspect(base_dir / named)):
+        return files
+    start = base_dir.resolve()
+    root = _git_root(start)
+    own = next((files for folder in _upwards(start, root) if (files := _in_folder(folder))), None)
+    if own and own.readable:
+        return own
+    # Tracked files of a .beads directory are checked out in a worktree, its database is not.
+    main = _main_checkout(root) if root else None
+    shared = _in_folder(main) if main else None
+    return shared if shared and (own is None or shared.readable) else own
+
+
+def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[Path]:
+    """Return the files that hold the beads, and those that would hold them once they are there, to be watched.
+
+    Args:
+        base_dir: Where the search begins.
+        environ: The process's environment, for ``BEADS_DIR``.
+    """
+    files = find_beads_files(base_dir, environ=environ)
+    directory = files.directory if files and not files.mock else base_dir / ".beads"
+    paths = [directory / name for name in (*_PREFERRED_JSONL, _DATABASE)]
+    paths.append(base_dir / _MOCK_DIR / _MOCK_FILE)
+    if files:
+        paths += [path for path in (files.jsonl, files.database, files.mock) if path]
+    # SQLite writes first to the file beside.
+    databases = [path for path in paths if path.suffix == ".db"]
+    return [*paths, *(path.with_name(f"{path.name}-wal") for path in databases)]
+
+
+def is_own(files: BeadsFiles, root: str) -> bool:
+    """Tell whether all of the files lie below ``root``, a real path, or in the main checkout of that worktree."""
+    main = _main_checkout(Path(root))
+    roots = [root, *([os.path.realpath(main)] if main else [])]
+    paths = [path for path in (files.directory, files.jsonl, files.database, files.mock) if path]
+    return all(any(is_inside(real_path(path), folder) for folder in roots) for path in paths)
+
+
+def _in_folder(folder: Path) -> BeadsFiles | None:
+    """Return the beads of one project folder; the mock counts only where there is no real project."""
+    if files := _inspect(folder / ".beads"):
+        return files
+    mock = folder / _MOCK_DIR / _MOCK_FILE
+    return BeadsFiles(mock.parent, mock=mock) if _is_file(mock) else None
+
+
+def _inspect(directory: Path) -> BeadsFiles | None:
+    """Return what ``directory`` holds, or ``None`` where it is no directory of beads."""
+    directory = _follow_redirect(directory)
+    try:
+        names = sorted(path.name for path in directory.iterdir())
+    except OSError:
+        return None
+    databases = [directory / name for name in names if _is_database(name)]
+    jsonl = next(
+        (directory / name for name in _jsonl_names(names) if _is_file(directory / name)), None
+    )
+    dolt = any((directory / name).is_dir() for name in _DOLT_DIRS)
+    for_bd = dolt or bool(databases) or "metadata.json" in names or "config.yaml" in names
+    if not (for_bd or jsonl):
+        return None
+    database = min(
+        filter(_is_file, databases), key=lambda path: path.name != _DATABASE, default=None
+    )
+    return BeadsFiles(directory, jsonl=jsonl, database=database, dolt=dolt, for_bd=for_bd)
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether something else than a folder is there; one that is no regular file is refused with a reason."""
+    return path.exists() and not path.is_dir()
+
+
+def _is_database(name: str) -> bool:
+    # ``vc.db`` is that of version control.
+    return name.endswith(".db") and ".backup" not in name and name != "vc.db"
+
+
+def _jsonl_names(names: list[str]) -> list[str]:
+    """Return the JSONL files that may hold the beads, the best first (``FindJSONLInDir`` of old Beads)."""
+    others = [
+        name
+        for name in names
+        if name.endswith(".jsonl") and name not in _OTHER_JSONL | {*_PREFERRED_JSONL}
+    ]
+    return [name for name in _PREFERRED_JSONL if name in names] + others
+
+
+def _follow_redirect(directory: Path) -> Path:
+    """Return the directory that the file ``redirect`` names, once; without a usable one ``directory`` itself."""
+    try:
+        lines = _line_file(directory / "redirect").splitlines()
+    except OSError:
+        return directory
+    target = next((line for line in map(str.strip, lines) if line and not line.startswith("#")), "")
+    try:
+        redirected = directory.parent / target
+        return redirected if target and redirected.is_dir() else directory
+    except ValueError:  # a NUL character in the path
+        return directory
+
+
+def _upwards(start: Path, root: Path | None) -> Iterator[Path]:
+    """Yield ``start`` and its parents up to the root of the checkout; only ``start`` outside of one."""
+    yield start
+    for folder in start.parents if root and start != root else ():
+        yield folder
+        if folder == root:
+            return
+
+
+def _git_root(start: Path) -> Path | None:
+    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), None)
+
+
+def _main_checkout(root: Path) -> Path | None:
+    """Return the main checkout of the worktree at ``root``, whose ``.git`` is a file that names its git directory.
+
+    That directory must name the worktree too, as git writes it: else any folder could claim to belong to a checkout.
+    """
+    try:
+        git_dir = root / _line_file(root / ".git").removeprefix("gitdir:").strip()
+        if not (git_dir / _line_file(git_dir / "gitdir").strip()).samefile(root / ".git"):
+            return None
+        return (git_dir / _line_file(git_dir / "commondir").strip()).resolve().parent
+    except (OSError, ValueError):  # a directory: no worktree; or a pointer to nowhere
+        return None
+
+
+def _line_file(path: Path) -> str:
+    """Return the text of a file with a line or two."""
+    return read_bytes(path, limit=_LINE_BYTES).decode("utf-8", "replace")

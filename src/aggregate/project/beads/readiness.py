@@ -1,0 +1,170 @@
+"""What can be worked on: the rules of ``bd ready``, as a pure function over all beads of a project.
+
+After Beads 1.0.5, ``internal/storage/issueops/ready_work.go`` and ``blocked_state.go``: a bead is ready when it is
+open, not pinned, not ephemeral, of a type that is work, not deferred (nor a child of a deferred bead) and not blocked.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from aggregate.base.values import Bead, Dependency
+
+_NEVER_READY = frozenset({"merge-request", "gate", "molecule", "message", "agent", "role", "rig"})
+_HIDDEN_TYPES = frozenset({"gate", "message", "agent", "role", "rig"})
+_BLOCKING = frozenset({"blocks", "conditional-blocks"})
+_PARENT = "parent-child"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+
+
+class Hidden(StrEnum):
+    """Why a bead is not listed; ``bd list`` hides the same ones."""
+
+    PINNED = "pinned"
+    TEMPLATE = "template"
+    EPHEMERAL = "ephemeral"
+    INFRASTRUCTURE = "infrastructure"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where one bead that is not completed stands.
+
+    Attributes:
+        bead: The bead.
+        ready: Whether work on it can begin.
+        blockers: Ids of the beads that it waits for, in the order of its dependencies; a blocked parent is one.
+        deferred: Whether it, or its parent, is put off until later than now.
+    """
+
+    bead: Bead
+    ready: bool
+    blockers: tuple[str, ...] = ()
+    deferred: bool = False
+
+
+def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
+    """Return where every bead that is not completed stands: priority ascending, then newest first, then by id.
+
+    Args:
+        beads: All beads of the project; a dependency on one that is not among them counts as resolved.
+        now: Compared with ``defer_until`` and with nothing else.
+    """
+    by_id = {bead.id: bead for bead in beads}
+    blockers = _blockers(by_id)
+    deferred = _deferred(by_id, now)
+    standings = [
+        Standing(
+            bead,
+            ready=_is_work(bead) and bead.id not in blockers and bead.id not in deferred,
+            blockers=blockers.get(bead.id, ()),
+            deferred=bead.id in deferred,
+        )
+        for bead in by_id.values()
+        if not bead.completed
+    ]
+    return tuple(sorted(standings, key=lambda standing: _rank(standing.bead)))
+
+
+def completion_order(beads: Iterable[Bead]) -> tuple[Bead, ...]:
+    """Return the completed beads, the latest last, so that a newly completed one is appended."""
+    done = (bead for bead in beads if bead.completed)
+    return tuple(sorted(done, key=lambda bead: (bead.closed_at or _BEFORE_ALL, bead.id)))
+
+
+def hidden(bead: Bead) -> Hidden | None:
+    """Return why ``bead`` is not listed, or ``None`` where it is."""
+    if bead.pinned or bead.status == "pinned":
+        return Hidden.PINNED
+    if bead.template:
+        return Hidden.TEMPLATE
+    if bead.issue_type in _HIDDEN_TYPES:
+        return Hidden.INFRASTRUCTURE
+    return Hidden.EPHEMERAL if bead.ephemeral else None
+
+
+def _rank(bead: Bead) -> tuple[int, float, str]:
+    """Return the place of ``bead`` in the default order of bd; one without a time of creation stands last."""
+    # Exact to the microsecond: a float holds whole microseconds since 1970 until the year 2255.
+    age = -((bead.created_at - _EPOCH).total_seconds()) if bead.created_at else float("inf")
+    return bead.priority, age, bead.id
+
+
+def _is_work(bead: Bead) -> bool:
+    return (
+        bead.status == "open"
+        and not bead.pinned
+        and not bead.ephemeral
+        and bead.issue_type not in _NEVER_READY
+    )
+
+
+def _is_done(bead: Bead) -> bool:
+    """Whether others need no longer wait for ``bead``."""
+    return bead.completed or bead.status == "pinned"
+
+
+def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
+    """Return what each blocked bead waits for: first the direct reasons, then parents that are blocked themselves."""
+    children = _children(by_id)
+    open_beads = {bead.id: bead for bead in by_id.values() if not _is_done(bead)}
+    direct = {
+        bead.id: {
+            need.target: None for need in bead.dependencies if _holds_back(need, by_id, children)
+        }
+        for bead in open_beads.values()
+    }
+    blocked = {id_: reasons for id_, reasons in direct.items() if reasons}
+    waiting = list(blocked)
+    while waiting:  # each bead is entered once: the fixpoint needs no repeated passes
+        parent = waiting.pop()
+        for child in children.get(parent, ()):
+            if child.id not in open_beads:
+                continue
+            if child.id not in blocked:
+                blocked[child.id] = {}
+                waiting.append(child.id)
+            blocked[child.id][parent] = None
+    return {id_: _in_order(by_id[id_], reasons) for id_, reasons in blocked.items()}
+
+
+def _in_order(bead: Bead, reasons: Mapping[str, None]) -> tuple[str, ...]:
+    """Return ``reasons`` in the order in which ``bead`` names them."""
+    return tuple(dict.fromkeys(need.target for need in bead.dependencies if need.target in reasons))
+
+
+def _children(by_id: Mapping[str, Bead]) -> dict[str, list[Bead]]:
+    children: dict[str, list[Bead]] = {}
+    for bead in by_id.values():
+        for need in bead.dependencies:
+            if need.kind == _PARENT:
+                children.setdefault(need.target, []).append(bead)
+    return children
+
+
+def _holds_back(
+    need: Dependency, by_id: Mapping[str, Bead], children: Mapping[str, list[Bead]]
+) -> bool:
+    """Whether ``need`` alone blocks its bead; a blocked parent is not seen here."""
+    if need.kind in _BLOCKING:
+        target = by_id.get(need.target)
+        return target is not None and not _is_done(target)
+    if need.kind != "waits-for":
+        return False
+    gated = children.get(need.target, [])
+    if need.gate == "any-children" and any(child.completed for child in gated):
+        return False
+    return any(not _is_done(child) for child in gated)
+
+
+def _deferred(by_id: Mapping[str, Bead], now: datetime) -> set[str]:
+    """Return the beads that are put off, and the children of such beads; grandchildren are not (as in bd)."""
+    later = {bead.id for bead in by_id.values() if bead.defer_until and bead.defer_until > now}
+    return {
+        bead.id
+        for bead in by_id.values()
+        if bead.id in later
+        or any(need.kind == _PARENT and need.target in later for need in bead.dependencies)
+    }

@@ -1,0 +1,57 @@
+"""``manual_slop.toml``: from the file to typed models, with messages that name file, key and line."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.project.configuration.discover import CONFIG_NAME, nearest_config
+    from aggregate.project.configuration.edit import changing, set_trust
+    from aggregate.project.configuration.key_position import line_of_key
+    from aggregate.project.configuration.load import (
+        MOST_BYTES,
+        Project,
+        load_config,
+        parse_toml,
+        read_toml_text,
+        unconfigured,
+        validate,
+        validate_table,
+    )
+    from aggregate.project.configuration.schema import (
+        BEADS_MODE,
+        BudgetTable,
+        Config,
+        GoalTable,
+        MaskName,
+        ModelTable,
+        PersonaTable,
+        RedactionTable,
+        SendTable,
+        TaskTable,
+        TokenAmount,
+        TokenNumber,
+        ViewModeName,
+    )
+    from aggregate.project.configuration.template import first_config
+    from aggregate.project.configuration.toml import parse_untrusted_toml
+    from aggregate.project.configuration.user import (
+        global_config_path,
+        is_trusted,
+        trusted_projects,
+        user_config,
+    )
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "discover": "CONFIG_NAME nearest_config",
+            "edit": "changing set_trust",
+            "key_position": "line_of_key",
+            "load": "MOST_BYTES Project load_config parse_toml read_toml_text unconfigured validate validate_table",
+            "schema": "BEADS_MODE BudgetTable Config GoalTable MaskName ModelTable PersonaTable RedactionTable SendTable TaskTable TokenAmount TokenNumber ViewModeName",
+            "template": "first_config",
+            "toml": "parse_untrusted_toml",
+            "user": "global_config_path is_trusted trusted_projects user_config",
+        },
+    )

@@ -1,0 +1,82 @@
+"""Editing configurations that people write: what is not changed keeps its bytes, with its comments."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import tomlkit
+
+from aggregate.base.disk import exclusive_access, project_root, real_path, replace_text
+from aggregate.base.errors import OutputError
+from aggregate.project.configuration.load import load_config, parse_toml, read_toml_text
+from aggregate.project.configuration.user import global_config_path, trusted_projects
+
+_WAIT_SECONDS: Final = 5.0
+"""How long others are waited for: each holds the lock for the moment of one change."""
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Keep other programs of ours from changing a configuration meanwhile; its folder is made where it is missing.
+
+    Raises:
+        OutputError: The folder cannot be made or locked, or others keep it locked.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with exclusive_access(path, seconds=_WAIT_SECONDS):
+            yield
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def open_document(path: Path) -> tomlkit.TOMLDocument:
+    """Return a configuration for editing, with its comments; an empty one where there is no file.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    if not path.exists():
+        return tomlkit.document()
+    text = read_toml_text(path)
+    parse_toml(text, path)  # for its message
+    return tomlkit.parse(text)
+
+
+def write_document(path: Path, document: tomlkit.TOMLDocument) -> None:
+    """Replace a configuration by its edited document.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    replace_text(path, tomlkit.dumps(document))
+
+
+def set_trust(folder: Path, *, trusted: bool) -> str:
+    """Let the project around ``folder`` read files outside of it, or no longer; return its root.
+
+    The list stands in the user's own configuration.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+        OutputError: It cannot be written.
+    """
+    root = project_root(folder)
+    path = global_config_path()
+    with changing(path):
+        if path.exists():
+            load_config(path)  # explains what is wrong with it
+        projects = [
+            project
+            for project in trusted_projects()
+            if real_path(Path(project).expanduser()) != root
+        ]
+        if trusted:
+            projects.append(root)
+        document = open_document(path)
+        array = tomlkit.array().multiline(multiline=True)
+        array.extend(projects)
+        document.setdefault("trust", tomlkit.table())["projects"] = array
+        write_document(path, document)
+    return root

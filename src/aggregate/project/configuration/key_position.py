@@ -1,0 +1,101 @@
+"""Where in a TOML text a key stands."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from aggregate.base.concurrency import in_child
+from aggregate.base.errors import DeadlineError
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Path = tuple[str | int, ...]
+
+
+def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
+    """Return the 1-based line of the key at ``keys`` (names and list positions), or of the innermost one around it.
+
+    ``None`` where not even the outermost is there.
+    """
+    return nearest_line(key_lines(text), keys)
+
+
+def nearest_line(lines: Mapping[Path, int], keys: Sequence[str | int]) -> int | None:
+    """Return the line of the key at ``keys``, or of the innermost one around it, in what ``key_lines`` returned."""
+    path = tuple(keys)
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path)
+
+
+def key_lines(text: str) -> dict[Path, int]:
+    """Return the 1-based line of every key and list element of a valid TOML text, none where it cannot be parsed."""
+    try:
+        return in_child(_key_lines, text)
+    except DeadlineError:
+        return {}
+
+
+def _key_lines(text: str) -> dict[Path, int]:
+    import tree_sitter_toml
+    from tree_sitter import Language, Parser
+
+    tree = Parser(Language(tree_sitter_toml.language())).parse(text.encode())
+    lines: dict[Path, int] = {}
+    counts: dict[Path, int] = {}
+    for node in tree.root_node.named_children:
+        prefix: Path = ()
+        if node.type in ("table", "table_array_element"):
+            prefix = _within_arrays(_names(node.named_children[0]), counts)
+            if node.type == "table_array_element":
+                counts[prefix] = counts.get(prefix, 0) + 1
+                prefix += (counts[prefix] - 1,)
+            _note(lines, prefix, node)
+        for pair in [node] if node.type == "pair" else node.named_children:
+            if pair.type == "pair":
+                lines.update(_pair(prefix, pair))
+    return lines
+
+
+def _pair(prefix: Path, pair: "Node") -> Iterator[tuple[Path, int]]:
+    key, *values = pair.named_children
+    path = prefix + _names(key)
+    yield path, pair.start_point.row + 1
+    for value in values:
+        yield from _value(path, value)
+
+
+def _value(path: Path, value: "Node") -> Iterator[tuple[Path, int]]:
+    if value.type == "array":
+        for i, element in enumerate(
+            child for child in value.named_children if child.type != "comment"
+        ):
+            yield (*path, i), element.start_point.row + 1
+            yield from _value((*path, i), element)
+    elif value.type == "inline_table":
+        for pair in value.named_children:
+            if pair.type == "pair":
+                yield from _pair(path, pair)
+
+
+def _names(key: "Node") -> Path:
+    if key.type == "dotted_key":
+        return tuple(name for child in key.named_children for name in _names(child))
+    text = (key.text or b"").decode()
+    return tuple(tomllib.loads(f"{text} = 0")) if key.type == "quoted_key" else (text,)
+
+
+def _within_arrays(names: Path, counts: dict[Path, int]) -> Path:
+    """Return a table's path with the position in each array of tables on the way, which TOML leaves out."""
+    path: Path = ()
+    for i, name in enumerate(names):
+        path += (name,)
+        if path in counts and i < len(names) - 1:
+            path += (counts[path] - 1,)
+    return path
+
+
+def _note(lines: dict[Path, int], path: Path, node: "Node") -> None:
+    for i in range(1, len(path) + 1):
+        lines.setdefault(path[:i], node.start_point.row + 1)

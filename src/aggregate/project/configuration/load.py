@@ -1,0 +1,203 @@
+"""From a file or a mapping to a validated configuration."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from aggregate.base.disk import read_text
+from aggregate.base.errors import ConfigError
+from aggregate.base.text import path_meant, printable
+from aggregate.project.configuration.discover import CONFIG_NAME
+from aggregate.project.configuration.schema import UNION_TAGS, Config
+from aggregate.project.configuration.toml import parse_untrusted_toml
+
+MOST_BYTES = 750_000
+"""The most bytes of a configuration: one with ten thousand entries has about 500,000."""
+
+_LOCATED = 500_000
+"""Characters up to which lines are looked up, which takes longer than reading; beyond, the key alone says where."""
+
+_SHORT = 120
+"""Characters of a value or a name in a message, so that it stays on a line or two."""
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A configuration and where it came from.
+
+    Attributes:
+        config: The validated tables.
+        folder: Where relative folders begin: the file's own folder, or the working directory for a mapping.
+        path: The file, ``None`` for a mapping.
+        allow_outside: Whether files outside the project may be read; ``None``: as a mapping asks, not as a file does.
+        allow_secrets: The same of files that look like secrets.
+    """
+
+    config: Config
+    folder: Path
+    path: Path | None = None
+    allow_outside: bool | None = None
+    allow_secrets: bool | None = None
+
+
+def load_config(path: Path) -> Project:
+    """Read and validate the configuration at ``path``.
+
+    Raises:
+        ConfigError: The file is missing, is no TOML, or holds an unknown key or a value of the wrong type.
+    """
+    text = read_toml_text(path)
+    return Project(
+        validate(parse_toml(text, path), path=path, text=text), Path(path).parent, Path(path)
+    )
+
+
+def unconfigured(path: Path) -> Project:
+    """Return the project of a folder without a configuration, as if an empty one stood at ``path`` (rule T-6).
+
+    It may read what any clone may: nothing outside of it, and no secrets.
+    """
+    return Project(validate({}), Path(path).parent, Path(path))
+
+
+def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:
+    """Return the text of a configuration file of at most ``limit`` bytes.
+
+    Raises:
+        ConfigError: It is missing or unreadable.
+    """
+    try:
+        return read_text(path, limit=limit)
+    except FileNotFoundError:
+        usual = 'write it with "aggregate init" or name another one with --config'
+        near = path_meant(path.name, sorted(one.name for one in path.parent.glob("*.toml")))
+        hint = f": {usual}" if path.name == CONFIG_NAME else near or ": correct its name"
+        raise ConfigError(f"there is no {path.name} here{hint}", path=str(path)) from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"is not UTF-8 text (byte {error.start}): save it as UTF-8", path=str(path)
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
+    except ValueError as error:  # a null character in the path
+        raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
+
+
+def parse_toml(text: str, path: Path) -> dict[str, Any]:
+    """Return the tables of a TOML text.
+
+    Raises:
+        ConfigError: It is no valid TOML; the parser's message names line and column.
+    """
+    try:
+        return parse_untrusted_toml(text)
+    except ValueError as error:
+        raise ConfigError(f"is no valid TOML: {error}", path=str(path)) from None
+
+
+def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Config:
+    """Return ``data`` as a configuration; ``text`` is what it was read from, for line numbers.
+
+    Raises:
+        ConfigError: A key is unknown or a value has the wrong type; the message names the first one.
+    """
+    return validate_table(Config, data, path=path, text=text)
+
+
+def validate_table(
+    model: type[Model], data: Mapping[str, Any], *, path: Path | None = None, text: str = ""
+) -> Model:
+    """Return ``data`` as a table of ``model``, a file of its own; the errors are those of ``validate``.
+
+    Raises:
+        ConfigError: A key is unknown or a value has the wrong type; the message names the first one.
+    """
+    try:
+        return model.model_validate(dict(data))
+    except ValidationError as error:
+        # A parser, needed only to explain a mistake.
+        from aggregate.project.configuration.key_position import (
+            key_lines,
+            nearest_line,
+        )
+
+        problems = error.errors(include_url=False, include_context=False)
+        lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}
+        with_lines = [(nearest_line(lines, _keys(problem["loc"])), problem) for problem in problems]
+        line, problem = min(with_lines, key=lambda pair: pair[0] or 0)
+        keys = _keys(problem["loc"])
+        more = f" (and {len(problems) - 1:,} more)" if len(problems) > 1 else ""
+        message = _explain(model, keys, problem) + more
+        raise ConfigError(
+            message, path=str(path) if path else None, key=_dotted(keys), line=line
+        ) from None
+
+
+def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
+    """Return the keys of an error's location, which has a tag behind the number of a turn."""
+    keys = list(location)
+    for i in range(len(location) - 1, 1, -1):
+        if (
+            location[i] in UNION_TAGS
+            and location[i - 2] == "history"
+            and isinstance(location[i - 1], int)
+        ):
+            del keys[i]
+    return tuple(keys)
+
+
+def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping[str, Any]) -> str:
+    """Return one sentence about a validation error at ``keys``."""
+    name = _brief(_dotted(keys))
+    if error["type"] == "extra_forbidden":
+        from difflib import get_close_matches  # needed only for a mistake
+
+        known = sorted(_known_keys(model, keys[:-1]))
+        near = get_close_matches(_brief(str(keys[-1])), known, n=1)
+        where = f"[{_brief(_dotted(keys[:-1]))}]" if keys[:-1] else "the file"
+        hint = (
+            f'did you mean "{near[0]}"?' if near else f"known keys of {where}: {', '.join(known)}"
+        )
+        return f'unknown key "{name}": {hint}'
+    if error["type"] == "missing":
+        return f'"{name}" is missing: add it'
+    message = error["msg"].removeprefix("Value error, ")  # what a validator of ours raised
+    wrong = (
+        "" if isinstance(error["input"], dict | list) else f", not {_brief(repr(error['input']))}"
+    )
+    return f'"{name}": {message[0].lower()}{message[1:]}{wrong}'
+
+
+def _brief(text: str) -> str:
+    """Return ``text`` short and in one line."""
+    return printable(text if len(text) <= _SHORT else f"{text[:_SHORT]}...")
+
+
+def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:
+    """Return the keys that the table at ``keys`` may have."""
+    table: type[BaseModel] | None = model
+    for key in keys:
+        if (
+            table is not None and key in table.model_fields
+        ):  # else a list's position or a name the user chose
+            table = _table(table.model_fields[str(key)].annotation)
+    return set(table.model_fields) if table else set()
+
+
+def _table(annotation: object) -> type[BaseModel] | None:
+    """Return the table in a field's type: ``list[Table]``, ``dict[str, Table]`` or the table itself."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((table for inner in get_args(annotation) if (table := _table(inner))), None)
+
+
+def _dotted(keys: Sequence[str | int]) -> str:
+    """Return ``("files", "paths", 0, "path")`` as ``files.paths[0].path``."""
+    name = ""
+    for key in keys:
+        name += f"[{key}]" if isinstance(key, int) else f".{key}" if name else key
+    return name

@@ -1,0 +1,128 @@
+"""The first ``manual_slop.toml`` of a project, with a remark on every choice."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from aggregate.base.text import LOCK_FILES
+from aggregate.base.values import Amount
+from aggregate.project.configuration.discover import CONFIG_NAME
+
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+_EXAMPLE = 32_000
+"""Tokens of the budget that the template shows where none is wanted: what "auto" takes without a model."""
+_DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
+
+
+def first_config(
+    name: str,
+    files: Sequence[str],
+    code_suffixes: Sequence[str],
+    leave_out: Sequence[str] = (),
+    *,
+    budget: Amount | None = None,
+) -> str:
+    """Return a commented configuration for a project called ``name`` that holds ``files`` (relative paths).
+
+    Every file with one of ``code_suffixes`` is taken by a glob per top folder and suffix, shown by its skeleton; the
+    README comes first, in full. With a ``budget`` all files are candidates, in full at the most. The patterns
+    ``leave_out`` are excluded, and lock files.
+    """
+    locks = sorted(LOCK_FILES & {PurePosixPath(file).name for file in files})
+    itself = [] if budget is None else [f"/{CONFIG_NAME}"]
+    tokens = _quoted(budget) if isinstance(budget, str) else f"{budget or _EXAMPLE:_}"
+    return _TEMPLATE.format(
+        name=_quoted(name),
+        paths="\n".join(_skeletons(files, code_suffixes) if budget is None else ['  "**/*",']),
+        exclude=_array([*itself, *leave_out, *locks]),
+        budget=f"{'# ' if budget is None else ''}tokens = {tokens}",
+    )
+
+
+def _skeletons(files: Sequence[str], code_suffixes: Sequence[str]) -> list[str]:
+    """Return the lines of the entries that show the README in full, and code by its skeleton."""
+    readme = next((file for file in _DOCUMENTS if file in files), None)
+    globs = _globs(files, frozenset(code_suffixes))
+    paths = [f"  {_quoted(readme)},"] if readme else []
+    return paths + [f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},' for glob in globs]
+
+
+def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
+    """Return a glob per top folder and kind of code, the largest first within a folder."""
+    sizes: Counter[tuple[str, str]] = Counter()
+    for file in files:
+        path = PurePosixPath(file)
+        if path.suffix.lower() in suffixes and not path.parts[0].startswith("."):
+            folder = path.parts[0] if len(path.parts) > 1 else ""
+            sizes[folder, path.suffix] += 1
+    ordered = sorted(sizes, key=lambda kind: (kind[0], -sizes[kind], kind[1]))
+    return [
+        f"{_escaped(folder)}/**/*{suffix}" if folder else f"*{suffix}" for folder, suffix in ordered
+    ]
+
+
+def _array(patterns: Sequence[str]) -> str:
+    return "[" + ", ".join(map(_quoted, patterns)) + "]"
+
+
+def _quoted(text: str) -> str:
+    """Return ``text`` as a TOML string; ``?``, any one character to a glob, stands for bytes that are no UTF-8."""
+    return json.dumps(_NO_TEXT.sub("?", text), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _escaped(folder: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[{" else char for char in folder)
+
+
+_TEMPLATE = """\
+# What a language model sees of this project. "aggregate run" writes it to a numbered markdown file.
+# For checks and completion in an editor: aggregate schema > manual_slop.schema.json
+
+[project]
+name = {name}
+# auto: by summary_only; summarize: a digest of every file; full: every file by its view_mode.
+aggregation_strategy = "auto"
+summary_only = false
+# "beads" adds the progress track of a beads project.
+execution_mode = "native"
+
+[output]
+# The prompts are <output_dir>/<namespace>_001.md, _002.md, ...
+output_dir = "md_gen"
+
+[files]
+base_dir = "."
+# Paths, globs, or tables. Globs honour .gitignore. view_mode: full, summary, skeleton (no function bodies), outline
+# (one line per definition), masked (with ast_mask), custom (with custom_slices), none.
+# Files that are named without a wildcard are shown as their own entry says, whatever a glob says.
+paths = [
+{paths}
+]
+# Patterns as in .gitignore that globs leave out. Outside of git they also leave out the usual folders of dependencies,
+# outputs and caches, such as node_modules, venv and build.
+exclude = {exclude}
+# Generated files that a glob stands for (lock files, minified scripts, what says so in its first comment): "name" lists
+# them with their sizes, "outline" shows one line per definition, "full" shows them as their entry asks.
+generated = "name"
+
+[budget]
+# The most tokens of a prompt: a number, "32k", or "auto" for what the model reads well. What matters most for the task
+# ("aggregate run --task ...", or [task] text) is shown as far as it fits, each file at the most as its view_mode says:
+# entries that may be shown in full have none.
+{budget}
+
+[screenshots]
+base_dir = "."
+paths = []
+
+[send]
+# Whom "aggregate send" and "aggregate chat" ask where no option says so.
+# provider = "anthropic"
+# model = "claude-sonnet-5"
+
+[discussion]
+# Turns, oldest first: "text" or {{ role = "User", content = "text" }}. They may also live in manual_slop_history.toml.
+history = []
+"""

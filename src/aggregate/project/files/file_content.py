@@ -1,0 +1,135 @@
+"""Reading one file: bytes to text, or one sentence that says why not."""
+
+import os
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+from aggregate.base.disk import CONTENT_BYTES, UnreadableError, read_regular
+from aggregate.base.text import may_hide
+from aggregate.base.values import Finding
+
+MAX_FILE_BYTES = CONTENT_BYTES
+"""A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program."""
+
+UTF_8 = "utf-8"
+"""The encoding that is taken for granted."""
+_BOMS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_IS_FOLDER = "is a directory: name its files or use a glob such as dir/**"
+_BINARY_PROBE = 8192
+"""What of a file a NUL is looked for in: as much as git looks at, and then some."""
+_SURE_BYTES, _MOST_CHAOS = 64, 5.0
+"""From so many bytes on, and with so many percent of unlikely characters, a guess of the encoding counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """What reading a file gave.
+
+    Attributes:
+        text: The decoded text with its own line ends, ``""`` on failure.
+        mtime: Unix time of the last change in seconds, ``0.0`` where the file does not exist.
+        error: Why there is no text, ``""`` where there is.
+        encoding: The encoding that the text was read in.
+        is_binary: Whether there is no text because it is no text file.
+        may_hide: Whether it is worth to look for characters in it that nobody sees.
+        content_hash: SHA-256 of the file's bytes, where that was asked for and they hold no secret.
+        info: What the system said of the file when it was read, where the hash was asked for.
+        secrets: Those that the file holds, replaced or not.
+        redacted: Runs of lines ``(first, last)`` that are not as in the file: secrets in them were replaced.
+    """
+
+    text: str
+    mtime: float = 0.0
+    error: str = ""
+    encoding: str = UTF_8
+    is_binary: bool = False
+    may_hide: bool = False
+    content_hash: bytes = b""
+    info: os.stat_result | None = None
+    secrets: tuple[Finding, ...] = ()
+    redacted: tuple[tuple[int, int], ...] = ()
+
+
+def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
+    """Read and decode the file at ``path``; every failure becomes an error text, never an exception.
+
+    Args:
+        path: The file.
+        hashed: Whether to hash what it holds.
+    """
+    try:
+        data, info = read_regular(path, limit=MAX_FILE_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return SourceFile("", error="file not found")
+    except (OSError, ValueError) as error:
+        return SourceFile("", mtime=modified_at(path), error=_reason(error))
+    source = decode(data, info.st_mtime)
+    return replace(source, content_hash=sha256(data).digest(), info=info) if hashed else source
+
+
+def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
+    """Decode ``data``: byte order mark, else strict UTF-8, else no text if it has NUL bytes, else a sure guess.
+
+    A guess counts only where a language was recognised in at least 64 bytes of it; anything less sure would put wrong
+    characters into a prompt, so it is an error.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            try:
+                return SourceFile(data.decode(encoding), mtime, encoding=encoding, may_hide=True)
+            except UnicodeDecodeError:
+                break
+    try:
+        text = data.decode(UTF_8)
+    except UnicodeDecodeError:
+        return _guess(data, mtime)
+    if "\0" in text[:_BINARY_PROBE]:
+        return _binary(data, mtime)
+    return SourceFile(text, mtime, may_hide=may_hide(data))
+
+
+def _guess(data: bytes, mtime: float) -> SourceFile:
+    if b"\0" in data[:_BINARY_PROBE]:
+        return _binary(data, mtime)
+    from charset_normalizer import from_bytes  # 16 ms, needed by few projects
+
+    best = from_bytes(data).best()
+    if (
+        best is None
+        or len(data) < _SURE_BYTES
+        or best.percent_chaos > _MOST_CHAOS
+        or not best.coherence
+    ):
+        return SourceFile(
+            "", mtime, "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8"
+        )
+    return SourceFile(data.decode(best.encoding), mtime, encoding=best.encoding, may_hide=True)
+
+
+def _binary(data: bytes, mtime: float) -> SourceFile:
+    return SourceFile("", mtime, f"binary content ({len(data):,} bytes)", is_binary=True)
+
+
+def modified_at(path: str | Path) -> float:
+    """Return when a file was changed last, Unix time in seconds; ``0.0`` where that cannot be told."""
+    try:
+        return Path(path).stat().st_mtime
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, PermissionError):
+        return "no permission to read it"
+    if isinstance(error, IsADirectoryError):
+        return _IS_FOLDER
+    if isinstance(error, UnreadableError):
+        return str(error.strerror)
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"

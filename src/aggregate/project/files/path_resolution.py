@@ -1,0 +1,268 @@
+"""From the user's entries to files: plain paths, absolute paths and globs, as far as the project's scope allows."""
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from aggregate.base.disk import is_file, is_inside, real_path
+from aggregate.base.values import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
+from aggregate.project.files.walk import Walked, walk_files, walk_tree
+from aggregate.project.git.git import StoppedError, list_files, tracked_files
+from aggregate.project.paths.glob_set import MatchedPaths
+from aggregate.project.paths.globs import is_glob, split_root
+from aggregate.project.paths.secret_files import is_secret
+
+OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
+SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
+_LINK_LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
+_UNKNOWN = "not looked at yet"
+_UNREADABLE = "a folder that cannot be read"
+_STOPPED = (
+    "git took too long to list it and was stopped, so files that are not tracked are taken as the .gitignore files in "
+    "it say, not as those above it and other settings of git do: look for ignore rules with many wildcards"
+)
+_MOST_SEARCHED = 50_000
+"""Entries of a folder that are looked through for what a glob would match if nothing were ignored."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPath:
+    """What one entry stands for.
+
+    Attributes:
+        folder: Where the names below begin.
+        names: The files, relative to ``folder``; for a plain entry the one path, whether it exists or not.
+        skipped: Matches of a glob that were left out, each with the reason, relative to ``folder``.
+        secrets: Matches of a glob that look like secrets, relative to ``folder``.
+        is_glob: Whether the entry has wildcards.
+        refused: Why nothing of it may be read, ``""`` where it may.
+        real: The real path of a plain entry that was checked, so that what was checked is what is read; else ``""``.
+    """
+
+    folder: str
+    names: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+    secrets: tuple[str, ...] = ()
+    is_glob: bool = False
+    refused: str = ""
+    real: str = ""
+
+
+@dataclass(slots=True)
+class FolderListing:
+    """The files below folders, each folder listed once: by git in a repository, by its ignore files elsewhere.
+
+    Attributes:
+        scope: What may be read.
+    """
+
+    scope: Scope = field(default_factory=Scope)
+    _walked: dict[str, Walked] = field(default_factory=dict)
+    _stopped: list[str] = field(default_factory=list)
+    _matched: dict[str, MatchedPaths] = field(default_factory=dict)
+    _searched: dict[str, MatchedPaths] = field(default_factory=dict)
+    _verdicts: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    _taken: dict[tuple[str, str], ResolvedPath] = field(default_factory=dict)
+
+    def files(self, folder: str) -> list[str]:
+        """Return the files below ``folder`` that are not ignored, relative to it, sorted.
+
+        Raises:
+            ConfigError: An ignore file cannot be used.
+        """
+        return self._walk(folder).files
+
+    def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
+        """Return the files that ``entry`` stands for (rule M-2).
+
+        A plain or absolute path stands for itself, also where it is ignored or missing. A glob stands for the files
+        that match and are not ignored, sorted; a link that leaves the folder is skipped, and so is what looks like a
+        secret. The discussion's own files (``history.toml``, ``*_history.toml``) never count. What the scope does not
+        allow is refused; a folder outside of it is not even listed.
+
+        Raises:
+            ConfigError: An ignore file cannot be used.
+        """
+        base = str(base_dir)
+        entry = entry.replace("\\", "/") if os.sep == "\\" else entry
+        if not is_glob(entry) or is_file(os.path.join(base, entry)):  # a name may hold brackets
+            refused, real = self._check(os.path.join(base, entry))
+            return ResolvedPath(
+                base, () if is_history(entry) else (entry,), refused=refused, real=real
+            )
+        root, pattern = split_root(entry)
+        folder = os.path.normpath(os.path.join(base, root))
+        if not self.scope.allow_outside and not is_inside(real_path(folder), self.scope.root):
+            return ResolvedPath(folder, (), is_glob=True, refused=self._refusal(OUTSIDE))
+        if (folder, pattern) in self._taken:
+            return self._taken[folder, pattern]
+        if folder not in self._matched:
+            self._matched[folder] = MatchedPaths(self.files(folder))
+        try:
+            names = self._matched[folder].matching(pattern)
+        except ValueError as error:
+            return ResolvedPath(folder, (), is_glob=True, refused=str(error))
+        taken = self._taken[folder, pattern] = self._take(folder, names)
+        return taken
+
+    def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
+        """Return some files that a glob matches, whatever ignores them, up to three; a large folder is not searched."""
+        root, pattern = split_root(entry)
+        folder = os.path.normpath(os.path.join(base_dir, root))
+        if folder not in self._searched:
+            self._searched[folder] = MatchedPaths(_some_files(folder))
+        names = self._searched[folder].matching(pattern)
+        return list(
+            islice((name for name in names if not is_history(name) and not is_secret(name)), 3)
+        )
+
+    def problems(self) -> list[tuple[str, str]]:
+        """Return the folders that could not be listed, or not as git does, each with what is wrong."""
+        unreadable = {
+            f"{folder}/{name}"
+            for folder, walked in self._walked.items()
+            for name in walked.unreadable
+        }
+        problems = [(folder, _STOPPED) for folder in self._stopped]
+        return problems + [(folder, _UNREADABLE) for folder in sorted(unreadable)]
+
+    def _walk(self, folder: str) -> Walked:
+        if folder not in self._walked:
+            try:
+                listed = list_files(folder)
+                self._walked[folder] = (
+                    walk_files(folder, defaults=True) if listed is None else Walked(listed)
+                )
+            except StoppedError:
+                walked = walk_files(folder, defaults=True)
+                self._walked[folder] = replace(
+                    walked, files=sorted({*walked.files, *(tracked_files(folder) or ())})
+                )
+                self._stopped.append(folder)
+        return self._walked[folder]
+
+    def _take(self, folder: str, matching: Sequence[str]) -> ResolvedPath:
+        """Return the files below ``folder`` that a glob stands for, of those that match it."""
+        names: list[str] = []
+        skipped: list[tuple[str, str]] = []
+        secrets: list[str] = []
+        location = self._below_root(real_path(folder)).rstrip("/") + "/" if self.scope.root else ""
+        plain = _PlainFolders(folder)
+        verdicts = self._verdicts.setdefault(folder, {})  # of files that other globs have met
+        for name in matching:  # a loop for a hundred thousand files
+            reason = verdicts.get(name, _UNKNOWN)
+            if reason is _UNKNOWN:
+                if is_history(name):
+                    reason = ""
+                elif is_secret(location + name):
+                    reason = SECRET
+                else:
+                    reason = _reason_to_skip(folder, name, plain)
+                verdicts[name] = reason
+            if reason is None:
+                names.append(name)
+            elif reason is SECRET:
+                secrets.append(name)
+            elif reason:
+                skipped.append((name, reason))
+        return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
+
+    def _check(self, path: str) -> tuple[str, str]:
+        """Return why a file that is named may not be read, and its real path; both are ``""`` where all is allowed."""
+        scope = self.scope
+        if scope.allow_outside and scope.allow_secrets:
+            return "", ""
+        real = real_path(path)
+        if not scope.allow_outside and not is_inside(real, scope.root):
+            return self._refusal(OUTSIDE), real
+        names = (self._below_root(os.path.abspath(path)), self._below_root(real))
+        if not scope.allow_secrets and any(map(is_secret, names)):
+            return self._refusal(SECRET), real
+        return "", real
+
+    def _refusal(self, reason: str) -> str:
+        """Return why something may not be read, and what allows it to whoever has it in hand."""
+        return reason.partition(":")[0] if self.scope.is_fixed else reason
+
+    def _below_root(self, path: str) -> str:
+        """Return what of a path tells of secrets: below the root only, so that not all of ``~/.aws/app`` does."""
+        if self.scope.root and is_inside(path, self.scope.root):
+            path = path[len(self.scope.root) :]
+        return path.replace(os.sep, "/")
+
+
+def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
+    """Return the files that ``entry`` stands for, relative to ``base_dir``, secrets among them (rule M-2).
+
+    See ``FolderListing.resolve``; nothing is read here.
+    """
+    resolved = FolderListing().resolve(base_dir, entry)
+    return [Path(resolved.folder, name) for name in sorted((*resolved.names, *resolved.secrets))]
+
+
+def is_history(name: str) -> bool:
+    """Tell whether a file holds discussion history, which is never aggregated as a file."""
+    if name[-len("history.toml") :].lower() != "history.toml":  # quick: this is asked of each file
+        return False
+    file_name = name.replace("\\", "/").rpartition("/")[2].lower()
+    return file_name == "history.toml" or file_name.endswith("_history.toml")
+
+
+def _some_files(folder: str) -> list[str]:
+    """Return the files below ``folder``, whatever ignores them; of a large folder those that come first."""
+    files: list[str] = []
+    searched = 0
+    for prefix, folders, names in walk_tree(folder):
+        files += [prefix + name for name in sorted(names)]
+        searched += len(names) + len(folders)
+        if searched > _MOST_SEARCHED:
+            break
+    return files
+
+
+class _PlainFolders:
+    """Tells whether folders below another are reached through no link; git lists what it tracked behind one."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._known = {"": True}
+
+    def __contains__(self, name: str) -> bool:
+        known = self._known.get(name)
+        if known is not None:
+            return known
+        unknown: list[str] = []
+        while name not in self._known:
+            unknown.append(name)
+            name = name.rpartition("/")[0]
+        plain = self._known[name]
+        for below in reversed(
+            unknown
+        ):  # from the top down, without recursion: trees may be thousands of levels deep
+            plain = plain and not stat.S_ISLNK(os.lstat(f"{self._folder}/{below}").st_mode)
+            self._known[below] = plain
+        return plain
+
+
+def _reason_to_skip(folder: str, name: str, plain: _PlainFolders) -> str | None:
+    """Return ``None`` for a file to take, ``""`` for what is no file, or the reason for leaving it out."""
+    path = f"{folder}/{name}"
+    try:
+        mode = os.lstat(path).st_mode
+        if stat.S_ISREG(mode) and name.rpartition("/")[0] in plain:
+            return None
+    except PermissionError:
+        return "no permission to read it"
+    except OSError:
+        return ""  # tracked by git, deleted on disk
+    if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+        return ""
+    target = real_path(path)
+    if not is_inside(target, real_path(folder)):
+        return _LINK_LEAVES
+    if is_secret(target.replace(os.sep, "/").removeprefix(real_path(folder))):
+        return "a link to what looks like a secret"
+    return None if os.path.isfile(target) else ""  # noqa: PTH113 - real_path gives text

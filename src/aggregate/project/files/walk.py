@@ -1,0 +1,124 @@
+"""Walking a folder outside of any git repository, with the same ignore rules."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aggregate.base.disk import UnreadableError, read_bytes
+from aggregate.base.errors import ConfigError
+from aggregate.project.paths.dependency_names import MARKERS, dependency_rules
+from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
+
+_RULES_FILE = ".gitignore"
+_BOM = b"\xef\xbb\xbf"
+_MOST_RULES = 100_000
+"""Rules of all ignore files together: compiling them takes seconds, and real trees have hundreds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What lies below a folder.
+
+    Attributes:
+        files: The files that are not ignored, relative to it, sorted.
+        unreadable: The folders that could not be read.
+    """
+
+    files: list[str]
+    unreadable: tuple[str, ...] = ()
+
+
+def walk_files(folder: str, *, defaults: bool = False) -> Walked:
+    """Return the files below ``folder`` that no ``.gitignore`` in it ignores.
+
+    Folders that are ignored are not entered, nor are ``.git`` and links to folders.
+
+    Args:
+        folder: Where the walk begins.
+        defaults: Whether folders of dependencies, outputs and caches are left out, as far as no ``.gitignore`` takes
+            them back.
+
+    Raises:
+        ConfigError: An ignore file has too many rules.
+    """
+    files: list[str] = []
+    unreadable: list[str] = []
+    stack: list[tuple[str, IgnoreRules]] = [("", dependency_rules() if defaults else IgnoreRules())]
+    rules_read = 0
+    while stack:
+        prefix, rules = stack.pop()
+        try:
+            entries = {
+                entry.name: entry.is_dir(follow_symlinks=False)
+                for entry in os.scandir(f"{folder}/{prefix}")
+            }
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            unreadable.append(prefix)
+            continue
+        if defaults and prefix and not MARKERS.isdisjoint(entries):
+            continue
+        if entries.get(_RULES_FILE) is False:
+            rules_above = len(rules)
+            rules = with_ignore_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
+            rules_read += len(rules) - rules_above
+            if rules_read > _MOST_RULES:
+                raise ConfigError(
+                    f"the .gitignore files have more than {_MOST_RULES:,} rules together",
+                    path=folder,
+                )
+        for name, is_folder in entries.items():
+            path = prefix + name
+            if (is_folder and name == ".git") or rules.ignores(path, is_folder=is_folder):
+                continue
+            if is_folder:
+                stack.append((path + "/", rules))
+            else:
+                files.append(path)
+    return Walked(sorted(files), tuple(sorted(unreadable)))
+
+
+def walk_tree(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield each folder below ``folder``, itself first: its path and a slash, its folders in order, its other names.
+
+    What is taken out of a list of folders is not entered, and neither are ``.git``, links and what cannot be read.
+    ``os.walk`` does the same, but ends at a depth of about a thousand.
+    """
+    stack = [""]
+    while stack:
+        prefix = stack.pop()
+        try:
+            entries = [
+                (entry.name, entry.is_dir(follow_symlinks=False))
+                for entry in os.scandir(f"{folder}/{prefix}")
+            ]
+        except OSError:
+            continue
+        folders = sorted(name for name, is_folder in entries if is_folder and name != ".git")
+        yield prefix, folders, [name for name, is_folder in entries if not is_folder]
+        stack += [f"{prefix}{name}/" for name in reversed(folders)]
+
+
+def with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
+    """Return the rules with those of the ignore file at ``path``, which lies in the folder ``prefix``.
+
+    Raises:
+        ConfigError: It has too many rules, or is no file.
+    """
+    try:
+        return rules.below(prefix, _read_rules(path))
+    except TooManyRulesError as error:
+        raise ConfigError(f"{error}: shorten it", path=path) from None
+
+
+def _read_rules(path: str) -> list[str]:
+    try:
+        return read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape").split("\n")
+    except UnreadableError as error:
+        # Without its rules what they hide would be taken.
+        raise ConfigError(
+            f"{error.strerror}: put a short file of ignore rules in its place", path=path
+        ) from None
+    except OSError:
+        return []

@@ -1,0 +1,150 @@
+"""What git says about a folder: its files, and what changed lately."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from aggregate.base.disk import real_path
+from aggregate.project.git.git_process import GitLimits, StoppedError, git, run_git
+
+__all__ = [
+    "StoppedError",
+    "git",
+    "ignores",
+    "list_files",
+    "other_files",
+    "touched_files",
+    "tracked_files",
+    "without_filters",
+]
+
+_LAST_COMMITS = 400
+"""Commits that are looked at for what changes often."""
+
+
+def list_files(folder: str) -> list[str] | None:
+    """Return the files below ``folder`` that git tracks or would track, relative to it, sorted.
+
+    ``.gitignore`` files at every level and above, ``.git/info/exclude`` and the user's global excludes are honoured by
+    git itself. ``None`` where the folder is in no repository, or lies in one that ignores it.
+
+    Raises:
+        StoppedError: Git was ended, as over ignore rules that it matches for minutes.
+    """
+    tracked = tracked_files(folder)
+    if tracked is None:
+        return None
+    limits = GitLimits.for_rules(tracked=len(tracked))
+    others = run_git(folder, ["ls-files", "-z", "--others", "--exclude-standard"], limits=limits)
+    # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
+    if others is None or (not _is_root(folder) and ignores(folder, real_path(folder))):
+        return None
+    # Git's own order is nearly that of the names, so that sorting is quick; what is in conflict stands there thrice.
+    return list(dict.fromkeys(sorted([*tracked, *_files_in(others)])))
+
+
+def ignores(folder: str, path: str) -> bool:
+    """Tell whether a rule that git knows ignores ``path``; none does that git takes long to look at."""
+    return git(folder, "check-ignore", "-q", path, limits=GitLimits.for_rules()) is not None
+
+
+def tracked_files(folder: str) -> list[str] | None:
+    """Return the files below ``folder`` that git tracks, relative to it; ``None`` where it is in no repository.
+
+    No ignore rule is read for that.
+    """
+    listed = git(folder, "ls-files", "-z", "--cached")
+    return None if listed is None else _names(listed)
+
+
+def tracked_but_ignored(folder: str) -> list[str]:
+    """Return the files below ``folder`` that git tracks though an ignore rule hides them, relative to it."""
+    arguments = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    return _names(git(folder, *arguments, limits=GitLimits.for_rules()) or b"")
+
+
+def other_files(folder: str) -> list[str]:
+    """Return the files below ``folder`` that git would take and does not track, relative to it, sorted."""
+    listed = git(
+        folder, "ls-files", "-z", "--others", "--exclude-standard", limits=GitLimits.for_rules()
+    )
+    return sorted(_files_in(listed or b""))
+
+
+def touched_files(folder: str) -> list[list[str]]:
+    """Return the files below ``folder`` that each of the last ``_LAST_COMMITS`` touched, relative to it, newest first.
+
+    What is changed but not committed comes before them, as if it were a commit; a file may be listed there only
+    because its time has changed. No repository, no commits.
+    """
+    count = ("--first-parent", "--no-merges", "-n", str(_LAST_COMMITS))
+    hashes = git(folder, "rev-list", *count, "HEAD", "--", ".")
+    if not hashes:
+        return []
+    options = ("-z", "--name-only", "--no-renames", "--relative")
+    changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", stdin=hashes)
+    return [
+        names
+        for names in (_uncommitted(folder, options), *_by_commit(changes or b"", hashes))
+        if names
+    ]
+
+
+def _uncommitted(folder: str, options: tuple[str, ...]) -> list[str]:
+    """Return the files that differ from the last commit.
+
+    Where a file is as old as the index git compares its content, and runs the clean filter of its attributes before.
+    No option stops that, so each filter that is configured is replaced by none, by its name.
+    """
+    settings = without_filters(folder)
+    if settings is None:
+        return []
+    changed = git(
+        folder, *settings, "diff-index", *options, "--ignore-submodules=all", "HEAD", "--", "."
+    )
+    return _names(changed or b"")
+
+
+def without_filters(folder: str) -> list[str] | None:
+    """Return options of git that replace each filter by none, ``None`` where one has a name that no option can hold."""
+    keys = git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", may_say_no=True)
+    filters = {key.rpartition(".")[0] for key in _names(keys or b"")}
+    if keys is None or any("=" in name for name in filters):  # which the command line cannot name
+        return None
+    none = [
+        f"{name}.{key}"
+        for name in sorted(filters)
+        for key in ("clean=", "process=", "required=false")
+    ]
+    return [part for setting in none for part in ("-c", setting)]
+
+
+def _by_commit(changes: bytes, hashes: bytes) -> Iterator[list[str]]:
+    """Yield the names behind each commit's hash."""
+    commits = iter([*_decoded(hashes).split(), ""])
+    next_commit = next(commits)
+    files: list[str] = []
+    for name in _names(changes):
+        if name == next_commit:
+            yield files
+            files, next_commit = [], next(commits)
+        else:
+            files.append(name)
+    yield files
+
+
+def _files_in(listed: bytes) -> list[str]:
+    """Return what git lists of what it does not track, without repositories below, which end with a slash."""
+    return [name for name in _names(listed) if not name.endswith("/")]
+
+
+def _names(listed: bytes) -> list[str]:
+    return [*filter(None, _decoded(listed).split("\0"))]
+
+
+def _decoded(listed: bytes) -> str:
+    return listed.decode("utf-8", "surrogateescape")
+
+
+def _is_root(folder: str) -> bool:
+    """Tell whether a repository begins in ``folder``, of which no rule of its own can ignore the whole."""
+    return Path(folder, ".git", "HEAD").is_file()

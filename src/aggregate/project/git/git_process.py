@@ -1,0 +1,329 @@
+"""Runs git: the only place that does.
+
+A repository that came from somebody else may name programs in its configuration and attributes, and git runs many of
+them on commands that only look. So only plumbing is used, which reads no configuration meant for people (pagers,
+signatures, orders, mail maps); what is left is switched off by ``GUARDS``. Older versions of git ignore the guards
+that they do not know.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Final, NamedTuple
+
+from aggregate.base.disk import find_program, real_path, search_path
+
+GUARDS: Final = {
+    "core.attributesFile": os.devnull,  # an endless file of attributes, which are of no use for lists of names
+    "core.fsmonitor": "",  # a program that git asks which files have changed; "" turns it off in every version
+    "core.hooksPath": os.devnull,  # hooks, such as post-index-change
+    "core.pager": "cat",  # a program that shows what git prints
+    "log.showSignature": "false",  # gpg.program, which checks signatures of commits
+    "protocol.allow": "never",  # transports to a promisor's address, see GUARD_VARIABLES
+    "safe.bareRepository": "explicit",  # a bare repository among the files of a clone, with a configuration of its own
+    "submodule.recurse": "false",  # commands in submodules, with their configurations
+}
+"""Settings that a repository cannot override, since they stand on the command line."""
+GUARD_VARIABLES: Final = {
+    "GIT_ALLOW_PROTOCOL": "",  # fetching missing objects by ext::, core.sshCommand, remote.*.uploadpack, credential
+    # helpers: unlike protocol.allow it cannot be overridden for a single protocol by the repository
+    "GIT_NO_LAZY_FETCH": "1",  # asking a promisor for missing objects at all
+    "GIT_OPTIONAL_LOCKS": "0",  # writing the index, and the hook behind it
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_INHERITED = (
+    "GIT_CONFIG_",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_EXEC_PATH",
+)
+_LOOK_SECONDS = 0.4
+"""Between two looks at a process that has not answered yet."""
+_LOOKS = 3
+"""How often in a row a process is seen to sleep before it counts as waiting for what never comes."""
+_MOST_MEMORY = 1_000_000_000
+"""Bytes: far more than a list of names takes, and soon reached by what reads an endless file."""
+_SECONDS, _PROCESSOR_SECONDS = 60, 5
+"""What a command may take, in all and of a processor (Linux): those of the largest repositories take two or three."""
+_RULE_SECONDS = 1
+"""Of a processor, to look at ignore rules: a rule such as ``*a*a*a*a*b`` takes minutes."""
+_RULE_SECONDS_ELSEWHERE = 2
+"""In all, where a processor's time is not limited: reading a disk counts too."""
+_FILES_A_SECOND, _FILES_A_SECOND_ELSEWHERE = 100_000, 5_000
+"""Tracked files for which listing the others gets a second more: 300,000 take half a second of a processor."""
+
+
+class StoppedError(Exception):
+    """Git was ended since it waited for what never came, or took too much time or memory: its answer is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitLimits:
+    """Seconds that a command may take: in all, and of a processor where the system can limit that."""
+
+    elapsed: float = _SECONDS
+    processor: int = _PROCESSOR_SECONDS
+
+    @classmethod
+    def for_rules(cls, *, tracked: int = 0) -> "GitLimits":
+        """Return what looking at ignore rules may take in a repository of so many files."""
+        if sys.platform == "linux":
+            return cls(processor=_RULE_SECONDS + tracked // _FILES_A_SECOND)
+        return cls(
+            elapsed=min(_RULE_SECONDS_ELSEWHERE + tracked // _FILES_A_SECOND_ELSEWHERE, _SECONDS)
+        )
+
+
+_USUAL = GitLimits()
+_READ_BYTES = 65_536
+"""Of what git prints, at once: as much as a pipe holds."""
+_READER_SECONDS = 5
+"""For what git has printed before it ended; only a program that outlives git could keep the pipe open."""
+
+
+class Output(NamedTuple):
+    """What git printed.
+
+    Attributes:
+        data: The bytes, at most as many as were asked for.
+        is_complete: Whether that is all: git ended by itself and without an error.
+    """
+
+    data: bytes
+    is_complete: bool
+
+
+def git(
+    folder: str,
+    *arguments: str,
+    stdin: bytes = b"",
+    may_say_no: bool = False,
+    limits: GitLimits = _USUAL,
+) -> bytes | None:
+    """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails.
+
+    Args:
+        folder: Where it runs.
+        arguments: A command of git's plumbing and its options.
+        stdin: What it reads from standard input.
+        may_say_no: Whether the exit code 1 is an answer too.
+        limits: What it may take.
+    """
+    try:
+        return run_git(folder, arguments, stdin=stdin, may_say_no=may_say_no, limits=limits)
+    except StoppedError:
+        return None
+
+
+def run_git(
+    folder: str,
+    arguments: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    may_say_no: bool = False,
+    limits: GitLimits = _USUAL,
+) -> bytes | None:
+    """Do what ``git`` does, and tell a command that was ended from one that failed.
+
+    Raises:
+        StoppedError: It was ended before it had answered.
+    """
+    answer = _ask(folder, arguments, stdin=stdin, limits=limits)
+    if answer is None:
+        return None
+    if answer.code < 0:
+        raise StoppedError
+    return answer.data if answer.code == 0 or (may_say_no and answer.code == 1) else None
+
+
+def bounded_git(
+    folder: str,
+    *arguments: str,
+    most: int,
+    stdin: bytes = b"",
+    variables: Mapping[str, str] | None = None,
+    processor_seconds: int = _PROCESSOR_SECONDS,
+) -> Output | None:
+    """Return the first bytes of what ``git ARGUMENTS`` prints; ``None`` where git or a repository is missing.
+
+    What it printed before it was ended counts too, so that a repository without end tells its newest part.
+
+    Args:
+        folder: Where it runs.
+        arguments: A command of git's plumbing and its options.
+        most: Bytes after which it is ended.
+        stdin: What it reads from standard input.
+        variables: More of its environment.
+        processor_seconds: What it may take of a processor (Linux).
+    """
+    limits = GitLimits(processor=processor_seconds)
+    answer = _ask(folder, arguments, stdin=stdin, most=most, limits=limits, variables=variables)
+    return None if answer is None else Output(answer.data, answer.code == 0)
+
+
+class _Answer(NamedTuple):
+    """What git printed, and its exit code, which is below 0 where it was ended."""
+
+    data: bytes
+    code: int
+
+
+def _ask(
+    folder: str,
+    arguments: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    most: int = sys.maxsize,
+    limits: GitLimits = _USUAL,
+    variables: Mapping[str, str] | None = None,
+) -> _Answer | None:
+    """Run git with all guards; ``None`` where git or a repository is missing."""
+    if "\0" in folder or not _in_repository(folder):
+        return None
+    program = find_program("git", outside=(folder,))
+    if program is None:
+        return None
+    settings = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
+    try:
+        with tempfile.TemporaryFile() as given:  # a pipe would block us while git does not read
+            given.write(stdin)
+            given.seek(0)
+            process = subprocess.Popen(
+                [program, "--no-pager", *settings, "-C", folder, *arguments],
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**guarded_environment(folder, os.environ), **(variables or {})},
+                start_new_session=True,  # without a terminal that a file of the repository could be a link to
+            )
+    except OSError:
+        return None
+    return _first_bytes(process, most, limits)
+
+
+def why_no_history(folder: str) -> str:
+    """Return in a sentence why git says nothing about ``folder``, ``""`` where a repository is there to be asked."""
+    if "\0" in folder or not _in_repository(folder):
+        return "the files lie in no git repository"
+    if find_program("git", outside=(folder,)) is None:
+        return "the program git is not installed"
+    return ""
+
+
+def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for git in ``folder``, or for another program that runs git there.
+
+    Of git's own variables those stay that say what the user's configuration is; the others name a repository, as in a
+    hook, or programs. The settings of ``GUARDS`` are added to them, which git knows since 2.31.
+    """
+    inherited = {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith("GIT_") or name.startswith(_INHERITED)
+    }
+    inherited_count = inherited.get("GIT_CONFIG_COUNT", "")
+    own_from = int(inherited_count) if inherited_count.isdecimal() else 0
+    settings = {"GIT_CONFIG_COUNT": str(own_from + len(GUARDS))}
+    for number, (name, value) in enumerate(GUARDS.items(), start=own_from):
+        settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    path = search_path(outside=(folder,), path=environ.get("PATH", ""))
+    return {**inherited, **settings, **GUARD_VARIABLES, "PATH": path}
+
+
+def _in_repository(folder: str) -> bool:
+    """Tell whether there is a ``.git`` in or above ``folder``; where there is none, git need not be asked.
+
+    A folder that git would take for a repository by what lies in it ends the search: versions before 2.38 do not know
+    ``safe.bareRepository``.
+    """
+    start = Path(real_path(folder))
+    for parent in (start, *start.parents):
+        if os.path.lexists(parent / ".git"):
+            return True
+        if all((parent / name).exists() for name in ("HEAD", "objects", "refs")):
+            return False
+    return False
+
+
+def _first_bytes(process: subprocess.Popen[bytes], most: int, limits: GitLimits) -> _Answer:
+    """Return what ``process`` prints, until it ends or has printed ``most`` bytes."""
+    chunks: list[bytes] = []
+    reader = Thread(target=_read_at_most, args=(process, most, chunks), daemon=True)
+    with process:
+        reader.start()
+        _wait(process, reader, limits)
+        reader.join(_READER_SECONDS)
+    data = b"".join(chunks)
+    is_cut = reader.is_alive() or len(data) > most
+    return _Answer(data[:most], -1 if is_cut else process.returncode)
+
+
+def _read_at_most(process: subprocess.Popen[bytes], most: int, chunks: list[bytes]) -> None:
+    """Collect what ``process`` prints, and end it where that is more than ``most`` bytes."""
+    stream = process.stdout
+    size = 0
+    while stream and (chunk := os.read(stream.fileno(), _READ_BYTES)):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > most:
+            process.kill()
+            return
+
+
+def _wait(process: subprocess.Popen[bytes], reader: Thread, limits: GitLimits) -> None:
+    """Wait until ``process`` has ended; it is killed if it waits for a FIFO, or takes too long or too much memory."""
+    _limit(process.pid, limits.processor)
+    end = time.monotonic() + limits.elapsed
+    looks: list[list[bytes] | None] = []
+    try:
+        while time.monotonic() < end:
+            # What it prints ends with it: a thread is told of that at once, while waiting for a process is a loop of
+            # ever longer sleeps.
+            reader.join(_LOOK_SECONDS)
+            try:
+                process.wait(timeout=0 if reader.is_alive() else _LOOK_SECONDS)
+                return
+            except subprocess.TimeoutExpired:
+                looks = [*looks, _sleeps(process.pid)][-_LOOKS:]
+                if looks[0] is not None and looks == [looks[0]] * _LOOKS:
+                    return
+    finally:
+        if process.returncode is None:
+            process.kill()
+
+
+def _limit(pid: int, seconds: int) -> None:
+    """Limit the memory of a process and its work, in seconds of a processor.
+
+    An endless file, such as a reference that is a link to ``/dev/zero``, is not read into memory, and a pattern with
+    many stars, which git matches in every way that they can share a name, is not tried for minutes.
+    """
+    if sys.platform == "linux":
+        import resource
+
+        try:
+            resource.prlimit(pid, resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+            resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
+        except (OSError, ValueError):  # it has ended, or a lower limit is in force
+            return
+
+
+def _sleeps(pid: int) -> list[bytes] | None:
+    """Return how long each thread of a process has run, ``None`` where it is not known or not all of them sleep.
+
+    One that is ready to run but gets no processor, on a busy machine, has not run either: it does not sleep.
+    """
+    try:
+        tasks = sorted(Path(f"/proc/{pid}/task").iterdir())
+        if any((task / "stat").read_bytes().rpartition(b") ")[2][:1] != b"S" for task in tasks):
+            return None
+        return [(task / "schedstat").read_bytes() for task in tasks]
+    except OSError:
+        return None

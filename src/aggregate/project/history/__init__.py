@@ -1,0 +1,31 @@
+"""."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.project.history.history_reader import (
+        DEFAULT,
+        NO_DISCUSSION,
+        discussion_name,
+        find_history_file,
+        named_discussions,
+        read_discussion,
+    )
+    from aggregate.project.history.history_writer import (
+        append_turns,
+        copy_discussion,
+        history_file,
+        remove_last_turns,
+        replace_first_turns,
+        replace_last_turns,
+    )
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "history_reader": "DEFAULT NO_DISCUSSION discussion_name find_history_file named_discussions read_discussion",
+            "history_writer": "append_turns copy_discussion history_file remove_last_turns replace_first_turns replace_last_turns",
+        },
+    )

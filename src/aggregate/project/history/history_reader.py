@@ -1,0 +1,169 @@
+"""The discussion in a file of its own beside the configuration."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from aggregate.base.disk import read_text
+from aggregate.base.errors import ConfigError
+from aggregate.project.configuration.toml import parse_untrusted_toml
+
+HISTORY_BYTES = 20_000_000
+"""The most bytes of a file with a discussion: no model takes a tenth of that."""
+_KEY = "history"
+CONTINUES = "continues"
+"""The key of the discussion that one goes on from: a fork, or one that was renamed."""
+BEGUN_BY_SEND: Final = 'begun_by = "send"\n'
+"""Begins a file that no user has written: a prompt that ``send`` does not make shows its turns only when asked."""
+DEFAULT: Final = "default"
+"""The name of the discussion that has no name of its own, whose turns may also stand in the configuration."""
+NO_DISCUSSION: Final = "none"
+"""Names no discussion: a question that knows of no turn and is kept in none."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
+"""A part of a file name on every system: no capitals, since some tell them from small letters and some do not."""
+
+
+class DiscussionFile(NamedTuple):
+    """What a file with a discussion holds.
+
+    Attributes:
+        turns: Strings and tables with ``role`` and ``content``.
+        continues: The discussion that this one goes on from, ``None`` for none; ``""`` is the default one.
+        is_begun_by_send: Whether no user has written the file.
+    """
+
+    turns: list[str | dict[str, Any]]
+    continues: str | None = None
+    is_begun_by_send: bool = False
+
+
+def discussion_name(name: str) -> str:
+    """Return the name of a discussion, ``""`` for the default one.
+
+    Raises:
+        ConfigError: It cannot be part of a file's name.
+    """
+    if name in ("", DEFAULT):
+        return ""
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"a discussion cannot be called {name[:60]!r}: take up to 50 small letters, digits, - and _, such as "
+            "retry-loop"
+        )
+    return name
+
+
+def named_history_file(config_path: Path, name: str) -> Path:
+    """Return where the discussion with a name of its own lies: ``<stem>.<name>_history.toml``."""
+    return config_path.with_name(f"{config_path.stem}.{discussion_name(name)}_history.toml")
+
+
+def named_discussions(config_path: Path) -> list[str]:
+    """Return the names of the discussions beside a configuration but for the default one, in alphabetical order."""
+    form = re.compile(rf"{re.escape(config_path.stem)}\.({_NAME.pattern})_history\.toml")
+    try:
+        files = [path.name for path in config_path.parent.iterdir()]
+    except OSError:
+        return []
+    return sorted(match[1] for file in files if (match := form.fullmatch(file)))
+
+
+def find_history_file(config_path: Path, discussion: str = "") -> Path | None:
+    """Return the file of a discussion, ``None`` where there is none.
+
+    That of the default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``.
+    """
+    if discussion:
+        path = named_history_file(config_path, discussion)
+        return path if os.path.lexists(path) else None
+    candidates = (
+        config_path.with_name(f"{config_path.stem}_history.toml"),
+        config_path.with_name("history.toml"),
+    )
+    # Also what is no regular file: reading it says so, and a discussion that is passed over would be missing silently.
+    for path in candidates:
+        if os.path.lexists(path) and not os.path.isdir(path):  # noqa: PTH112 - raises for no name
+            return path
+    return None
+
+
+def load_history(path: Path) -> list[str | dict[str, Any]]:
+    """Read the turns of a discussion: ``history`` at the top level or under ``[discussion]``.
+
+    Args:
+        path: A TOML file.
+
+    Returns:
+        Strings and tables with ``role`` and ``content``, in the order of the file; an empty file has none.
+
+    Raises:
+        ConfigError: The file cannot be read, is not TOML, or holds something else than turns.
+    """
+    return read_discussion(path).turns
+
+
+def read_discussion(path: Path) -> DiscussionFile:
+    """Read a discussion and where it goes on from; the errors are those of ``load_history``."""
+    data = _parse(path)
+    table, key = data, _KEY
+    continues = _earlier(data.get(CONTINUES))
+    if _KEY not in data and isinstance(data.get("discussion"), dict):
+        table, key = data["discussion"], f"discussion.{_KEY}"
+    elif _KEY in data and isinstance(data.get("discussion"), dict) and _KEY in data["discussion"]:
+        raise _error(
+            path,
+            _KEY,
+            "history stands both at the top level and under [discussion]; keep one of the two",
+        )
+    if _KEY not in table:
+        if not data.keys() - {CONTINUES}:
+            return DiscussionFile([], continues)
+        raise _error(
+            path,
+            _KEY,
+            "there is no history; write history = [...] at the top level or under [discussion]",
+        )
+    return DiscussionFile(_turns(path, key, table[_KEY]), continues, data.get("begun_by") == "send")
+
+
+def _earlier(name: object) -> str | None:
+    """Return the name of the discussion that one goes on from; it is a hint to caches, and no mistake is made of it."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        return None
+    return "" if name == DEFAULT else name
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        return parse_untrusted_toml(read_text(path, limit=HISTORY_BYTES))
+    except OSError as error:
+        raise _error(
+            path, "", f"the history cannot be read ({error.strerror}); check the path"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise _error(
+            path, "", f"the history is not UTF-8 (byte {error.start}); save it as UTF-8"
+        ) from error
+    except ValueError as error:
+        raise _error(path, "", f"the history is not TOML: {error}; correct it there") from error
+
+
+def _turns(path: Path, key: str, value: object) -> list[str | dict[str, Any]]:
+    if not isinstance(value, list):
+        raise _error(
+            path,
+            key,
+            f"{key} is no list; write it as a list of strings or of tables with role and content",
+        )
+    turns: list[str | dict[str, Any]] = []
+    for number, turn in enumerate(value, start=1):
+        if not isinstance(turn, str | dict):
+            what = f"entry {number} of {key} is a {type(turn).__name__}"
+            raise _error(path, key, f"{what}; write a string or a table with role and content")
+        turns.append(turn)
+    return turns
+
+
+def _error(path: Path, key: str, message: str) -> ConfigError:
+    return ConfigError(message, path=str(path), key=key)

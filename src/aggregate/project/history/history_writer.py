@@ -1,0 +1,283 @@
+"""Adding turns to the discussion's own file; apart from reading it, since each run reads and tomlkit takes 20 ms."""
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Array
+
+from aggregate.base.disk import exclusive_access, read_text, replace_text
+from aggregate.base.errors import ConfigError, OutputError
+from aggregate.base.values import escape_surrogates
+from aggregate.project.history.history_reader import (
+    BEGUN_BY_SEND,
+    CONTINUES,
+    HISTORY_BYTES,
+    find_history_file,
+    load_history,
+    named_history_file,
+    read_discussion,
+)
+
+_KEY = "history"
+
+
+def history_file(config_path: Path, discussion: str = "") -> Path:
+    """Return the file that holds a discussion, or will: ``<stem>_history.toml``, or one with the discussion's name."""
+    if discussion:
+        return named_history_file(config_path, discussion)
+    return find_history_file(config_path) or config_path.with_name(
+        f"{config_path.stem}_history.toml"
+    )
+
+
+def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
+    """Add turns behind those that ``path`` holds, in one step; comments and layout of the file stay.
+
+    Args:
+        path: A TOML file that holds a history, or is still missing.
+        turns: Mappings with ``role`` and ``content``.
+
+    Raises:
+        ConfigError: The file is there but holds no history.
+        OutputError: It cannot be written.
+    """
+    try:
+        with exclusive_access(path):
+            replace_text(path, _joined(path, turns))
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def remove_last_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> bool:
+    """Take away the last turns of a file if they are just these; the rest is as of ``replace_last_turns``."""
+    return replace_last_turns(path, turns, ())
+
+
+def replace_last_turns(
+    path: Path, turns: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]
+) -> bool:
+    """Put others in the place of the last turns of a file if they are just these, in one step.
+
+    Comments and layout of all else stay.
+
+    Args:
+        path: A TOML file that holds a history.
+        turns: Mappings with ``role`` and ``content``.
+        new: What comes in their place, in the same form.
+
+    Returns:
+        Whether they were there, behind all others.
+
+    Raises:
+        ConfigError: The file holds no history.
+        OutputError: It cannot be written.
+    """
+    try:
+        with exclusive_access(path):
+            old_turns = load_history(path)
+            expected = [dict(turn) for turn in turns]
+            if not turns or old_turns[-len(turns) :] != expected:
+                return False
+            refusal = OutputError(f"cannot take a turn out of {path}: edit it by hand")
+            try:
+                written = _without_last(read_text(path, limit=HISTORY_BYTES), len(turns))
+            except (
+                AttributeError
+            ):  # tomlkit merges a table in several places, and takes nothing out of it
+                raise refusal from None
+            written = _with_turns(written, new) if new else written
+            if _parsed_turns(written) != [*old_turns[: -len(turns)], *map(dict, new)]:
+                raise refusal
+            replace_text(path, written)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    return True
+
+
+def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]) -> bool:
+    """Put one turn in the place of the first ones of a file if they are just these, in one step.
+
+    Comments and layout of all else stay, but within an array.
+
+    Args:
+        path: A TOML file that holds a history.
+        turns: Strings, and mappings with ``role`` and ``content``.
+        new: What comes in their place.
+
+    Returns:
+        Whether they were there, before all others.
+
+    Raises:
+        ConfigError: The file holds no history.
+        OutputError: It cannot be written.
+    """
+    try:
+        with exclusive_access(path):
+            old_turns = load_history(path)
+            if old_turns[: len(turns)] != list(turns):
+                return False
+            written = _with_first(read_text(path, limit=HISTORY_BYTES), len(turns), new)
+            if _parsed_turns(written) != [dict(new), *old_turns[len(turns) :]]:
+                raise OutputError(f"cannot write the turns of {path} anew: TOML does not hold them")
+            replace_text(path, written)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    return True
+
+
+def _with_first(text: str, number: int, new: Mapping[str, str]) -> str:
+    """Return the text of a history with one turn in the place of its first ones."""
+    document = tomlkit.parse(text)
+    table: Any = document if _KEY in document else document["discussion"]
+    turns = table[_KEY]
+    if isinstance(turns, Array):
+        rest = list(turns)[number:]
+        table[_KEY] = tomlkit.array().multiline(multiline=True)
+        table[_KEY].extend([dict(new), *rest])
+        return tomlkit.dumps(document)
+    for _ in range(number):
+        del turns[0]
+    first: Any = tomlkit.parse(_text_of([new]) + "\n")
+    turns.insert(0, first[_KEY][0])
+    return tomlkit.dumps(document)
+
+
+def _text_of(turns: Sequence[Any]) -> str:
+    """Return turns as TOML: as tables where all are mappings of texts, else as values of an array."""
+    if all(
+        isinstance(turn, dict) and all(isinstance(value, str) for value in turn.values())
+        for turn in turns
+    ):
+        return _with_turns("", turns)
+    document = tomlkit.document()
+    document[_KEY] = tomlkit.array().multiline(multiline=True)
+    document[_KEY].extend(turns)
+    return tomlkit.dumps(document)
+
+
+def copy_discussion(
+    source: Path | None, target: Path, *, before: Sequence[Any] = (), continues: str
+) -> None:
+    """Write a discussion that goes on from another one, whose layout and permissions it has; nothing is overwritten.
+
+    Args:
+        source: The file of the other one, ``None`` where all its turns stand in the configuration.
+        target: The new file.
+        before: Turns of the other one that stand in no file of its own, and before those of the file.
+        continues: The name of the other one.
+
+    Raises:
+        ConfigError: There is such a discussion, or the source holds none.
+        OutputError: It cannot be written.
+    """
+    turns = [*before, *(read_discussion(source).turns if source else ())]
+    document = tomlkit.document()
+    if source and not before:
+        document = tomlkit.parse(read_text(source, limit=HISTORY_BYTES))
+        document.pop(CONTINUES, None)
+        text = tomlkit.dumps(document).lstrip("\n")
+    else:
+        text = _text_of(turns)
+    written = f"{CONTINUES} = {_string(continues)}\n\n{text}"
+    if _parsed_turns(written) != turns:
+        raise OutputError(f"cannot copy the discussion to {target}: TOML does not hold it")
+    try:
+        with exclusive_access(target):
+            if os.path.lexists(target):
+                raise ConfigError("there is a discussion of this name already", path=str(target))
+            replace_text(target, written, like=source)
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
+
+
+def _without_last(text: str, number: int) -> str:
+    """Return the text of a history without its last turns."""
+    document = tomlkit.parse(text)
+    table: Any = document if _KEY in document else document["discussion"]
+    for _ in range(number):
+        table[_KEY].pop()
+    if not len(table[_KEY]):
+        # An empty array of tables would vanish, and with it what says that this file holds a discussion.
+        table.remove(_KEY)
+        table[_KEY] = tomlkit.array()
+    return tomlkit.dumps(document)
+
+
+def _parsed_turns(text: str) -> list[Any]:
+    """Return the turns of a history's text; none where it is empty."""
+    data = tomllib.loads(text)
+    return _turns_in(data) if data.keys() - {CONTINUES} else []
+
+
+def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
+    """Return the text of the file with the new turns, which is sure to hold them and the old ones."""
+    old_turns: list[Any] = []
+    text = BEGUN_BY_SEND
+    if path.exists():
+        old_turns = load_history(path)  # explains what is wrong with it
+        text = read_text(path, limit=HISTORY_BYTES)
+    try:
+        written = _with_turns(text, turns)
+        all_turns = _turns_in(tomllib.loads(written))
+    except (TOMLKitError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            f"turns cannot be added to this layout ({error}): write [[history]] tables",
+            path=str(path),
+        ) from None
+    # Bytes that were no text become lone surrogates.
+    is_unicode = escape_surrogates(written) == written
+    if all_turns != [*old_turns, *map(dict, turns)] or not is_unicode:
+        raise OutputError(f"cannot add a turn to {path}: TOML does not hold its text unchanged")
+    return written
+
+
+def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:
+    """Return the file's text with more turns: tables at its end, or further values of an array."""
+    document = tomlkit.parse(text)
+    inside = _KEY not in document and "discussion" in document
+    table: Any = document["discussion"] if inside else document
+    array = table.get(_KEY)
+    if isinstance(array, Array):
+        if len(array):
+            return _with_values(document, array, turns)
+        table.remove(_KEY)
+        text = tomlkit.dumps(document)
+    name = f"discussion.{_KEY}" if inside else _KEY
+    end = "\r\n" if "\r\n" in text else "\n"
+    blocks = [text.rstrip("\r\n")] if text.strip() else []
+    for turn in turns:
+        values = [f"{key} = {_string(value)}" for key, value in turn.items()]
+        blocks.append(end.join([f"[[{name}]]", *values]))
+    return (end * 2).join(blocks) + end
+
+
+def _with_values(
+    document: tomlkit.TOMLDocument, array: Array, turns: Sequence[Mapping[str, str]]
+) -> str:
+    for turn in turns:
+        value = tomlkit.inline_table()
+        value.update(turn)
+        array.append(value)
+    if "\n" not in array.as_string():
+        array.multiline(multiline=True)
+    return tomlkit.dumps(document)
+
+
+def _string(value: str) -> str:
+    """Return a string as TOML, over many lines where it has many."""
+    if "\n" not in value or "\r" in value:
+        return tomlkit.string(value).as_string()
+    text = tomlkit.string(value, multiline=True).as_string()
+    # The line break behind the quotes does not count; the library adds it only where the value begins with another.
+    return text if value.startswith("\n") else '"""\n' + text.removeprefix('"""')
+
+
+def _turns_in(data: Mapping[str, Any]) -> list[Any]:
+    """Return the turns that a file's data hold."""
+    table = data if _KEY in data else data["discussion"]
+    return list(table[_KEY])

@@ -1,0 +1,114 @@
+"""What is kept, by kind; and the version of a kind, which follows from the code that computes it."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+_PACKAGE = Path(__file__).parents[2]
+_SOURCES = (".py", ".scm", ".json", ".toml", ".txt")
+_BINARIES = (".so", ".pyd", ".dylib")
+
+
+class Kind(NamedTuple):
+    """Something that is computed from a file's content.
+
+    Attributes:
+        name: What it is, such as ``view:skeleton:python``: with all that decides on the result besides the content.
+        version: Of what computes it, from ``code_version``; ``""`` keeps nothing.
+    """
+
+    name: str
+    version: str
+
+
+@cache
+def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -> str:
+    """Return a version that changes with the code that computes something, and with the interpreter.
+
+    Args:
+        modules: Modules and packages of this program, by their names behind ``aggregate.``: all whose code takes part.
+            Of a package every source file counts, query files too.
+        installed: Importable names of what others have made, such as ``tree_sitter``; none of them is imported.
+
+    Returns:
+        A hexadecimal text, or ``""`` where it cannot be told, so that nothing is kept.
+    """
+    # The interpreter's minor version stands for its tables of Unicode too.
+    digest = sha256(f"{sys.implementation.cache_tag}".encode())
+    try:
+        for module in modules:
+            digest.update(_source_digest(module))
+        for name in installed:
+            digest.update(_installed_identity(name).encode())
+    except (OSError, ImportError, ValueError):
+        return ""
+    return digest.hexdigest()[:32]
+
+
+@cache
+def _source_digest(module: str) -> bytes:
+    """Return a digest of the names and contents of a module's or a package's files.
+
+    Raises:
+        OSError: They are not on the disk, as in a zip file.
+    """
+    digest = sha256()
+    for path in _source_files(_PACKAGE.joinpath(*module.split("."))):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(_PACKAGE).as_posix()}\0{len(data)}\0".encode())
+        digest.update(data)
+    return digest.digest()
+
+
+def _source_files(place: Path) -> Iterator[Path]:
+    if not place.is_dir():
+        yield place.with_name(f"{place.name}.py")
+        return
+    for folder, folders, names in os.walk(place):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(_SOURCES):
+                yield Path(folder, name)
+
+
+@cache
+def _installed_identity(name: str) -> str:
+    """Return what changes whenever a package is installed anew: its version, and size and time of its binaries.
+
+    Reading the folder is a hundred times quicker than ``importlib.metadata``.
+
+    Raises:
+        ImportError: It is not installed.
+        OSError: It is not on the disk, as in a zip file.
+    """
+    spec = find_spec(name)
+    if spec is None or not spec.origin:
+        raise ImportError(name)
+    place = Path(spec.origin)
+    folder = place.parent if spec.submodule_search_locations else None
+    parts = [name, *_versions(str((folder or place).parent), name)]
+    binaries = sorted(os.scandir(folder), key=lambda entry: entry.name) if folder else [place]
+    for entry in binaries:
+        if entry.name.endswith(_BINARIES):
+            info = entry.stat()
+            parts.append(f"{entry.name}:{info.st_size}:{info.st_mtime_ns}")
+    if len(parts) == 1:
+        raise ImportError(name)
+    return "\0".join(parts)
+
+
+def _versions(site: str, name: str) -> Sequence[str]:
+    """Return the name and version of the distributions in ``site`` whose name begins with ``name``."""
+    return [entry for entry in _distributions(site) if entry.startswith(f"{name}-")]
+
+
+@cache
+def _distributions(site: str) -> tuple[str, ...]:
+    return tuple(
+        sorted(entry.name for entry in os.scandir(site) if entry.name.endswith(".dist-info"))
+    )

@@ -1,0 +1,220 @@
+"""Context presets in TOML files: one for all projects, one in the project, the project's winning."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.items import InlineTable, Table
+
+from aggregate.base.errors import PresetError
+from aggregate.base.text import short_list
+from aggregate.base.values import ContextPreset, FileItem
+from aggregate.project.configuration.edit import changing, open_document, write_document
+from aggregate.project.configuration.load import load_config, parse_toml, validate
+from aggregate.project.paths.globs import is_glob
+
+TABLE = "context_presets"
+
+
+class ContextPresetManager:
+    """Stores context presets in a project's configuration, over those of all projects (rule M-43).
+
+    Attributes:
+        project_path: The project's ``manual_slop.toml``; it need not exist yet.
+        global_path: The file for all projects, ``None`` for none.
+    """
+
+    def __init__(self, project_path: str | Path, global_path: str | Path | None = None) -> None:
+        self.project_path = Path(project_path)
+        self.global_path = Path(global_path) if global_path is not None else None
+
+    def load_all(self) -> dict[str, ContextPreset]:
+        """Return all presets by name; a project's preset hides the global one of its name.
+
+        Raises:
+            ConfigError: A file cannot be used.
+        """
+        presets: dict[str, ContextPreset] = {}
+        for path in (self.global_path, self.project_path):
+            if path is not None and path.exists():
+                tables = load_config(path).config.context_presets
+                presets |= {
+                    name: preset_of_table(name, table.model_dump())
+                    for name, table in tables.items()
+                }
+        return presets
+
+    def scope_of(self, name: str) -> str:
+        """Return ``"project"`` or ``"global"``: where the preset in force under ``name`` is stored.
+
+        Raises:
+            PresetError: There is no such preset.
+        """
+        scope = self.scopes().get(name)
+        if scope is None:
+            raise self._unknown(name)
+        return scope
+
+    def scopes(self) -> dict[str, str]:
+        """Return where each preset in force is stored, by its name: ``"project"`` or ``"global"``.
+
+        Raises:
+            ConfigError: A file cannot be used.
+        """
+        return dict.fromkeys(_stored(self.global_path), "global") | dict.fromkeys(
+            _stored(self.project_path), "project"
+        )
+
+    def get(self, name: str) -> ContextPreset:
+        """Return one preset.
+
+        Raises:
+            PresetError: There is no such preset.
+        """
+        presets = self.load_all()
+        if name not in presets:
+            raise self._unknown(name)
+        return presets[name]
+
+    def save_preset(self, preset: ContextPreset, *, scope: str = "project") -> None:
+        """Store ``preset`` in the file of ``scope``, in place of one of its name; the rest of the file keeps its bytes.
+
+        Raises:
+            PresetError: The name is empty, or the scope has no file.
+            ConfigError: The file cannot be read, or could not be with this preset in it.
+            OutputError: The file cannot be written.
+        """
+        if not preset.name.strip():
+            raise PresetError("a preset needs a name: give it one")
+        path = self._path(scope)
+        with changing(path):
+            document = open_document(path)
+            presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
+            presets[preset.name] = _table(preset)
+            text = tomlkit.dumps(document)
+            # What cannot be loaded again is not written.
+            validate(parse_toml(text, path), path=path, text=text)
+            write_document(path, document)
+
+    def delete_preset(self, name: str) -> None:
+        """Remove the preset in force under ``name`` from its file; a global one that it hid is in force again.
+
+        Raises:
+            PresetError: There is no such preset.
+        """
+        path = self._path(self.scope_of(name))
+        with changing(path):
+            document = open_document(path)
+            if name not in document.get(TABLE, {}):  # removed meanwhile
+                raise self._unknown(name)
+            del document[TABLE][name]
+            if not document[TABLE]:
+                del document[TABLE]
+            is_shared = name in _stored(self.global_path)
+            if document.get("project", {}).get("active_preset") == name and not is_shared:
+                del document["project"]["active_preset"]
+            write_document(path, document)
+
+    def apply_preset(self, name: str) -> ContextPreset:
+        """Make ``name`` the project's active composition, in force instead of its files and screenshots; return it.
+
+        Raises:
+            PresetError: There is no such preset.
+        """
+        preset = self.get(name)
+        with changing(self.project_path):
+            document = open_document(self.project_path)
+            document.setdefault("project", tomlkit.table())["active_preset"] = name
+            write_document(self.project_path, document)
+        return preset
+
+    def reload_context_presets(self) -> tuple[dict[str, ContextPreset], list[str]]:
+        """Return all presets as the files hold them now, and a warning for each named file that does not exist."""
+        presets = self.load_all()
+        config = load_config(self.project_path).config if self.project_path.exists() else None
+        folder = self.project_path.parent
+        files_dir = folder / (config.files.base_dir if config else ".")
+        images_dir = folder / (config.screenshots.base_dir if config else ".")
+        warnings: list[str] = []
+        for name, preset in presets.items():
+            named = [(item.path, files_dir) for item in preset.files]
+            named += [(path, images_dir) for path in preset.screenshots]
+            for path, base in named:
+                if not is_glob(path) and not os.path.lexists(base / path):
+                    warnings.append(
+                        f'preset "{name}": {path} does not exist: restore it or take it out of the preset'
+                    )
+        return presets, warnings
+
+    def _path(self, scope: str) -> Path:
+        if scope == "project":
+            return self.project_path
+        if scope == "global" and self.global_path is not None:
+            return self.global_path
+        raise PresetError(
+            f'there is no file for the scope "{scope}": use project, or global with a global file'
+        )
+
+    def _unknown(self, name: str) -> PresetError:
+        known = short_list(tuple(self.load_all())) or "none"
+        return PresetError(f'there is no context preset "{name}": known presets: {known}')
+
+
+def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
+    """Return the preset that a validated table of the configuration describes."""
+    files = [FileItem.from_dict(entry) for entry in table["files"]]
+    return ContextPreset(
+        name, files, list(table["screenshots"]), table["description"], table["budget"]
+    )
+
+
+def _stored(path: Path | None) -> Mapping[str, Any]:
+    """Return the presets in one file, by name."""
+    if path is None or not path.exists():
+        return {}
+    return load_config(path).config.context_presets
+
+
+def _table(preset: ContextPreset) -> Table:
+    """Return a preset as TOML, without what has its default value; TOML has no null (rule M-X10)."""
+    table = tomlkit.table()
+    if preset.description:
+        table["description"] = preset.description
+    files = tomlkit.array().multiline(True)
+    for item in preset.files:
+        files.append(_entry(item))
+    table["files"] = files
+    if preset.screenshots:
+        table["screenshots"] = preset.screenshots
+    if preset.budget is not None:
+        table["budget"] = preset.budget
+    return table
+
+
+def _entry(item: FileItem) -> str | InlineTable:
+    default = FileItem(item.path).to_dict()
+    changed = {
+        key: value
+        for key, value in item.to_dict().items()
+        if key == "path" or value != default[key]
+    }
+    if set(changed) == {"path"}:
+        return item.path
+    table = tomlkit.inline_table()
+    for key, value in changed.items():
+        table[key] = [_without_none(piece) for piece in value] if key == "custom_slices" else value
+    return table
+
+
+def _without_none(piece: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping without the keys whose value is ``None``."""
+    return {key: value for key, value in piece.items() if value is not None}
+
+
+def preset_toml(preset: ContextPreset) -> str:
+    """Return a preset as it stands in a configuration."""
+    presets = tomlkit.table(is_super_table=True)
+    presets[preset.name] = _table(preset)
+    return tomlkit.dumps({TABLE: presets})

@@ -1,0 +1,324 @@
+"""How changes in folders are learned: from Linux, from other systems, or by looking again and again."""
+
+import errno
+import os
+import sys
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
+
+from aggregate.base.concurrency import run_in_thread
+from aggregate.base.disk import is_inside
+
+if TYPE_CHECKING:
+    from watchdog.events import FileSystemEventHandler
+    from watchdog.observers.api import ObservedWatch
+    from watchdog.observers.inotify_c import CallbackId, InotifyEvent, WatchDescriptor
+
+
+class Entry(NamedTuple):
+    """What has happened in a folder.
+
+    Attributes:
+        folder: The folder, by its absolute path.
+        name: The entry that has changed, ``""`` for the folder itself.
+        is_folder: Whether the entry is a folder.
+        is_gone: Whether it is not there any more.
+    """
+
+    folder: str
+    name: str
+    is_folder: bool = False
+    is_gone: bool = False
+
+
+_ONLY_CALLBACK: Final = cast("CallbackId", 0)
+"""Each watch of ours has one callback, and each watcher its own watches."""
+
+Report = Callable[[Entry | None], None]
+"""Called on a thread of the backend; ``None`` where the system has lost some of what happened."""
+
+
+class Backend(Protocol):
+    """Watches single folders, each without those below it."""
+
+    def add(self, folder: str) -> None:
+        """Watch a folder too; one that is gone is none.
+
+        Raises:
+            OSError: The system allows no more, see ``is_limit``.
+        """
+
+    def discard(self, folder: str) -> None:
+        """Watch a folder no more, if it is watched."""
+
+    def close(self) -> None:
+        """Watch nothing any more and end all threads."""
+
+
+def system_backend(root: str, report: Report) -> Backend:
+    """Return what this system offers for the folders of one tree.
+
+    Raises:
+        OSError: The system allows no more, see ``is_limit``.
+    """
+    return _Inotify(report) if sys.platform == "linux" else Observed(root, report)
+
+
+class _Inotify:
+    """Asks Linux for one watch per folder, all in one thread, so that ignored folders cost nothing.
+
+    An ``Observer`` of watchdog would watch whole trees, or start a thread for each folder. What is called here is what
+    watchdog builds its observer from.
+    """
+
+    def __init__(self, report: Report) -> None:
+        from watchdog.observers.inotify_c import InotifyFD
+
+        self.report = report
+        self._numbers: dict[str, WatchDescriptor] = {}
+        self._inotify = InotifyFD()
+        self._inotify.start()
+
+    def add(self, folder: str) -> None:
+        """See ``Backend``."""
+        from watchdog.observers.inotify_c import InotifyConstants as Bits
+        from watchdog.observers.inotify_c import Mask
+
+        if folder in self._numbers:
+            return
+        # Neither reads nor changed rights count. A link is no folder here: whoever follows it watches its target.
+        mask = Bits.IN_CREATE | Bits.IN_MODIFY | Bits.IN_CLOSE_WRITE | Bits.IN_MOVE | Bits.IN_DELETE
+        mask |= Bits.IN_ONLYDIR | Bits.IN_DONT_FOLLOW | Bits.IN_EXCL_UNLINK
+        watched = _InotifyFolder(folder, self)
+        try:
+            number = self._inotify.add_callback(
+                os.fsencode(folder), Mask(mask), watched, _ONLY_CALLBACK
+            )
+        except OSError as error:
+            if is_limit(error):
+                raise
+            return  # gone, no folder, or of a path longer than any the system takes
+        if number < 0:  # watchdog keeps to itself that this user may not look into it
+            self._inotify.remove_callbacks([(number, _ONLY_CALLBACK)])
+            return
+        self._numbers[folder] = number
+
+    def discard(self, folder: str) -> None:
+        """See ``Backend``."""
+        number = self._numbers.pop(folder, None)
+        if number is not None:
+            self._inotify.remove_callbacks([(number, _ONLY_CALLBACK)])
+
+    def forget(self, folder: str, number: "WatchDescriptor") -> None:
+        """Note that the system has ended the watch of a folder that was deleted."""
+        if self._numbers.get(folder) == number:
+            del self._numbers[folder]
+            self.report(Entry(folder, "", is_folder=True, is_gone=True))
+
+    def close(self) -> None:
+        """See ``Backend``."""
+        self._inotify.stop()
+        self._inotify.join()
+
+
+class _InotifyFolder:
+    """Reports what happens in one folder; watchdog calls it, on its thread."""
+
+    def __init__(self, folder: str, owner: _Inotify) -> None:
+        self._folder = folder
+        self._owner = owner
+
+    def on_event(self, event: "InotifyEvent") -> None:
+        """Report a change of an entry."""
+        is_gone = event.is_delete or event.is_moved_from
+        name = os.fsdecode(event.name)
+        self._owner.report(Entry(self._folder, name, event.is_directory, is_gone))
+
+    def on_watch_deleted(self, wd: "WatchDescriptor") -> None:
+        """Forget a folder that was deleted."""
+        self._owner.forget(self._folder, wd)
+
+    def on_queue_overflow(self) -> None:
+        """Report that events were lost."""
+        self._owner.report(None)
+
+
+class Observed:
+    """Asks macOS, Windows or another system for events of the whole tree, as far as folders in it were added.
+
+    These systems watch a tree at once, whatever its size; whoever is told drops what lies in other folders.
+    """
+
+    def __init__(self, root: str, report: Report) -> None:
+        from watchdog.observers import Observer
+
+        self._root = root
+        self._observer = Observer()
+        self._reports = _Reports(report)
+        self._handler = _observed_handler(self._reports.put)
+        self._watches: dict[str, ObservedWatch] = {}
+        self._observer.start()
+
+    def add(self, folder: str) -> None:
+        """See ``Backend``."""
+        is_root = folder == self._root
+        if folder in self._watches or (is_inside(folder, self._root) and not is_root):
+            return
+        if os.path.isdir(folder):  # noqa: PTH112 - raises for no folder
+            watch = self._observer.schedule(self._handler, folder, recursive=is_root)
+            self._watches[folder] = watch
+
+    def discard(self, folder: str) -> None:
+        """See ``Backend``."""
+        watch = self._watches.pop(folder, None)
+        if watch is not None:
+            self._observer.unschedule(watch)
+
+    def close(self) -> None:
+        """See ``Backend``."""
+        self._observer.stop()
+        self._observer.join()
+        self._reports.close()
+
+
+class _Reports:
+    """Passes on what is reported on a thread of its own.
+
+    watchdog holds a lock while it tells of an event, which it takes to watch a folder too: whoever is told while they
+    have a folder watched on another thread, under a lock of their own, would wait for ever.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._entries: SimpleQueue[Entry | None] = SimpleQueue()
+        self._thread = run_in_thread("reporting changes", self._run)
+
+    def put(self, entry: Entry) -> None:
+        """Have an entry reported."""
+        self._entries.put(entry)
+
+    def close(self) -> None:
+        """Report what was put until now, and nothing after."""
+        self._entries.put(None)
+        self._thread.result()
+
+    def _run(self) -> None:
+        while (entry := self._entries.get()) is not None:
+            self._report(entry)
+
+
+def _observed_handler(report: Callable[[Entry], None]) -> "FileSystemEventHandler":
+    """Return a handler of watchdog that reports what changes."""
+    from watchdog.events import FileSystemEvent, FileSystemEventHandler
+
+    class Handler(FileSystemEventHandler):
+        def on_any_event(self, event: FileSystemEvent) -> None:
+            if event.event_type in ("opened", "closed_no_write"):
+                return
+            if event.is_directory and event.event_type == "modified":
+                return  # something in it has changed, which is reported by itself
+            is_move = event.event_type == "moved"
+            source = os.fsdecode(event.src_path)
+            gone = is_move or event.event_type == "deleted"
+            if gone and event.is_directory:
+                report(Entry(source, "", is_folder=True, is_gone=True))
+            report(Entry(*os.path.split(source), event.is_directory, gone))
+            if is_move:
+                target = os.fsdecode(event.dest_path)
+                report(Entry(*os.path.split(target), event.is_directory))
+
+    return Handler()
+
+
+_Seen = dict[str, tuple[int, int, int, bool]]
+"""Of each entry of a folder: when it was changed, its size and number, and whether it is a folder."""
+
+_POLL_SECONDS: Final = 1.0
+"""Between two looks, where no system tells of changes."""
+_POLL_SHARE: Final = 20
+"""A look at a large tree may take a twentieth of one processor."""
+
+
+class Polling:
+    """Looks at all folders again and again."""
+
+    def __init__(self, report: Report, *, seconds: float = _POLL_SECONDS) -> None:
+        self._report = report
+        self._seconds = seconds
+        self._seen: dict[str, _Seen] = {}
+        self._lock = Lock()
+        self._stop = Event()
+        self._thread = run_in_thread("polling folders", self._run)
+
+    def add(self, folder: str) -> None:
+        """See ``Backend``."""
+        with self._lock:
+            self._seen.setdefault(folder, _look(folder))
+
+    def discard(self, folder: str) -> None:
+        """See ``Backend``."""
+        with self._lock:
+            self._seen.pop(folder, None)
+
+    def close(self) -> None:
+        """See ``Backend``."""
+        self._stop.set()
+        self._thread.result()
+
+    def _run(self) -> None:
+        wait = self._seconds
+        while not self._stop.wait(wait):
+            started = time.monotonic()
+            for entry in self._differences():
+                self._report(entry)
+            wait = max(self._seconds, _POLL_SHARE * (time.monotonic() - started))
+
+    def _differences(self) -> list[Entry]:
+        with self._lock:
+            folders = list(self._seen.items())
+        entries: list[Entry] = []
+        for folder, before in folders:
+            now = _look(folder)
+            entries += [
+                Entry(folder, name, (now.get(name) or before[name])[-1], name not in now)
+                for name in sorted(before.keys() | now.keys())
+                if _is_changed(before.get(name), now.get(name))
+            ]
+            with self._lock:
+                if folder in self._seen:
+                    self._seen[folder] = now
+        return entries
+
+
+def _is_changed(
+    before: tuple[int, int, int, bool] | None, now: tuple[int, int, int, bool] | None
+) -> bool:
+    """Tell whether an entry is another one; what is within a folder that stays is looked at by itself."""
+    if before and now and before[-1] and now[-1]:
+        return before[2] != now[2]
+    return before != now
+
+
+def _look(folder: str) -> _Seen:
+    """Return what lies in a folder now; nothing in one that is gone."""
+    seen: _Seen = {}
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return seen
+    for entry in entries:
+        try:
+            info = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue  # it alone is gone since it was listed
+        is_folder = entry.is_dir(follow_symlinks=False)
+        seen[entry.name] = info.st_mtime_ns, info.st_size, info.st_ino, is_folder
+    return seen
+
+
+def is_limit(error: OSError) -> bool:
+    """Tell whether the system refused since too many folders or programs watch already."""
+    return error.errno in (errno.ENOSPC, errno.EMFILE, errno.ENFILE)

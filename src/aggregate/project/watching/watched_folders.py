@@ -1,0 +1,144 @@
+"""Which folders are watched: those of a tree that no ignore rule hides, and what stands for a repository's history."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from aggregate.base.disk import real_path
+from aggregate.base.errors import ConfigError
+from aggregate.project.files.walk import with_ignore_file
+from aggregate.project.git.git import git, tracked_files
+from aggregate.project.paths.dependency_names import MARKERS, dependency_rules
+from aggregate.project.paths.ignore_rules import IgnoreRules
+
+_RULES_FILE: Final = ".gitignore"
+_GIT_FILES: Final = frozenset({"HEAD", "index", "packed-refs"})
+"""Of a repository: what is checked out, what is staged, and what its branches were packed into."""
+_REF_FOLDERS: Final = ("refs", "reftable")
+"""Folders of a repository that hold its branches, in either format."""
+_LOCK_FILES: Final = IgnoreRules().below("", ["*.lock"])
+"""What git writes before it moves it over the file that counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFolder:
+    """One folder, whose own entries are watched.
+
+    Attributes:
+        tree: The folder that the rules begin at.
+        prefix: Where the folder lies below it: ``""`` or ``a/b/``.
+        rules: The ignore rules in force in the folder.
+        names: The only names that count, ``None`` for all that the rules do not ignore.
+    """
+
+    tree: str
+    prefix: str
+    rules: IgnoreRules
+    names: frozenset[str] | None = None
+
+    @property
+    def path(self) -> str:
+        """The folder's absolute path."""
+        below = self.prefix.rstrip("/").replace("/", os.sep)
+        return os.path.join(self.tree, below) if below else self.tree
+
+    def counts(self, name: str, *, is_folder: bool) -> bool:
+        """Tell whether an entry of the folder is watched."""
+        if self.names is not None:
+            return name in self.names
+        if is_folder and name == ".git":
+            return False
+        return not self.rules.ignores(self.prefix + name, is_folder=is_folder)
+
+
+Folders = Mapping[str, WatchedFolder]
+"""By their absolute paths."""
+
+
+def folders_of_project(root: str) -> dict[str, WatchedFolder]:
+    """Return the folders below ``root`` that hold sources, and those that tell of its repository.
+
+    Folders of dependencies, outputs and caches are left out, as far as they hold nothing that git tracks.
+
+    Args:
+        root: An absolute path without links.
+
+    Raises:
+        ConfigError: An ignore file at the top has too many rules.
+    """
+    rules = _with_rules(dependency_rules(), root, "")
+    folders = dict(folders_below(WatchedFolder(root, "", rules)))
+    prefixes = {name[: name.rfind("/") + 1] for name in tracked_files(root) or ()}
+    for prefix in sorted(prefixes):
+        folder = WatchedFolder(root, prefix, rules)
+        if folder.path not in folders and os.path.isdir(folder.path):  # noqa: PTH112 - raises for one that is closed
+            folders[folder.path] = folder
+    return folders | folders_of_repository(root)
+
+
+def folders_below(folder: WatchedFolder) -> Iterator[tuple[str, WatchedFolder]]:
+    """Yield ``folder`` and those below it that its rules do not hide, each with its path."""
+    stack = [folder]
+    while stack:
+        current = stack.pop()
+        path = current.path
+        try:
+            entries = {
+                entry.name: entry.is_dir(follow_symlinks=False) for entry in os.scandir(path)
+            }
+        except OSError:
+            continue  # it is gone, or closed to this user: whoever reads it tells so
+        if current.prefix and not MARKERS.isdisjoint(entries):
+            continue
+        if current.prefix and entries.get(_RULES_FILE) is False:
+            rules = _with_rules(current.rules, path, current.prefix)
+            current = WatchedFolder(current.tree, current.prefix, rules)
+        yield path, current
+        stack += [
+            WatchedFolder(current.tree, f"{current.prefix}{name}/", current.rules)
+            for name, is_folder in entries.items()
+            if is_folder and current.counts(name, is_folder=True)
+        ]
+
+
+def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
+    """Return the folders that tell what is checked out, staged and committed in the repository around ``root``.
+
+    Objects, logs and hooks are not among them. A worktree has its own folder and that of all worktrees.
+    """
+    told = git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir")
+    folders: dict[str, WatchedFolder] = {}
+    for line in (told or b"").splitlines():
+        folder = real_path(os.path.join(root, os.fsdecode(line)))
+        folders[folder] = WatchedFolder(folder, "", IgnoreRules(), names=_GIT_FILES)
+        for name in _REF_FOLDERS:
+            path = os.path.join(folder, name)
+            if os.path.isdir(path):  # noqa: PTH112
+                folders |= folders_below(WatchedFolder(path, "", _LOCK_FILES))
+    return folders
+
+
+def is_of_git(folder: WatchedFolder) -> bool:
+    """Tell whether a folder is a repository's own, or that of all its worktrees."""
+    return folder.names is not None and folder.names >= _GIT_FILES
+
+
+def folder_of_file(path: str, folders: Folders) -> tuple[str, WatchedFolder]:
+    """Return the folder to watch for the sake of one file in it."""
+    folder, name = os.path.split(path)
+    known = folders.get(folder)
+    if known is not None and (known.names is None or name in known.names):
+        return folder, known
+    names = frozenset({name, *(known.names if known and known.names else ())})
+    return folder, WatchedFolder(folder, "", IgnoreRules(), names=names)
+
+
+def _with_rules(rules: IgnoreRules, folder: str, prefix: str) -> IgnoreRules:
+    """Return the rules with those of the folder's own file; one that is no file of rules has none."""
+    try:
+        return with_ignore_file(rules, prefix, os.path.join(folder, _RULES_FILE))
+    except ConfigError:
+        if not prefix:
+            raise
+        return rules  # composing tells of it

@@ -1,0 +1,298 @@
+"""Telling what has changed below a folder, a moment after it did: for whoever composes again, or shows it live."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import RLock
+from typing import Final, NamedTuple, Self
+
+from aggregate.base.concurrency import run_in_thread
+from aggregate.base.disk import real_path
+from aggregate.base.errors import ConfigError
+from aggregate.project.paths.dependency_names import MARKERS
+from aggregate.project.watching.watch_backends import (
+    Backend,
+    Entry,
+    Polling,
+    Report,
+    is_limit,
+    system_backend,
+)
+from aggregate.project.watching.watched_folders import (
+    WatchedFolder,
+    folder_of_file,
+    folders_below,
+    folders_of_project,
+    is_of_git,
+)
+
+_QUIET_SECONDS: Final = 0.02
+"""Without a further change a batch is over: what a program does at once comes within a few milliseconds."""
+_BATCH_SECONDS: Final = 0.05
+"""Nobody waits longer for the first change of a batch."""
+_LOOK_SECONDS: Final = 0.5
+"""Some systems let nobody interrupt a wait, so it is a row of short ones, between which places are looked at."""
+
+_GONE: Final = -1, -1
+"""In place of what tells a folder from others: one that is made after it was deleted may be given its number."""
+
+
+class Changes(NamedTuple):
+    """What has changed at about the same time.
+
+    Attributes:
+        paths: Files that were made, changed, deleted or renamed, and folders that came or went, by their absolute
+            paths without links, in order.
+        is_incomplete: Whether more may have changed: the system has lost some of what it saw.
+    """
+
+    paths: tuple[str, ...]
+    is_incomplete: bool = False
+
+
+MakeBackend = Callable[[str, Report], Backend]
+
+
+class TreeWatch:
+    """Watches the sources below a folder, and the branches, index and head of its repository.
+
+    Folders that ignore rules hide, that hold dependencies, outputs or caches, and ``.git`` but for what was said are
+    not watched; ``watch_files`` adds single files wherever they lie. The folder itself, and those of single files, may
+    come, go and be replaced: that is looked after while somebody waits. Where the system lets no more folders be
+    watched, they are looked at every second instead, and ``notice`` says so. It is a context, which ends with its
+    threads.
+
+    Args:
+        root: The folder.
+        skips: Tells of an absolute path whether its changes are no news, such as those of one's own output.
+        make_backend: What learns of changes, by default what the system offers.
+
+    Raises:
+        ConfigError: An ignore file at the top has too many rules.
+    """
+
+    def __init__(
+        self,
+        root: Path | str,
+        *,
+        skips: Callable[[str], bool] | None = None,
+        make_backend: MakeBackend = system_backend,
+    ) -> None:
+        self.notice = ""
+        self._root = real_path(root)
+        self._skips = skips or (lambda _path: False)
+        self._changes: SimpleQueue[str | None] = SimpleQueue()
+        self._lock = RLock()
+        self._files: set[str] = set()
+        self._is_closed = self._is_lost = False
+        self._folders: dict[str, WatchedFolder] = {}
+        self._below: dict[str, set[str]] = {}
+        self._places = {path: _identity(path) for path in (self._root, f"{self._root}/.git")}
+        self._looked = time.monotonic()
+        self._backend = self._open(make_backend)
+        self._watch(folders_of_project(self._root))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Changes]:
+        """Yield changes until the watch is closed."""
+        while not self._is_closed:
+            changes = self.wait(_LOOK_SECONDS)
+            if changes is not None:
+                yield changes
+
+    def watch_files(self, paths: Iterable[Path | str]) -> None:
+        """Watch files too that lie elsewhere, are ignored, or are not there yet; those before stay."""
+        with self._lock:
+            new = {str(path) for path in paths} - self._files
+            for path in sorted(new):
+                self._files.add(path)
+                for place in {os.path.abspath(path), real_path(path)}:
+                    self._files.add(place)
+                    folder, watched = folder_of_file(place, self._folders)
+                    if watched.names is not None:  # nobody tells of it as of those of the tree
+                        self._places.setdefault(folder, _identity(folder))
+                    self._watch({folder: watched})
+
+    def wait(self, seconds: float | None = None) -> Changes | None:
+        """Return the next changes, at most 50 ms after the first of them; ``None`` where none came in that time.
+
+        With no time at all those that are there already are returned.
+        """
+        end = None if seconds is None else time.monotonic() + seconds
+        while not self._is_closed:
+            left = _LOOK_SECONDS if end is None else max(0.0, end - time.monotonic())
+            try:
+                return self._batch(self._changes.get(timeout=min(left, _LOOK_SECONDS)))
+            except Empty:
+                if not left:
+                    return None
+                self._look_at_places()
+        return None
+
+    def git_folders(self) -> list[str]:
+        """Return the absolute paths of the repository's own folders, where there is one."""
+        with self._lock:
+            return [path for path, watched in self._folders.items() if is_of_git(watched)]
+
+    def close(self) -> None:
+        """End the watch; whoever waits gets no more changes. It may be called from any thread, and twice."""
+        with self._lock:
+            was_closed, self._is_closed = self._is_closed, True
+            backend = self._backend
+        if not was_closed:
+            backend.close()
+
+    def _batch(self, change: str | None) -> Changes:
+        paths, end = {change}, time.monotonic() + _BATCH_SECONDS
+        while (left := end - time.monotonic()) > 0:
+            try:
+                paths.add(self._changes.get(timeout=min(left, _QUIET_SECONDS)))
+            except Empty:
+                break
+        if self._is_lost:
+            self._watch_anew()
+        named = sorted(path for path in paths if path is not None)
+        return Changes(tuple(named), is_incomplete=None in paths)
+
+    def _look_at_places(self) -> None:
+        """Have what lies in a folder watched and told of that has come, is gone, or has become another one."""
+        if time.monotonic() < self._looked + _LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
+        with self._lock:
+            now = {path: _identity(path) for path in self._places}
+            if now != self._places:
+                self._places = now
+                self._on_entry(None)
+
+    def _open(self, make_backend: MakeBackend) -> Backend:
+        """Return what learns of changes; polling where the system has no more to give."""
+        try:
+            return make_backend(self._root, self._on_entry)
+        except OSError as error:
+            return self._polling(error)
+
+    def _polling(self, error: OSError) -> Backend:
+        if not is_limit(error):
+            raise error
+        self.notice = (
+            "the system lets no more folders be watched, so they are looked at every second or less often; on Linux "
+            "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances with sysctl"
+        )
+        return Polling(self._on_entry)
+
+    def _watch(self, folders: dict[str, WatchedFolder]) -> None:
+        """Watch more folders, or known ones by other rules."""
+        with self._lock:
+            self._folders |= folders
+            for folder in folders:
+                self._below.setdefault(os.path.split(folder)[0], set()).add(folder)
+            try:
+                for folder in folders:
+                    self._backend.add(folder)
+            except OSError as error:
+                system, self._backend = self._backend, self._polling(error)
+                for folder in self._folders:
+                    self._backend.add(folder)
+                run_in_thread("ending a watch", system.close)  # this may be a thread of its own
+                self._changes.put(None)
+
+    def _on_entry(self, entry: Entry | None) -> None:
+        """Take note of what a backend reports."""
+        if entry is None:
+            self._is_lost = True  # folders that came may be among it
+            self._changes.put(None)
+            return
+        with self._lock:
+            watched = self._folders.get(entry.folder)
+            if not entry.name and entry.folder in self._places:
+                self._places[entry.folder] = _GONE
+            path = os.path.join(entry.folder, entry.name)
+            if watched is None or not entry.name or self._is_closed or self._skips(path):
+                return
+            if (
+                not watched.counts(entry.name, is_folder=entry.is_folder)
+                and path not in self._files
+            ):
+                return
+            if entry.is_folder and not entry.is_gone:
+                # First, so that what it holds is told of with it, however long that takes.
+                self._watch_new(watched, entry.name)
+            self._changes.put(path)
+            if entry.is_folder:
+                if entry.is_gone:
+                    self._unwatch(path)
+            elif entry.name in MARKERS and watched.prefix:
+                self._unwatch(entry.folder)
+            elif entry.name == ".gitignore" and watched.names is None:
+                self._watch_by_new_rules()
+
+    def _watch_new(self, parent: WatchedFolder, name: str) -> None:
+        """Watch a folder that has come, and tell of what it holds already."""
+        if parent.names is not None:
+            return
+        new = dict(
+            folders_below(WatchedFolder(parent.tree, f"{parent.prefix}{name}/", parent.rules))
+        )
+        self._watch(new)
+        for folder, watched in new.items():
+            for path in _files_in(folder, watched):
+                if not self._skips(path):
+                    self._changes.put(path)
+
+    def _unwatch(self, path: str) -> None:
+        """Watch a folder and all below it no more."""
+        self._below.get(os.path.split(path)[0], set()).discard(path)
+        stack = [path]
+        while stack:
+            folder = stack.pop()
+            stack += self._below.pop(folder, ())
+            if self._folders.pop(folder, None):
+                self._backend.discard(folder)
+
+    def _watch_by_new_rules(self) -> None:
+        """Watch what the ignore rules leave now."""
+        try:
+            folders = folders_of_project(self._root)
+        except ConfigError:
+            return  # while it is edited; composing tells of it
+        for folder in self._folders.keys() - folders.keys():
+            self._backend.discard(folder)
+        self._folders, self._below = {}, {}
+        self._watch(folders)
+        files, self._files = self._files, set()
+        self.watch_files(files)
+
+    def _watch_anew(self) -> None:
+        """Watch everything anew, whatever has become of the folders that were watched."""
+        with self._lock:
+            self._is_lost = False
+            for folder in self._folders:
+                self._backend.discard(folder)
+            self._watch_by_new_rules()
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return what tells a folder from one that takes its place, ``None`` where there is none."""
+    try:
+        info = os.stat(path)  # noqa: PTH116 - looked at again and again
+    except (OSError, ValueError):
+        return None
+    return info.st_dev, info.st_ino
+
+
+def _files_in(folder: str, watched: WatchedFolder) -> Iterator[str]:
+    try:
+        for entry in os.scandir(folder):
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and watched.counts(entry.name, is_folder=False):
+                yield entry.path
+    except OSError:
+        return  # gone again

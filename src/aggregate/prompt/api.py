@@ -1,0 +1,363 @@
+"""The public functions of the pipeline, from entries to a numbered file; records are mappings here."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aggregate.base.disk import project_root
+from aggregate.base.monitor import get_monitor
+from aggregate.base.values import (
+    AS_THEY_ARE,
+    CACHE_DIR,
+    THRESHOLD,
+    Entry,
+    FileChoice,
+    FileEntry,
+    FileRecord,
+    Missing,
+    Place,
+    Prompt,
+    RenderedFile,
+    Scope,
+)
+from aggregate.project.configuration import Project
+from aggregate.project.files import FolderListing
+from aggregate.project.index import Index, user_index
+from aggregate.prompt.asking import AskedBudget, AskedTask
+from aggregate.prompt.assemble import ComposedPrompt, Composition, assemble, with_references
+from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
+from aggregate.prompt.image_files import find_screenshots
+from aggregate.prompt.layout import Strategy, files_segments, is_summarized, section_segments
+from aggregate.prompt.numbered_output import write_numbered
+from aggregate.prompt.project import open_project, request_for
+from aggregate.prompt.prompt_stream import PromptStream, beads_text
+from aggregate.prompt.request import Request
+from aggregate.prompt.sections.screenshots import screenshots_section
+from aggregate.prompt.selection import resolve_entries
+from aggregate.prompt.tier3 import tier3_segments
+
+if TYPE_CHECKING:
+    from aggregate.prompt.sections.subagent_results import Results
+
+
+def build_file_items(
+    base_dir: str | Path,
+    files: Iterable[FileEntry],
+    *,
+    allow_outside: bool = True,
+    allow_secrets: bool = True,
+) -> list[FileRecord]:
+    """Read the files that ``files`` name below ``base_dir`` and render their views, one record each (rule M-5).
+
+    A failure never ends the run: it becomes the record's ``content``, with ``error`` set. What a glob matches and is
+    not shown, since it is binary or looks like a secret, is one more such record.
+
+    Args:
+        base_dir: Where relative paths begin.
+        files: Paths, globs, items or mappings.
+        allow_outside: Whether files outside the project around ``base_dir`` may be read: the caller knows whose
+            entries they are.
+        allow_secrets: Whether files that look like secrets may be read where they are named.
+    """
+    scope = Scope(project_root(base_dir), allow_outside=allow_outside, allow_secrets=allow_secrets)
+    with get_monitor().scope("build_file_items"):
+        entries = map(Entry.of, files)
+        selection = resolve_entries(Path(base_dir), entries, listing=FolderListing(scope))
+        stream = FileStream(selection, index=user_index(), redaction=AS_THEY_ARE)
+        return [file.to_record() for file in stream]
+
+
+def build_screenshots_section(
+    base_dir: str | Path,
+    screenshots: Sequence[str],
+    *,
+    shown_from: str | Path | None = None,
+    allow_outside: bool = True,
+) -> str:
+    """Return the Screenshots section, ``""`` where there is none (rules M-7, M-51).
+
+    Args:
+        base_dir: Where relative paths begin.
+        screenshots: Paths or globs of images.
+        shown_from: The folder that paths are shown relative to, by default ``base_dir``.
+        allow_outside: Whether images outside the project around ``base_dir`` may be shown.
+    """
+    listing = FolderListing(Scope(project_root(base_dir), allow_outside=allow_outside))
+    root = base_dir if shown_from is None else shown_from
+    return screenshots_section(
+        find_screenshots(base_dir, screenshots, shown_from=root, listing=listing)
+    )
+
+
+def build_markdown_from_items(
+    file_items: Sequence[Mapping[str, Any]],
+    screenshot_base_dir: str | Path,
+    screenshots: Sequence[str],
+    history: Sequence[object],
+    summary_only: bool = False,
+    aggregation_strategy: str = "auto",
+    execution_mode: str = "native",
+    base_dir: str | Path | None = None,
+) -> str:
+    """Compose all sections from records (rule M-9): Files, Screenshots, Beads, Discussion History, each if not empty.
+
+    ``base_dir`` is where the project's beads are looked for, with ``execution_mode`` ``"beads"`` only.
+    """
+    strategy = Strategy.parse(aggregation_strategy)
+    segments = section_segments(
+        files_segments(_files(file_items), summary_only=summary_only, strategy=strategy),
+        screenshots=build_screenshots_section(screenshot_base_dir, screenshots),
+        beads=beads_text(execution_mode, base_dir),
+        history=history,
+    )
+    return Prompt(tuple(segments)).markdown
+
+
+def build_markdown_no_history(
+    file_items: Sequence[Mapping[str, Any]],
+    screenshot_base_dir: str | Path,
+    screenshots: Sequence[str],
+    summary_only: bool = False,
+    aggregation_strategy: str = "auto",
+    *,
+    execution_mode: str = "native",
+    base_dir: str | Path | None = None,
+) -> str:
+    """Compose the static prefix: everything but the discussion (rules M-10, M-X5).
+
+    The full text is this, two line breaks, and ``build_discussion_text(history)``.
+    """
+    with get_monitor().scope("build_markdown_no_history"):
+        return build_markdown_from_items(
+            file_items,
+            screenshot_base_dir,
+            screenshots,
+            [],
+            summary_only,
+            aggregation_strategy,
+            execution_mode,
+            base_dir,
+        )
+
+
+def build_tier3_context(
+    file_items: Sequence[Mapping[str, Any]],
+    screenshot_base_dir: str | Path,
+    screenshots: Sequence[str],
+    history: Sequence[object],
+    focus_files: Sequence[str],
+    *,
+    execution_mode: str = "native",
+    base_dir: str | Path | None = None,
+    results: "Results | Sequence[Results]" = (),
+    cache_dir: str | Path = CACHE_DIR,
+    results_threshold: int = THRESHOLD,
+) -> str:
+    """Compose the context of a Tier 3 worker: focus files in full, the others by structure (rules M-12, M-53).
+
+    Args:
+        file_items: Records.
+        screenshot_base_dir: Where the screenshots' relative paths begin.
+        screenshots: Paths or globs of images.
+        history: The turns of the discussion.
+        focus_files: Files to show in full.
+        execution_mode: ``"beads"`` adds the progress track.
+        base_dir: Where the project's beads are looked for.
+        results: What other workers found: a session's ``subagent_results``, a mapping of names to results, an answer,
+            a compiled report, or a list of these.
+        cache_dir: Where large values among the results are kept.
+        results_threshold: Bytes of JSON from which a result, an answer or a list of failures is shown by its summary
+            and a reference.
+    """
+    with get_monitor().scope("build_tier3_context"):
+        segments = section_segments(
+            tier3_segments(_files(file_items), list(map(str, focus_files))),
+            screenshots=build_screenshots_section(screenshot_base_dir, screenshots),
+            beads=beads_text(execution_mode, base_dir),
+            results=with_references(results, cache_dir, results_threshold),
+            history=history,
+        )
+        return Prompt(tuple(segments)).markdown
+
+
+def build_markdown(
+    base_dir: str | Path,
+    files: Iterable[FileEntry],
+    screenshot_base_dir: str | Path,
+    screenshots: Sequence[str],
+    history: Sequence[object],
+    summary_only: bool = False,
+    execution_mode: str = "native",
+) -> str:
+    """Read the files and compose all sections (rule M-13)."""
+    items = build_file_items(base_dir, files)
+    return build_markdown_from_items(
+        items,
+        screenshot_base_dir,
+        screenshots,
+        history,
+        summary_only,
+        execution_mode=execution_mode,
+        base_dir=base_dir,
+    )
+
+
+def run(
+    config: Mapping[str, Any] | Project | str | Path,
+    aggregation_strategy: str | None = None,
+    *,
+    focus_files: Sequence[str | Path | Place] = (),
+    tier: int | None = None,
+    task: AskedTask | None = None,
+    budget: AskedBudget | None = None,
+    results: "Results | Sequence[Results]" = (),
+    allow_outside: bool | None = None,
+    allow_secrets: bool | None = None,
+    redact: bool | None = None,
+    results_threshold: int = THRESHOLD,
+) -> tuple[str, Path, list[FileRecord]]:
+    """Run the whole pipeline and write the prompt to the next numbered file (rules M-14, T-1).
+
+    With a task or a budget and no files in ``config`` it is about all files that git would take (rule T-6).
+
+    Args:
+        config: A project's configuration: the tables as a mapping (folders relative to the working directory), a loaded
+            project, or the path of a ``manual_slop.toml``.
+        aggregation_strategy: ``auto``, ``summarize`` or ``full``; by default the configuration's.
+        focus_files: Files to show in full in a Tier 3 context (rule M-X6); with a task or a budget, and without a
+            tier, files or lines of them to show in any case, from which ranking starts (rule T-2).
+        tier: ``3`` makes a Tier 3 context also without focus files.
+        task: What the prompt is for: a text, or a ``Task`` with places, symbols and a revision; by default what
+            ``[task] text`` says.
+        budget: The most tokens of the markdown: ``32000``, ``"32k"``, ``"auto"`` or a ``Budget``; by default what the
+            preset says, then ``[budget]``.
+        results: What sub-agents found: a session's ``subagent_results``, a mapping of names to results, an answer, a
+            compiled report, or a list of these. Large values are kept in ``state/data_cache`` beside the configuration.
+        allow_outside: Whether files outside the project may be read; by default a mapping may ask for them, a file
+            only if the user trusts the project.
+        allow_secrets: Whether files that look like secrets may be read where they are named; by default only a mapping
+            may.
+        redact: Whether secrets are replaced; by default with a task or a budget, and where the configuration says so.
+        results_threshold: Bytes of JSON from which a result, an answer or a list of failures is shown by its summary
+            and a reference.
+
+    Returns:
+        The markdown, the file that holds it, and the record of every file.
+
+    Raises:
+        BudgetError: What must be shown does not fit into the budget; nothing is written.
+        ConfigError: The configuration cannot be used.
+        OutputError: The file cannot be written.
+    """
+    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    request = request_for(
+        project,
+        strategy=aggregation_strategy,
+        focus_files=focus_files,
+        tier=tier,
+        task=task,
+        budget=budget,
+        redact=redact,
+    )
+    results = with_references(results, project.folder / CACHE_DIR, results_threshold)
+    request = replace(request, results=results)
+    composition = compose_prompt(request)
+    pieces = composition.prompt.pieces()
+    path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
+    if request.is_audited:
+        from aggregate.prompt.audit_file import record_audit  # most prompts have none
+
+        record_audit(path, request, composition, composition.prompt)
+    return composition.prompt.markdown, path, list(composition.records)
+
+
+def compose_prompt(
+    request: Request,
+    *,
+    index: Index | None = None,
+    workers: int | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> Composition:
+    """Read everything that ``request`` names and compose the prompt; nothing is written.
+
+    Args:
+        request: What to compose.
+        index: Where views are kept from run to run; by default the user's.
+        workers: How many processes render views; by default as many as pay.
+        on_start: Called once with the number of files.
+        on_done: Called with the number of views that have become ready.
+    """
+    index = index or user_index()
+    if request.budget is not None:
+        return _within_budget(request, index, on_start, on_done)
+    rendered = render_files(
+        request, index=index, workers=workers, on_start=on_start, on_done=on_done
+    )
+    composition = assemble(request, rendered)
+    if request.task is None:
+        return composition
+    choices, missing = _scored_choices(request, index)
+    return replace(composition, choices=choices, missing=missing)
+
+
+def stream_prompt(
+    request: Request,
+    *,
+    index: Index | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> ComposedPrompt:
+    """Return the prompt that ``request`` names, for a program that writes it and keeps none of its texts.
+
+    One with a budget is composed at once, since it is small.
+
+    Files are read while the segments are iterated; the arguments are those of ``compose_prompt``.
+    """
+    index = index or user_index()
+    if request.budget is not None:
+        return _within_budget(request, index, on_start, on_done)
+    needs_texts = (
+        request.is_tier3
+        or is_summarized(request.strategy, summary_only=request.summary_only)
+        or request.is_audited  # which lines are as in the file is told by comparing them
+    )
+    files = stream_files(
+        request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done
+    )
+    stream = PromptStream(request, files)
+    if request.task is not None:
+        stream.choices, stream.missing = _scored_choices(request, index)
+    return stream
+
+
+def _within_budget(
+    request: Request,
+    index: Index,
+    on_start: Callable[[int], None] | None,
+    on_done: Callable[[int], None] | None,
+) -> Composition:
+    """Return the prompt of a request with a budget."""
+    # Ranking is another half of the program, which most runs do without.
+    from aggregate.prompt.within_budget import compose_within_budget
+
+    return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
+
+
+def _scored_choices(
+    request: Request, index: Index
+) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
+    from aggregate.prompt.ranked_files import scored_choices  # as above
+
+    return scored_choices(request, index=index)
+
+
+def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
+    """Return the body of ``## Files (Summary)``: a digest of every item (rule M-16)."""
+    segments = tuple(files_segments(_files(file_items), strategy=Strategy.SUMMARIZE))
+    return Prompt(segments[1:]).markdown
+
+
+def _files(records: Iterable[Mapping[str, Any]]) -> list[RenderedFile]:
+    return [RenderedFile.from_record(record) for record in records]

@@ -1,0 +1,263 @@
+"""The commits of the project's history: read from git once, and kept by their ids.
+
+Git is asked each time which commits there are, which is quick, and what they hold only for those that are new (I-6).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from aggregate.base.values import Missing, Redaction
+from aggregate.project.git import (
+    Head,
+    HunkContext,
+    LoggedCommit,
+    commit_ids,
+    context_rules,
+    find_head,
+    read_commits,
+    read_contexts,
+    why_no_history,
+)
+from aggregate.project.index import Kind, code_version
+from aggregate.prompt.redact_prompt import redact_words
+from aggregate.ranking import Commit, change_words, definition_name, first_line, own_words, terms_in
+
+if TYPE_CHECKING:
+    from aggregate.project.index import Index
+
+MOST_COMMITS: Final = 3_000
+"""How far back it goes: what is older tells little of the files as they are."""
+_COMMITS_OF_BLOCK: Final = 64
+"""Commits that are kept together on average: a new commit costs reading its block again, 3,000 take 47 rows."""
+_LARGEST_BLOCK: Final = 256
+_MOST_TERMS: Final = 400
+"""Of a message; longer ones hold lists and logs."""
+HISTORY_CODE: Final = (
+    "prompt.commit_history",
+    "prompt.redact_prompt",
+    "base.disk.programs",
+    "base.disk.roots",
+    "base.values.redaction",
+    "ranking.change_words",
+    "ranking.definition_lines",
+    "ranking.message_text",
+    "ranking.terms",
+    "base.redaction",
+    "project.git.git_contexts",
+    "project.git.git_log",
+    "project.git.git_patch",
+    "project.git.git_process",
+)
+"""The modules that decide on what is kept of a commit."""
+HISTORY_LIBRARIES: Final = ("re2",)
+"""What others have made of that."""
+_ALL: Final = Redaction()
+"""What is kept is for runs with whatever allowances, so it has no secrets at all."""
+_NO_COMMITS: Final = "the repository has no commit with a parent, or git cannot read its history"
+_UNREADABLE: Final = (
+    "git could not tell what the commits changed, as in a clone without the contents of the past"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CommitHistory:
+    """The newest commits of a project.
+
+    Attributes:
+        folder: Whose files they changed.
+        head: Where the history begins, ``None`` for none.
+        ids: Of the commits.
+        commits: The newest first, in the order of ``ids``.
+        missing: Why there are none, ``None`` where there are.
+    """
+
+    folder: str
+    head: Head | None
+    ids: tuple[str, ...] = ()
+    commits: tuple[Commit, ...] = ()
+    missing: Missing | None = None
+
+    def with_names(self, places: Sequence[int], *, index: "Index") -> tuple[Commit, ...]:
+        """Return all commits; those at ``places`` with the names of the definitions that they changed."""
+        if self.head is None or not places:
+            return self.commits
+        named = _read_names(self.folder, self.head, [self.ids[place] for place in places], index)
+        commits = [*self.commits]
+        for place in places:
+            commits[place] = commits[place]._replace(names=named.get(self.ids[place], ()))
+        return tuple(commits)
+
+
+def read_history(folder: str, *, index: "Index") -> CommitHistory:
+    """Return the newest commits that changed files below ``folder``; without any, it says why."""
+    reason = why_no_history(folder)
+    head = None if reason else find_head(folder)
+    ids = _kept_ids(folder, head, index) if head else ()
+    if head is None or not ids:
+        return CommitHistory(folder, None, missing=Missing("history", reason or _NO_COMMITS))
+    commits = _read_blocks(folder, head, ids, index)
+    known = [(commit_id, commits[commit_id]) for commit_id in ids if commit_id in commits]
+    if not known:
+        return CommitHistory(folder, None, missing=Missing("history", _UNREADABLE))
+    return CommitHistory(
+        folder,
+        head,
+        tuple(commit_id for commit_id, _ in known),
+        tuple(commit for _, commit in known),
+    )
+
+
+def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
+    """Return the ids of the commits: they are kept too, since git takes a tenth of a second and more to list them."""
+    if head.is_shallow:  # older ones may be fetched without a new head
+        return commit_ids(folder, head, most=MOST_COMMITS)
+    key = _key("ids", head.prefix, [head.commit])
+    (kept,) = index.get_many(_kind("commit list"), [key])
+    if kept is not None:
+        return tuple(kept.decode("ascii").split())
+    ids = commit_ids(folder, head, most=MOST_COMMITS)
+    if ids:
+        index.put_many(_kind("commit list"), [(key, " ".join(ids).encode())])
+    return ids
+
+
+def _read_blocks(folder: str, head: Head, ids: Sequence[str], index: "Index") -> dict[str, Commit]:
+    blocks = commit_blocks(ids)
+    kind = _kind("commits")
+    keys = [_key("commits", head.prefix, block) for block in blocks]
+    rows = index.get_many(kind, keys)
+    commits: dict[str, Commit] = {}
+    unknown: list[str] = []
+    for block, row in zip(blocks, rows, strict=True):
+        unpacked = () if row is None else unpack_commits(row)
+        if len(unpacked) == len(block):
+            commits.update(zip(block, unpacked, strict=True))
+        else:
+            unknown += block
+    if unknown:
+        read = read_commits(folder, unknown)
+        commits |= {commit_id: _commit(commit) for commit_id, commit in read.items()}
+    for block, key, row in zip(blocks, keys, rows, strict=True):
+        if row is None and all(commit_id in commits for commit_id in block):
+            index.put_many(kind, [(key, pack_commits([commits[name] for name in block]))])
+    return commits
+
+
+def commit_blocks(ids: Sequence[str]) -> list[Sequence[str]]:
+    """Return the commits in blocks whose ends the ids decide, so that new commits change one block only.
+
+    Of a history that is longer than what is read the last block is left out where it has no such end: it would be
+    another one with each new commit.
+    """
+    blocks: list[Sequence[str]] = []
+    start = 0
+    for place, commit_id in enumerate(ids):
+        is_end = int(commit_id[:8], 16) % _COMMITS_OF_BLOCK == 0
+        if is_end or place - start + 1 == _LARGEST_BLOCK:
+            blocks.append(ids[start : place + 1])
+            start = place + 1
+    if start < len(ids) and (len(ids) < MOST_COMMITS or not blocks):
+        blocks.append(ids[start:])
+    return blocks
+
+
+def pack_commits(commits: Sequence[Commit]) -> bytes:
+    """Return commits without names as bytes: terms between blanks, words behind a tab, paths behind NUL.
+
+    Two NULs stand between commits.
+    """
+    records = [
+        "\0".join(
+            (
+                f"{' '.join(sorted(commit.terms))}\t{' '.join(sorted(commit.change_words))}",
+                *commit.paths,
+            )
+        )
+        for commit in commits
+    ]
+    return "\0\0".join(records).encode("utf-8", "surrogatepass")
+
+
+def unpack_commits(row: bytes) -> list[Commit]:
+    """Return what ``pack_commits`` made bytes of."""
+    records = row.decode("utf-8", "surrogatepass").split("\0\0")
+    commits: list[Commit] = []
+    for record in records:
+        message, *paths = record.split("\0")
+        terms, _, words = message.partition("\t")
+        commits.append(
+            Commit(frozenset(terms.split()), tuple(paths), change_words=frozenset(words.split()))
+        )
+    return commits
+
+
+def _commit(commit: LoggedCommit) -> Commit:
+    clean = redact_words((commit.message, *commit.paths), _ALL)
+    words = own_words(clean.get(commit.message, commit.message))
+    terms = sorted(terms_in(words))
+    return Commit(
+        frozenset(terms[:_MOST_TERMS]),
+        tuple(clean.get(path, path) for path in commit.paths),
+        change_words=change_words(first_line(words)),
+    )
+
+
+def _read_names(
+    folder: str, head: Head, ids: Sequence[str], index: "Index"
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    kind = _kind("commit names")
+    keys = [_key("names", head.prefix, [commit_id]) for commit_id in ids]
+    rows = dict(zip(ids, index.get_many(kind, keys), strict=True))
+    names = {commit_id: _unpack_names(row) for commit_id, row in rows.items() if row is not None}
+    unknown = [commit_id for commit_id in ids if commit_id not in names]
+    if unknown:
+        contexts = read_contexts(folder, head, unknown)
+        read = {
+            commit_id: _names(contexts[commit_id]) for commit_id in unknown if commit_id in contexts
+        }
+        key_of = dict(zip(ids, keys, strict=True))
+        index.put_many(kind, [(key_of[name], _pack_names(read[name])) for name in read])
+        names |= read
+    return names
+
+
+def _names(contexts: Sequence[HunkContext]) -> tuple[tuple[str, str], ...]:
+    clean = redact_words((part for each in contexts for part in (each.path, each.line)), _ALL)
+    named = (
+        (clean.get(each.path, each.path), definition_name(clean.get(each.line, each.line)))
+        for each in contexts
+    )
+    return tuple(dict.fromkeys((path, name) for path, name in named if name))
+
+
+def _pack_names(names: Sequence[tuple[str, str]]) -> bytes:
+    return "\0".join(part for pair in names for part in pair).encode("utf-8", "surrogatepass")
+
+
+def _unpack_names(row: bytes) -> tuple[tuple[str, str], ...]:
+    parts = row.decode("utf-8", "surrogatepass").split("\0") if row else []
+    return tuple(zip(parts[::2], parts[1::2], strict=False))
+
+
+def _key(what: str, prefix: str, ids: Sequence[str]) -> bytes:
+    asked = "\0".join((what, prefix, *ids))
+    return sha256(asked.encode("utf-8", "surrogatepass")).digest()
+
+
+@cache
+def history_version() -> str:
+    """Return a version of all that decides on what is kept of a commit, ``""`` where it cannot be told."""
+    version = code_version(HISTORY_CODE, installed=HISTORY_LIBRARIES)
+    try:
+        rules = sha256(context_rules()).hexdigest()
+    except OSError:
+        return ""
+    return version and f"{version}:{rules[:16]}"
+
+
+@cache
+def _kind(name: str) -> Kind:
+    return Kind(name, history_version())

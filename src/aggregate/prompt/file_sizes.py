@@ -1,0 +1,231 @@
+"""How large files are, as they are and in each view."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from itertools import islice
+from struct import Struct
+from typing import Any, NamedTuple
+
+from aggregate.base.text import line_count
+from aggregate.base.tokens import count_all
+from aggregate.base.values import AS_THEY_ARE, GeneratedPolicy, View, ViewMode, ViewRequest
+from aggregate.code.syntax import LanguageKind, language_of
+from aggregate.project.files import SourceFile
+from aggregate.project.index import FileState, Index, Kind, code_version
+from aggregate.prompt.file_reading import FileReader
+from aggregate.prompt.generated_files import GeneratedFiles
+from aggregate.prompt.segment_counter import token_version
+from aggregate.prompt.selection import ResolvedFile, Selection
+from aggregate.prompt.view_index import NameTraits, view_version
+from aggregate.prompt.view_pool import render_all
+
+_FILES_AT_ONCE = 200
+"""Whose views are in memory until their tokens are counted: a megabyte or two, enough for several threads."""
+MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
+"""The views whose sizes are compared: those that need no choices of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSizes:
+    """How large a file is, as it is and in each view.
+
+    Attributes:
+        path: As the prompt shows it.
+        lines: Its lines.
+        elements: Its definitions outside of functions.
+        tokens: Its tokens in each of the views of ``MEASURED``, in their order.
+        error: Why it could not be read, ``""`` where it could.
+        problem: Why its views lack something, ``""`` where they do not.
+    """
+
+    path: str
+    lines: int
+    elements: int
+    tokens: tuple[int, ...]
+    error: str = ""
+    problem: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sizes as plain values, tokens by the view's name."""
+        tokens = {mode.value: number for mode, number in zip(MEASURED, self.tokens, strict=True)}
+        named = {
+            "path": self.path,
+            "lines": self.lines,
+            "ast_elements": self.elements,
+            "tokens": tokens,
+        }
+        told = {"error": self.error, "problem": self.problem}
+        return named | {name: sentence for name, sentence in told.items() if sentence}
+
+
+_READ_AT_ONCE = 64
+"""Files that are read before the index is asked for their sizes."""
+_ROW = Struct(f"<{2 + len(MEASURED)}Q")
+"""Lines, elements, and tokens in each view, as the index keeps them."""
+
+
+def measure_files(
+    selection: Selection,
+    *,
+    index: Index,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> list[FileSizes]:
+    """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run.
+
+    Args:
+        selection: The files.
+        index: Keeps sizes from run to run.
+        on_start: Called once with the number of views.
+        on_done: Called with the number of views that have become ready.
+    """
+    files = selection.files
+    if on_start:
+        on_start(len(files) * len(MEASURED))
+    states = index.known([file.file for file in files])
+    sizes = _known_sizes(selection, states, index)
+    if on_done:
+        on_done(len(sizes) * len(MEASURED))
+    reader = FileReader(AS_THEY_ARE, selection.generated)
+    unknown = [
+        (file, state) for file, state in zip(files, states, strict=True) if file.path not in sizes
+    ]
+    reads = _read(unknown, reader, index, selection.generated)
+    for measured in _measured(_of_new_content(reads, index, sizes, on_done), index, on_done):
+        sizes[measured.path] = measured
+    remarks = reader.remarks(files)
+    unmeasured = [
+        FileSizes(file.path, 0, 0, (0,) * len(MEASURED), file.problem) for file in remarks
+    ]
+    return [*(sizes[file.path] for file in files if file.path in sizes), *unmeasured]
+
+
+class _ReadFile(NamedTuple):
+    """A file that was read, and what its sizes are kept under."""
+
+    file: ResolvedFile
+    source: SourceFile
+    key: bytes | None
+
+
+def _known_sizes(
+    selection: Selection, states: Sequence[FileState | None], index: Index
+) -> dict[str, FileSizes]:
+    """Return the sizes of files that are as they were in an earlier run, by path."""
+    generated = selection.generated
+    known = [
+        (file, _key(file, state.content_hash, generated))
+        for file, state in zip(selection.files, states, strict=True)
+        if state and state.content_hash and not file.problem and file.path not in generated.marks
+    ]
+    rows = index.get_many(_kind(), [key for _, key in known])
+    return {
+        file.path: _unpacked(file.path, row)
+        for (file, _), row in zip(known, rows, strict=True)
+        if row
+    }
+
+
+def _read(
+    files: Iterable[tuple[ResolvedFile, FileState | None]],
+    reader: FileReader,
+    index: Index,
+    generated: GeneratedPolicy,
+) -> Iterator[_ReadFile]:
+    for file, state in files:
+        source, _, shown = reader.read_and_remember(file, state, index)
+        if shown is None:
+            continue
+        key = None
+        # What .gitattributes say may change without the content.
+        if state and source.content_hash and not source.error and file.path not in generated.marks:
+            key = _key(file, source.content_hash, generated)
+        yield _ReadFile(file, source, key)
+
+
+def _of_new_content(
+    files: Iterator[_ReadFile],
+    index: Index,
+    sizes: dict[str, FileSizes],
+    on_done: Callable[[int], None] | None,
+) -> Iterator[_ReadFile]:
+    """Yield the files whose content was never measured; the sizes of the others, such as clones', go to ``sizes``."""
+    while some_files := list(islice(files, _READ_AT_ONCE)):
+        rows = iter(index.get_many(_kind(), [read.key for read in some_files if read.key]))
+        for read in some_files:
+            row = next(rows) if read.key else None
+            if row is None:
+                yield read
+            else:
+                sizes[read.file.path] = _unpacked(read.file.path, row)
+                if on_done:
+                    on_done(len(MEASURED))
+
+
+def _measured(
+    files: Iterator[_ReadFile], index: Index, on_done: Callable[[int], None] | None
+) -> Iterator[FileSizes]:
+    """Yield the sizes of files, whose views are made and counted."""
+    waiting: deque[_ReadFile] = deque()
+
+    def requests() -> Iterator[ViewRequest]:
+        for read in files:
+            waiting.append(read)
+            for mode in MEASURED:
+                yield ViewRequest(read.file.path, read.source.text, mode)
+
+    views = render_all(requests(), on_done=on_done)
+    while some_views := list(islice(views, _FILES_AT_ONCE * len(MEASURED))):
+        counts = iter(count_all([_text(view) for view in some_views]))
+        for start in range(0, len(some_views), len(MEASURED)):
+            read, views_of_it = waiting.popleft(), some_views[start : start + len(MEASURED)]
+            sizes = _sizes(read, views_of_it, tuple(islice(counts, len(MEASURED))))
+            # What took too long on a busy machine is tried again in the next run.
+            is_sound = all(isinstance(view, View) and not view.problems for view in views_of_it)
+            if read.key and is_sound:
+                index.put_many(_kind(), [(read.key, _packed(sizes))])
+            yield sizes
+
+
+def _sizes(read: _ReadFile, views: Sequence[View | str], tokens: tuple[int, ...]) -> FileSizes:
+    path, text, error = read.file.path, read.source.text, read.source.error
+    elements = _elements(path, text, views[MEASURED.index(ViewMode.OUTLINE)])
+    tokens = (0,) * len(tokens) if error else tokens
+    problems = (problem for view in views if isinstance(view, View) for problem in view.problems)
+    return FileSizes(path, line_count(text), elements, tokens, error, next(problems, ""))
+
+
+def _text(view: View | str) -> str:
+    return view.text if isinstance(view, View) else view
+
+
+def _packed(sizes: FileSizes) -> bytes:
+    return _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens)
+
+
+def _unpacked(path: str, row: bytes) -> FileSizes:
+    lines, elements, *tokens = _ROW.unpack(row)
+    return FileSizes(path, lines, elements, tuple(tokens))
+
+
+def _key(file: ResolvedFile, content_hash: bytes, generated: GeneratedPolicy) -> bytes:
+    """Return what a file's sizes are kept under: its path tells of its language, and whether it counts as generated."""
+    view = GeneratedFiles(generated).policy_for(file)
+    asked = "\0".join((*NameTraits.of(file.path), view.value))
+    return sha256(content_hash + asked.encode("utf-8", "surrogatepass")).digest()
+
+
+@cache
+def _kind() -> Kind:
+    versions = view_version(), token_version(), code_version(("prompt.file_sizes",))
+    return Kind("sizes", ":".join(versions) if all(versions) else "")
+
+
+def _elements(path: str, text: str, outline: View | str) -> int:
+    """Return how many definitions an outline shows: it has a row, and so a span, for each."""
+    language = language_of(path, text)
+    is_code = language is not None and language.kind is LanguageKind.CODE
+    return len(outline.spans) if is_code and isinstance(outline, View) else 0

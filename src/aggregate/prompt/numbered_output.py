@@ -1,0 +1,139 @@
+"""Numbered output files: each prompt gets the next free number, whole or not at all."""
+
+import glob
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+from aggregate.base.disk import TEMPORARY_SUFFIX, confined, temporary_name, write_to_free
+from aggregate.base.errors import OutputError
+from aggregate.base.monitor import get_monitor
+
+_LEFTOVER_SECONDS = 3600
+"""No run writes one prompt for an hour: what is older was left by a run that was killed."""
+
+
+def is_output(name: str, namespace: str) -> bool:
+    """Tell whether a file of this name is a prompt of ``namespace``, or what a run writes beside one."""
+    numbered = r"_[0-9]+(?:\.reply)?\.md|_[0-9]+\.(?:chain|audit)\.json"
+    temporary = rf"(?:_[0-9]+\.(?:chain|audit)\.json)?-[0-9a-f]+{re.escape(TEMPORARY_SUFFIX)}"
+    return bool(re.fullmatch(rf"\.*{re.escape(namespace)}(?:{numbered}|{temporary})", name))
+
+
+def find_next_increment(output_dir: Path, namespace: str) -> int:
+    """Return the number for the next output: one above the highest in use, ``1`` where there is none (rule M-1)."""
+    return max((number for number, _ in numbered_files(output_dir, namespace)), default=0) + 1
+
+
+def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
+    """Return the outputs in ``output_dir`` with their numbers, lowest first; a missing folder has none."""
+    pattern = re.compile(rf"{re.escape(namespace)}_([0-9]+)\.md")
+    try:
+        entries = list(os.scandir(output_dir))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    files: list[tuple[int, Path]] = []
+    for entry in entries:
+        match = pattern.fullmatch(entry.name)
+        if match and not entry.is_dir():
+            files.append((int(match[1]), Path(entry.path)))
+    return sorted(files)
+
+
+@get_monitor().scope("write_numbered")
+def write_numbered(
+    output_dir: Path, namespace: str, text: str | Iterable[bytes], *, project: Path | None = None
+) -> Path:
+    """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md``, the next free number; return its path.
+
+    No two runs share a number, no file is overwritten, and a kill at any moment leaves no torn output. The disk is not
+    waited for: after a power failure the newest prompt may be missing, and a run makes it again. The file, and folders
+    that are made for it, are for the user alone.
+
+    Args:
+        output_dir: The folder.
+        namespace: First part of the name.
+        text: What is written: a text, or pieces of UTF-8, which may be made while they are written.
+        project: The folder that ``output_dir`` must lie in, links resolved; by default it may lie anywhere.
+
+    Raises:
+        OutputError: The folder or file cannot be written or lies outside, or the namespace is no file name.
+    """
+    confined(output_dir, project)
+    # On Windows a colon names a drive or a stream of a file: what is a plain name here would lead elsewhere there.
+    if not namespace or re.search(r"[/\\\0:]", namespace):
+        raise OutputError(
+            f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word"
+        )
+    pieces = (text.encode(),) if isinstance(text, str) else text
+    try:
+        paths = _free_paths(output_dir, namespace)
+        path = write_to_free(paths, pieces, temporary_name(output_dir, namespace), within=project)
+    except OSError as error:
+        raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
+    _forget_namesake(path)
+    return path
+
+
+def _forget_namesake(prompt: Path) -> None:
+    """Delete records beside a new prompt: they tell of one that is gone, or somebody else has put them there."""
+    for record in (request_log_path(prompt), audit_path(prompt)):
+        with suppress(OSError):  # such as a folder in the way, which holds no record either
+            record.unlink(missing_ok=True)
+
+
+def prune_outputs(
+    output_dir: Path, namespace: str, *, keep: int, project: Path | None = None
+) -> list[Path]:
+    """Delete all but the ``keep`` highest-numbered outputs, with all that lies beside them; return what was deleted.
+
+    What a killed run left half written, under a temporary name, goes too once it is an hour old. Of a link the link
+    itself is deleted.
+
+    Raises:
+        OutputError: A file cannot be deleted, or ``output_dir`` lies outside of ``project``.
+    """
+    confined(output_dir, project)
+    files = [path for _, path in numbered_files(output_dir, namespace)]
+    old = files[: max(len(files) - keep, 0)] + _leftovers(output_dir, namespace)
+    for path in old:
+        try:
+            path.unlink(missing_ok=True)
+            request_log_path(path).unlink(missing_ok=True)
+            reply_path(path).unlink(missing_ok=True)
+            audit_path(path).unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
+    return old
+
+
+def request_log_path(prompt: Path) -> Path:
+    """Return where the record of a numbered prompt lies: ``.<name>.chain.json`` beside it."""
+    return prompt.with_name(f".{prompt.stem}.chain.json")
+
+
+def audit_path(prompt: Path) -> Path:
+    """Return where the audit of a numbered prompt lies: ``.<name>.audit.json`` beside it (rule A-1)."""
+    return prompt.with_name(f".{prompt.stem}.audit.json")
+
+
+def reply_path(prompt: Path) -> Path:
+    """Return where the answer to a numbered prompt lies: ``<name>.reply.md`` beside it."""
+    return prompt.with_name(f"{prompt.stem}.reply.md")
+
+
+def _leftovers(output_dir: Path, namespace: str) -> list[Path]:
+    names = sorted(output_dir.glob(f".{glob.escape(namespace)}-*{TEMPORARY_SUFFIX}"))
+    return [path for path in names if path.lstat().st_mtime < time.time() - _LEFTOVER_SECONDS]
+
+
+def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
+    """Yield the next names; that of an answer whose prompt is gone stays taken."""
+    for number in count(find_next_increment(output_dir, namespace)):
+        path = output_dir / f"{namespace}_{number:03d}.md"
+        if not os.path.lexists(reply_path(path)):
+            yield path

@@ -1,0 +1,338 @@
+"""From a project's configuration to what is asked of the pipeline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aggregate.base.disk import guard_project, project_root, real_path
+from aggregate.base.errors import ConfigError
+from aggregate.base.text import did_you_mean, short_list
+from aggregate.base.values import (
+    CACHE_DIR,
+    Entry,
+    FileItem,
+    GeneratedView,
+    Place,
+    Redaction,
+    Scope,
+    Task,
+)
+from aggregate.project.configuration import (
+    BEADS_MODE,
+    Config,
+    PersonaTable,
+    Project,
+    RedactionTable,
+    global_config_path,
+    is_trusted,
+    load_config,
+    user_config,
+    validate,
+)
+from aggregate.project.history import discussion_name
+from aggregate.prompt.asking import (
+    ALL_FILES,
+    AskedBudget,
+    AskedTask,
+    budget_of,
+    places_of,
+    task_of,
+    whole_files,
+)
+from aggregate.prompt.discussions import DiscussionTurns, check_within, discussion_turns
+from aggregate.prompt.focus import FOCUS_TIER
+from aggregate.prompt.layout import Strategy
+from aggregate.prompt.request import Request, namespace_of
+
+if TYPE_CHECKING:
+    from aggregate.base.values import ContextPreset
+    from aggregate.project.presets import ContextPresetManager
+
+_CANNOT_SWITCH_OFF = (
+    "redaction.send: a project cannot switch it off, secrets are replaced in what is sent: set it in your own "
+    "configuration, or use --no-redact"
+)
+
+
+def open_project(
+    config: Mapping[str, Any] | Project | str | Path,
+    *,
+    allow_outside: bool | None = None,
+    allow_secrets: bool | None = None,
+) -> Project:
+    """Return ``config`` as a validated project.
+
+    Args:
+        config: A mapping, a loaded project, or the path of a ``manual_slop.toml``.
+        allow_outside: Whether files outside the project may be read. By default a mapping decides itself, while what a
+            file asks for must lie in the project, unless the user trusts it.
+        allow_secrets: The same of files that look like secrets, which trust does not cover.
+
+    Raises:
+        ConfigError: It cannot be used.
+    """
+    if isinstance(config, Project):
+        project = config
+    else:
+        project = (
+            load_config(Path(config))
+            if isinstance(config, str | Path)
+            else Project(validate(config), Path())
+        )
+    for folder in ("", project.config.files.base_dir):
+        guard_project(project.folder / folder)
+    if "trust" in project.config.model_fields_set and not is_users_own(project.path):
+        path = str(project.path) if project.path else None
+        raise ConfigError(
+            "[trust] belongs into your own configuration: see aggregate trust",
+            path=path,
+            key="trust",
+        )
+    if allow_outside is not None:
+        project = replace(project, allow_outside=allow_outside)
+    return project if allow_secrets is None else replace(project, allow_secrets=allow_secrets)
+
+
+def scope_of(project: Project) -> Scope:
+    """Return which files a project may read.
+
+    Raises:
+        ConfigError: The user's own configuration cannot be used.
+    """
+    root = project_root(project.folder)
+    outside, secrets = project.allow_outside, project.allow_secrets
+    is_mapping = project.path is None
+    return Scope(
+        root,
+        allow_outside=is_mapping or is_trusted(root) if outside is None else outside,
+        allow_secrets=is_mapping if secrets is None else secrets,
+    )
+
+
+def request_for(
+    project: Project,
+    *,
+    strategy: str | None = None,
+    preset: str | None = None,
+    focus_files: Sequence[str | Path | Place] = (),
+    tier: int | None = None,
+    with_history: bool = True,
+    generated: str | None = None,
+    task: AskedTask | None = None,
+    budget: AskedBudget | None = None,
+    window: int | None = None,
+    answer: int = 0,
+    discussion: str | None = None,
+    is_new: bool = False,
+    sending: bool = False,
+    redact: bool | None = None,
+) -> Request:
+    """Return what a project's configuration asks for; a preset replaces its files and screenshots.
+
+    With a task or a budget and no files in the configuration it is about all files that git would take (rule T-6).
+
+    Args:
+        project: Whose configuration.
+        strategy: Which Files section; by default the configuration's.
+        preset: The name of a context preset; by default the active one, if any.
+        focus_files: With a task or a budget files, or lines of them, to show in any case, from which ranking starts;
+            else, and for tier 3, files to show in full in a Tier 3 prompt (rule T-2).
+        tier: ``3`` for a Tier 3 prompt.
+        with_history: Whether the discussion is part of it.
+        generated: What is shown of generated files; by default what ``[files] generated`` says.
+        task: What the prompt is for; by default what ``[task] text`` says.
+        budget: The most tokens that it may have: ``32000``, ``"32k"``, ``"auto"``; by default what the preset says,
+            then ``[budget]``.
+        window: Tokens of the model's context window, which ``"auto"`` asks for; ``None`` where no model is named.
+        answer: Tokens that the model may write, which ``"auto"`` leaves free.
+        discussion: The name of the discussion, ``""`` for the one without; by default that one if it is configured, and
+            ``"none"`` for no turns at all.
+        is_new: Whether there need be no discussion of this name yet.
+        sending: Whether the prompt leaves the machine.
+        redact: Whether secrets are replaced; by default as ``redaction_for`` says.
+
+    Raises:
+        ConfigError: The history's file cannot be used, there is no such discussion, or the budget is none.
+        PresetError: There is no such preset.
+        ScopeError: The configuration or the history's file is a link to elsewhere.
+    """
+    scope = scope_of(project)
+    check_within(project.path, scope)
+    config, folder = project.config, project.folder
+    name = config.project.name or folder.resolve().name
+    base_dir = folder / config.files.base_dir
+    applied = _applied_preset(project, preset)
+    entries, screenshots = _listed(config, applied)
+    task = task_of(task, config.task)
+    budget = budget_of(
+        budget,
+        config.budget,
+        preset=applied.budget if applied else None,
+        tier=tier,
+        window=window,
+        answer=answer,
+    )
+    is_asked = task is not None or budget is not None
+    if is_asked and not entries and applied is None:
+        entries = (Entry(FileItem(ALL_FILES)),)
+    name_of_discussion = discussion_name(discussion or "")
+    turns = DiscussionTurns()
+    if with_history:
+        asked = None if discussion is None else name_of_discussion
+        turns = discussion_turns(project, asked, scope=scope, is_new=is_new)
+    places = places_of((*focus_files, *(task.focus if task else ())), base_dir)
+    if is_asked and places:
+        task = replace(task or Task(), focus=places)
+    return Request(
+        base_dir=base_dir,
+        entries=entries,
+        exclude=tuple(config.files.exclude),
+        screenshot_dir=folder / config.screenshots.base_dir,
+        screenshots=screenshots,
+        shown_from=folder,
+        history=turns.all,
+        strategy=Strategy.parse(strategy or config.project.aggregation_strategy),
+        summary_only=config.project.summary_only,
+        beads=config.project.execution_mode == BEADS_MODE,
+        output_dir=folder / config.output.output_dir,
+        namespace=config.output.namespace or namespace_of(name),
+        focus_files=whole_files(places) if tier == FOCUS_TIER or not is_asked else (),
+        tier=tier,
+        scope=scope,
+        redaction=redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact),
+        doubts=_doubts(config, strategy or config.project.aggregation_strategy),
+        generated=GeneratedView(generated or config.files.generated),
+        task=task,
+        budget=budget,
+        results_dir=folder / CACHE_DIR,
+        discussion=name_of_discussion,
+        continues=turns.continues,
+    )
+
+
+def _applied_preset(project: Project, name: str | None) -> "ContextPreset | None":
+    """Return the preset of this name, by default the active one; ``None`` where there is none.
+
+    Raises:
+        PresetError: There is no such preset.
+    """
+    name = name or project.config.project.active_preset
+    return find_preset(project, name) if name else None
+
+
+def _listed(
+    config: Config, applied: "ContextPreset | None"
+) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """Return the files and the screenshots that a preset lists, or else the configuration."""
+    if applied is not None:
+        return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
+    entries = (
+        Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths
+    )
+    return tuple(entries), tuple(config.screenshots.paths)
+
+
+def find_persona(project: Project, name: str) -> PersonaTable:
+    """Return a persona of the project, or else of all projects; an empty one for no name.
+
+    Raises:
+        ConfigError: There is no such persona.
+    """
+    if not name:
+        return PersonaTable()
+    personas = {**shared_personas(), **project.config.personas}
+    if name not in personas:
+        known = (
+            f"known are {short_list(sorted(personas))}"
+            if personas
+            else f"write a table [personas.{name}]"
+        )
+        path = str(project.path) if project.path else None
+        raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
+    return personas[name]
+
+
+def shared_personas() -> Mapping[str, PersonaTable]:
+    """Return the personas of all projects, which the user has written.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+    """
+    return user_config().personas
+
+
+def is_users_own(path: Path | None) -> bool:
+    """Tell whether a configuration is the user's own one, which no project can have written."""
+    return path is not None and real_path(path) == real_path(global_config_path())
+
+
+def redaction_for(
+    project: Project | None = None,
+    *,
+    sending: bool = False,
+    is_asked: bool = False,
+    wanted: bool | None = None,
+) -> Redaction:
+    """Return what is a secret, and whether it is replaced: in what is sent, or is for a task or a budget.
+
+    A project's own file can switch it on for any other ``run`` and allow values by their hash, which nobody can write
+    who does not know them. Only the user can switch it off for what is sent.
+
+    Args:
+        project: Whose configuration is asked beside the user's own.
+        sending: Whether the prompt leaves the machine.
+        is_asked: Whether there is a task or a budget.
+        wanted: What the user says for this one run, before any configuration.
+
+    Raises:
+        ConfigError: The user's own configuration cannot be used.
+    """
+    own = user_config().redaction
+    theirs = project.config.redaction if project else RedactionTable()
+    if wanted is None:
+        wanted = own.send if sending else is_asked or own.run or theirs.run
+    return Redaction(frozenset(own.allow) | frozenset(theirs.allow), replaces=wanted)
+
+
+def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
+    """Return a sentence for each word that names nothing, and for what a project cannot decide.
+
+    Words that name nothing are taken as the usual ones (rule M-30).
+    """
+    words = {
+        "aggregation_strategy": (strategy, [known.value for known in Strategy], Strategy.AUTO),
+        "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
+    }
+    doubts = [
+        f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {did_you_mean(word, known)}"
+        for key, (word, known, usual) in words.items()
+        if word not in ("", *known)
+    ]
+    if not config.redaction.send:
+        doubts.append(_CANNOT_SWITCH_OFF)
+    return tuple(doubts)
+
+
+def find_preset(project: Project, name: str) -> "ContextPreset":
+    """Return a context preset as the project's configuration holds it, or else of all projects.
+
+    Raises:
+        PresetError: There is no such preset.
+        ConfigError: The file of all projects cannot be used.
+    """
+    table = project.config.context_presets.get(name)
+    if table is None:
+        return presets_of(project).get(name)
+    from aggregate.project.presets import preset_of_table  # its library takes 10 ms
+
+    return preset_of_table(name, table.model_dump())
+
+
+def presets_of(project: Project) -> "ContextPresetManager":
+    """Return the context presets of a project and of the user."""
+    # Its library takes 10 ms, few projects have presets.
+    from aggregate.project.presets import ContextPresetManager
+
+    path = project.path or project.folder / "manual_slop.toml"
+    return ContextPresetManager(path, global_config_path())

@@ -1,0 +1,215 @@
+"""Secrets in what a prompt is made of: replaced where that is read, told of in one line."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any, Final
+
+from aggregate.base.redaction import redact
+from aggregate.base.values import ALLOWED_LINE, Entry, Finding, Redaction, Section, Segment
+from aggregate.project.files import SourceFile
+from aggregate.prompt.selection import MOST_NAMED, ResolvedFile, Selection
+
+if TYPE_CHECKING:
+    from aggregate.code.anchors import Resolution
+
+_LABELS: Final = ("tag", "comment")
+"""What is said of a slice."""
+_MOST_PLACES: Final = 10
+"""Files and sections that the line about secrets names: as many as fit into a few rows of a terminal."""
+
+
+class FoundSecrets:
+    """The secrets in the parts of a prompt, and the line that tells of them.
+
+    Args:
+        redaction: What is a secret, and whether it is replaced.
+    """
+
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
+        self._by_place: dict[str, list[Finding]] = {}
+        self._files: set[str] = set()
+
+    def note_file(self, path: str, secrets: Sequence[Finding]) -> None:
+        """Note what was found in a file: it is replaced, or else looked for in what the prompt shows of the file."""
+        if self._redaction.replaces:
+            self._note(path, secrets)
+        elif secrets:
+            self._files.add(path)
+
+    def shown_segment(self, segment: Segment) -> Segment:
+        """Return a segment as a prompt shows it, and note its secrets; its source may have one too."""
+        if segment.section is Section.FILES:  # searched when they were read
+            if segment.source in self._files:
+                self.shown(segment.text, segment.source)
+            return segment
+        source = redact_words([segment.source], self._redaction).get(segment.source, segment.source)
+        text = self.shown(segment.text, source or segment.section.value)
+        return replace(segment, text=text, source=source)
+
+    def shown(self, text: str, place: str) -> str:
+        """Return a text as a prompt shows it, and note its secrets."""
+        result = redact(text, self._redaction)
+        self._note(place, result.findings)
+        return result.text if self._redaction.replaces else text
+
+    def _note(self, place: str, findings: Sequence[Finding]) -> None:
+        if findings:
+            self._by_place.setdefault(place, []).extend(findings)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence: how many there are, where, and how they are kept, or replaced; none where there are none."""
+        findings = list(chain(*self._by_place.values()))
+        if not findings:
+            return ()
+        number = f"{len(findings):,} secret{'s' if len(findings) > 1 else ''}"
+        places = [self._named(*found) for found in self._by_place.items()]
+        if len(places) > _MOST_PLACES:
+            places[_MOST_PLACES:] = [f"{len(places) - _MOST_PLACES:,} more places"]
+        where = ", ".join(places)
+        if not self._redaction.replaces:
+            return (f"{number} not replaced in {where}: --redact replaces them",)
+        digests = list(dict.fromkeys(found.digest for found in findings if found.digest))
+        allow = ", ".join(f'"{digest}"' for digest in digests[:MOST_NAMED])
+        by_hash = f"allow = [{allow}] under [redaction], or " if allow else ""
+        comment = f"a comment with {ALLOWED_LINE} on its line"
+        return (
+            f"{number} replaced in {where}: --no-redact keeps all, {by_hash}{comment} keeps one",
+        )
+
+    def _named(self, place: str, findings: Sequence[Finding]) -> str:
+        """Return a place with what was found; what is not replaced has no line, since a view has other ones."""
+        rules = ", ".join(dict.fromkeys(found.rule for found in findings[:MOST_NAMED]))
+        line = f":{findings[0].line}" if self._redaction.replaces else ""
+        more = f" and {len(findings) - 1:,} more" if len(findings) > 1 else ""
+        return f"{place}{line}{more} ({rules})"
+
+
+def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
+    """Return ``text`` as it is shown, and what is told of its secrets."""
+    found = FoundSecrets(redaction)
+    return found.shown(text, place), found.warnings
+
+
+def redact_file(
+    file: ResolvedFile, source: SourceFile, redaction: Redaction
+) -> tuple[ResolvedFile, SourceFile, SourceFile]:
+    """Replace the secrets in a text, before anything is made of it: none can show what its text does not hold.
+
+    Returns:
+        The file and its text as they are shown, and the text without secrets, which alone may be kept for later runs.
+        Slices of a text that has changed are taken by their lines. The hash of one that holds secrets, or what only
+        the user's settings make none, is gone: what is kept by it is true whatever anybody allows.
+    """
+    result = redact(source.text, redaction)
+    if not result.findings and not result.has_allowed:
+        return file, source, source
+    source = replace(source, content_hash=b"", secrets=result.findings)
+    changed = _changed_lines(source.text, result.text)
+    clean = replace(source, text=result.text, redacted=changed)
+    if not (redaction.replaces and changed):
+        return file, source, clean
+    return _with_fixed_slices(file, source.text), clean, clean
+
+
+def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str]:
+    """Return those of some texts that hold secrets, with what is shown in their place; nothing where all are shown."""
+    texts = list(dict.fromkeys(words)) if redaction.replaces else []
+    if not redact("\n".join(texts), redaction).findings:
+        return {}
+    # Each by itself, so that its placeholder does not depend on the others.
+    clean = {text: redact(text, redaction).text for text in texts}
+    return {text: shown for text, shown in clean.items() if text != shown}
+
+
+def redact_names(selection: Selection, redaction: Redaction) -> Selection:
+    """Return a selection without secrets in what is said of its files: their names, the entries, and their slices.
+
+    Of files that would have the same name all but the first one get a number.
+    """
+    clean = redact_words(_said_of(selection), redaction)
+    if not clean:
+        return selection
+    files = selection.files
+    entries = {id(file.entry): _with_words(file.entry, clean) for file in files}
+    taken = {file.path for file in files if file.path not in clean}
+    return replace(
+        selection,
+        files=tuple(
+            file._replace(
+                path=_free_name(clean[file.path], taken) if file.path in clean else file.path,
+                entry=entries[id(file.entry)],
+                problem=clean.get(file.problem, file.problem),
+                details=tuple(clean.get(line, line) for line in file.details),
+            )
+            for file in files
+        ),
+        skipped=tuple(
+            (clean.get(path, path), clean.get(reason, reason)) for path, reason in selection.skipped
+        ),
+    )
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    names = chain([name], (f"{name} ({number})" for number in count(2)))
+    free = next(name for name in names if name not in taken)
+    taken.add(free)
+    return free
+
+
+def _said_of(selection: Selection) -> Iterator[str]:
+    """Yield all that others say of the files; of a glob's, which share an entry, one after another."""
+    last = None
+    for file in selection.files:
+        yield from (file.path, file.problem, *file.details)
+        if file.entry is not last:
+            last = file.entry
+            yield last.item.path
+            slices = last.item.custom_slices
+            yield from (str(piece.get(key) or "") for piece in slices for key in _LABELS)
+    yield from chain(*selection.skipped)
+
+
+def _with_words(entry: Entry, clean: Mapping[str, str]) -> Entry:
+    item = entry.item
+    slices = [dict(piece) for piece in item.custom_slices]
+    for piece in slices:
+        labels = {key: str(piece.get(key) or "") for key in _LABELS}
+        piece |= {key: clean[label] for key, label in labels.items() if label in clean}
+    path = clean.get(item.path, item.path)
+    return replace(entry, item=replace(item, path=path, custom_slices=slices))
+
+
+def _changed_lines(before: str, after: str) -> tuple[tuple[int, int], ...]:
+    """Return the runs of lines that differ in two texts of as many lines."""
+    runs: list[tuple[int, int]] = []
+    pairs = zip(before.split("\n"), after.split("\n"), strict=True)
+    for number, (old, new) in enumerate(pairs, start=1):
+        if old == new:
+            continue
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return tuple(runs)
+
+
+def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
+    """Return the file with its slices resolved in the text on disk: the redacted one has the same lines."""
+    item = file.item
+    if not item.custom_slices:
+        return file
+    from aggregate.code.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
+
+    places = FuzzyAnchor.resolve_all(item.custom_slices, text)
+    slices = [_fixed(piece, lines) for piece, lines in zip(item.custom_slices, places, strict=True)]
+    return file.with_slices(slices)
+
+
+def _fixed(piece: Mapping[str, Any], lines: "Resolution") -> dict[str, Any]:
+    if not lines.found:
+        return dict(piece)
+    labels = {key: piece.get(key) for key in _LABELS}
+    return {**labels, "start_line": lines.start_line, "end_line": lines.end_line}

@@ -1,0 +1,32 @@
+"""The sections of a prompt: one function each, from data to segments."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.prompt.sections.changed_files import (
+        changed_heading,
+        changed_segment,
+        changed_since_heading,
+        diff_segment,
+        gone_segment,
+        is_told,
+        told_lines,
+    )
+    from aggregate.prompt.sections.discussion import (
+        build_discussion_section,
+        excerpt_turn,
+    )
+    from aggregate.prompt.sections.older_blocks import shown_in_older
+    from aggregate.prompt.sections.subagent_results import Results, one_line, results_segments
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "changed_files": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told told_lines",
+            "discussion": "build_discussion_section excerpt_turn",
+            "older_blocks": "shown_in_older",
+            "subagent_results": "Results one_line results_segments",
+        },
+    )

@@ -1,0 +1,116 @@
+"""The section of beads: what is done in one line, what is open as a list.
+
+A bead's text is written by anyone. So each bullet begins with a word of ours, titles are put on one line, and a
+description of several lines stands in a fence inside its bullet: nothing in it can be taken for a heading or a bullet
+of this section.
+"""
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+from aggregate.base.text import fence, heading_text
+from aggregate.base.values import Bead, Board
+from aggregate.project.beads import Standing, assess, completion_order, hidden
+
+HEADING = "## Beads Mode: Progress Track"
+_MAX_WARNINGS = 10
+"""A file of a thousand broken lines has a warning for each; ten tell what is wrong."""
+_INDENT = "  "
+_STATUS = {
+    "open": "",
+    "in_progress": "in progress",
+    "blocked": "blocked",
+    "deferred": "deferred",
+    "hooked": "hooked",
+}
+
+
+def beads_section(board: Board | None, *, now: datetime) -> str:
+    """Render ``board``: its source, its warnings, completed beads as one list, the others as bullets (rule M-52).
+
+    The bytes depend on ``now`` only where a ``defer_until`` lies before or after it. ``None`` or a board with neither
+    beads nor warnings is ``""``.
+    """
+    if board is None or not (board.beads or board.warnings):
+        return ""
+    completed = completion_order([bead for bead in board.beads if hidden(bead) is None])
+    active = [
+        standing for standing in assess(board.beads, now=now) if hidden(standing.bead) is None
+    ]
+    blocks = [HEADING]
+    if board.source:
+        blocks.append(_source(board, completed, active))
+    blocks += _warnings(board.warnings)
+    if completed:
+        blocks.append("Completed: " + ", ".join(map(_name, completed)))
+    if active:
+        blocks.append("\n".join(map(_bullet, active)))
+    return "\n\n".join(blocks)
+
+
+def _source(board: Board, completed: Sequence[Bead], active: Sequence[Standing]) -> str:
+    """Return where the beads come from, how many there are, and how many are not shown and why."""
+    ready = sum(standing.ready for standing in active)
+    line = (
+        f"Source: {_one_line(board.source)}. Completed: {len(completed)}. "
+        f"Active: {len(active)}, {ready} of them ready."
+    )
+    reasons = Counter(str(reason) for bead in board.beads if (reason := hidden(bead)))
+    if board.deleted:
+        reasons["deleted"] = board.deleted
+    left_out = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+    return f"{line} Not shown: {left_out}." if left_out else line
+
+
+def _warnings(warnings: Sequence[str]) -> list[str]:
+    more = len(warnings) - _MAX_WARNINGS
+    lines = [f"Warning: {_one_line(warning)}" for warning in warnings[:_MAX_WARNINGS]]
+    return [*lines, f"Warning: {more} more of this kind."] if more > 0 else lines
+
+
+def _bullet(standing: Standing) -> str:
+    """Return one bead as ``- mark, P1 type: title (id)`` with its description below."""
+    bead = standing.bead
+    head = f"- {_mark(standing)}, P{bead.priority} {_one_line(bead.issue_type)}: {_name(bead)}"
+    lines = [_line(line) for line in bead.description.strip().splitlines()]
+    if not lines:
+        return head
+    text = (
+        f"Description: {lines[0]}"
+        if len(lines) == 1
+        else "Description:\n" + fence("\n".join(lines))
+    )
+    return f"{head}\n{textwrap.indent(text, _INDENT)}"
+
+
+def _mark(standing: Standing) -> str:
+    """Return what keeps the bead from being worked on, or ``ready``; always begins with a word of ours."""
+    if standing.ready:
+        return "ready"
+    bead = standing.bead
+    until = (
+        f" until {bead.defer_until:%Y-%m-%d %H:%M} UTC" if bead.defer_until else " with its parent"
+    )
+    # By status: what is known of the blockers or the date stands in place of the bare status.
+    reasons = {bead.status: _STATUS.get(bead.status, f"status {_one_line(bead.status)}")}
+    if standing.blockers:
+        reasons["blocked"] = "blocked by " + ", ".join(map(_one_line, standing.blockers))
+    if standing.deferred:
+        reasons["deferred"] = f"deferred{until}"
+    return ", ".join(filter(None, reasons.values())) or "open"
+
+
+def _name(bead: Bead) -> str:
+    return f"{_one_line(bead.title) or '(untitled)'} ({_one_line(bead.id)})"
+
+
+def _one_line(text: str) -> str:
+    """Return ``text`` on one line: runs of white space become a space, other control characters are escaped."""
+    return heading_text(" ".join(text.split()))
+
+
+def _line(text: str) -> str:
+    """Return a line of a description with its control characters escaped; tabs stay."""
+    return "\t".join(map(heading_text, text.rstrip().split("\t")))

@@ -1,0 +1,158 @@
+"""The Files section of a Tier 3 worker: its focus files in full, the rest by structure."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from aggregate.base.values import (
+    FileRow,
+    RenderedFile,
+    Section,
+    Segment,
+    Stability,
+    ViewMode,
+    ViewRequest,
+)
+from aggregate.code.syntax import fence_tag, language_of
+from aggregate.prompt.focus import FOCUS_TIER, FocusIndex, is_named, named_paths
+from aggregate.prompt.sections.files import (
+    FILES_TIER3,
+    file_block,
+    file_segment,
+    rendered_segment,
+    view_segment,
+)
+from aggregate.prompt.view_pool import render_all
+
+_CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
+_BY_SIZE = (ViewMode.SUMMARY, ViewMode.OUTLINE, ViewMode.SKELETON)
+"""Views that may be smaller than those above, the smallest first."""
+
+
+def tier3_segments(
+    files: Iterable[RenderedFile], focus_files: Sequence[str]
+) -> tuple[Segment, ...]:
+    """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
+
+    Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode;
+    files named as focus also where they are excluded or not aggregated (rule M-X8). Of the others,
+    files with slices are shown by these, found again, Python by its skeleton, C and C++ by their
+    outline, everything else as it was rendered.
+    """
+    return Tier3Files(files).section(focus_files)
+
+
+class Tier3Files:
+    """The files of many Tier 3 prompts: whoever has which of them in focus, each is rendered once.
+
+    Args:
+        files: In the order of the prompts.
+        as_rendered: Whether each file's content is still the view that ``render_files`` made of its source: where a
+            prompt shows the same view, or that view is smaller than the one by structure, it is shown as it is.
+            Records that others have written may hold anything.
+        finish: Applied to segments when they are made: it returns as many, to be shown instead.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[RenderedFile],
+        *,
+        as_rendered: bool = False,
+        finish: Callable[[Sequence[Segment]], Sequence[Segment]] = lambda segments: segments,
+    ) -> None:
+        self._files = tuple(files)
+        self._as_rendered = as_rendered
+        self._finish = finish
+        self._index = FocusIndex((file.path, file.entry) for file in self._files)
+        # By their places in ``_files``.
+        self._raw: dict[int, Segment] = {}
+        self._context: dict[int, Segment] = {}
+
+    def named(self, focus: str) -> list[RenderedFile]:
+        """Return the files that ``focus`` names, in order; those that ``is_focus`` holds for."""
+        return [self._files[place] for place in self._index.places(focus)]
+
+    def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
+        """Return the section of one prompt, as ``tier3_segments`` does; ``()`` where no file is in it."""
+        focused = {place for focus in focus_files for place in self._index.places(focus)}
+        raw = {place for place, file in enumerate(self._files) if _is_always_raw(file)} | focused
+        context = [
+            place
+            for place, file in enumerate(self._files)
+            if place not in raw and file.auto_aggregate
+        ]
+        self._make_raw(sorted(raw - self._raw.keys()))
+        self._make_context([place for place in context if place not in self._context])
+        in_prompt = sorted([*raw, *context])
+        segments = [
+            self._raw[place] if place in raw else self._context[place] for place in in_prompt
+        ]
+        title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
+        return (title, *segments) if segments else ()
+
+    def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
+        """Return the files that ``focus_files`` name as they are, by their paths, in order."""
+        places = sorted({place for focus in focus_files for place in self._index.places(focus)})
+        self._make_raw([place for place in places if place not in self._raw])
+        return {self._files[place].path: self._raw[place] for place in places}
+
+    def _make_raw(self, places: Sequence[int]) -> None:
+        files = [self._files[place] for place in places]
+        segments = [_raw_segment(file) for file in files]
+        self._raw.update(zip(places, self._finish(segments), strict=True))
+
+    def _make_context(self, places: Sequence[int]) -> None:
+        files = [self._files[place] for place in places]
+        requests = [_context_request(file, as_rendered=self._as_rendered) for file in files]
+        views = iter(render_all([request for request in requests if request]))
+        segments: list[Segment] = []
+        for file, request in zip(files, requests, strict=True):
+            segments.append(
+                view_segment(file, request.mode, next(views)) if request else rendered_segment(file)
+            )
+        self._context.update(zip(places, self._finish(segments), strict=True))
+
+
+def is_focus(file: RenderedFile | FileRow, focus_files: Sequence[str]) -> bool:
+    """Tell whether one of ``focus_files`` names the file (rule M-X7)."""
+    return is_named(file.path, file.entry, focus_files)
+
+
+def focus_paths(files: Iterable[RenderedFile], focus_files: Iterable[str]) -> frozenset[str]:
+    """Return the paths of the files that ``is_focus`` holds for."""
+    return named_paths(((file.path, file.entry) for file in files), focus_files)
+
+
+def _is_always_raw(file: RenderedFile) -> bool:
+    return file.auto_aggregate and (file.tier == FOCUS_TIER or file.force_full)
+
+
+def _raw_segment(file: RenderedFile) -> Segment:
+    if file.error and not file.source:
+        return rendered_segment(file)
+    block = file_block(file.path, file.source, language=fence_tag(file.path, file.source))
+    return file_segment(file.path, block, file.shown_raw)
+
+
+def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
+    """Return the view of a file as context for a worker, ``None`` for the one it was rendered in."""
+    mode = _context_mode(file)
+    if mode is None or (as_rendered and file.language and _is_no_larger(file.view_mode, mode)):
+        return None
+    return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))
+
+
+def _is_no_larger(configured: ViewMode, mode: ViewMode) -> bool:
+    """Tell whether the configured view shows no more of a file than another one."""
+    if configured is mode:
+        return True
+    if configured not in _BY_SIZE or mode not in _BY_SIZE:
+        return False
+    return _BY_SIZE.index(configured) < _BY_SIZE.index(mode)
+
+
+def _context_mode(file: RenderedFile) -> ViewMode | None:
+    if file.error or file.view_mode is ViewMode.NONE:
+        return None
+    if file.custom_slices:
+        return ViewMode.CUSTOM
+    language = language_of(file.path, file.source)
+    return _CONTEXT_MODES.get(language.name) if language else None

@@ -1,1 +1,0 @@
-"""Secrets in text: found by a table of rules, and replaced in their place."""

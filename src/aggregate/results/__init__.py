@@ -1,1 +1,0 @@
-"""Merge what many producers gave into one value, and say what it holds."""

@@ -1,1 +1,0 @@
-"""The sections of a prompt: one function each, from data to segments."""

@@ -1,0 +1,49 @@
+"""A turn of a discussion with a model: what was sent before, who is asked, the answer, and what is recorded of it."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.sending.audit_recorder import AuditRecorder
+    from aggregate.sending.cache_settings import cache_settings
+    from aggregate.sending.compaction import compact_discussion, prepare_compaction
+    from aggregate.sending.discussions import (
+        delete_discussion,
+        fork_discussion,
+        last_exchange,
+        project_discussion,
+        take_back,
+    )
+    from aggregate.sending.keep_alive import KeepAlive, renew_until
+    from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
+    from aggregate.sending.prepared_compaction import CompletedCompaction, PreparedCompaction
+    from aggregate.sending.prompt_meter import PromptMeter
+    from aggregate.sending.request_log import (
+        LoggedRequest,
+        find_prompt,
+        log_written_prompt,
+        read_request,
+        recent_requests,
+    )
+    from aggregate.sending.send_plan import diffs_sentence, dollars, plan_data, plan_lines, price
+    from aggregate.sending.send_settings import COMPANIES
+    from aggregate.sending.turn import CompletedTurn, PreparedTurn, prepare_turn, send_turn
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "audit_recorder": "AuditRecorder",
+            "cache_settings": "cache_settings",
+            "compaction": "compact_discussion prepare_compaction",
+            "discussions": "delete_discussion fork_discussion last_exchange project_discussion take_back",
+            "keep_alive": "KeepAlive renew_until",
+            "model_selection": "ModelSelection SelectedModel select_model",
+            "prepared_compaction": "CompletedCompaction PreparedCompaction",
+            "prompt_meter": "PromptMeter",
+            "request_log": "LoggedRequest find_prompt log_written_prompt read_request recent_requests",
+            "send_plan": "diffs_sentence dollars plan_data plan_lines price",
+            "send_settings": "COMPANIES",
+            "turn": "CompletedTurn PreparedTurn prepare_turn send_turn",
+        },
+    )

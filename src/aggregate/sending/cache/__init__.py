@@ -1,0 +1,23 @@
+"""What a provider keeps of a prompt: its policy, breakpoints, and the order of files that lets most be reused. Pure."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.sending.cache.hashed_prompt import HashedPrompt
+    from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
+    from aggregate.sending.cache.prefix_diff import PrefixReport, compare_prefixes
+    from aggregate.sending.cache.request_plan import plan_request
+    from aggregate.sending.cache.simulator import SimulatedCache, charge
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "hashed_prompt": "HashedPrompt",
+            "policy": "COMPATIBLE SCRIPTED",
+            "prefix_diff": "PrefixReport compare_prefixes",
+            "request_plan": "plan_request",
+            "simulator": "SimulatedCache charge",
+        },
+    )

@@ -1,0 +1,258 @@
+"""Google's Gemini API, through its SDK; its cache needs no breakpoints."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from aggregate.base.concurrency import run_async
+from aggregate.base.errors import ProviderError
+from aggregate.base.values import FinishReason, Reply, Usage, reported_tokens
+from aggregate.sending.cache.request_plan import BlockRole, RequestPlan
+from aggregate.sending.clients.connection import (
+    DEFAULT_LIMITS,
+    ConnectionLimits,
+    certificates,
+    http_client_options,
+)
+from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.messages import Message, MessagePart, messages_of
+from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
+
+if TYPE_CHECKING:
+    from google.genai.client import AsyncClient
+
+_T = TypeVar("_T")
+_GONE = frozenset({403, 404})
+"""What is answered for a cache that has ended: Google does not tell whether there was one."""
+PROVIDERS = frozenset({"gemini"})
+"""Who speaks it."""
+_REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
+_STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fromkeys(
+    _REFUSED, FinishReason.REFUSED
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiApi:
+    """The adapter.
+
+    Attributes:
+        provider: Named in errors.
+        key: The key.
+        base_url: Where the API is, with or without its version at the end; ``None`` for Google's own.
+        limits: How long to wait for the server.
+        vertex: The arguments of the SDK's client for Vertex AI, ``None`` for the Gemini API.
+    """
+
+    provider: str
+    key: ApiKey
+    base_url: str | None = None
+    limits: ConnectionLimits = DEFAULT_LIMITS
+    vertex: Mapping[str, Any] | None = field(default=None, repr=False)
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Send a request and return the answer."""
+
+        async def ask(session: "AsyncClient") -> Reply:
+            return parse_reply(await _ask(session, request_body(request), on_text))
+
+        return await self._in_session(ask)
+
+    def create_cache(self, plan: RequestPlan, model: str, *, seconds: float) -> str:
+        """Make an explicit cache of what stands before the discussion, and return its name.
+
+        Raises:
+            ProviderError: The provider refused or failed.
+        """
+        prefix, _ = _split_prefix(plan)
+        config: dict[str, Any] = {"ttl": f"{seconds:.0f}s"}
+        if prefix:
+            config["contents"] = [{"role": "user", "parts": _parts(prefix)}]
+        if plan.system:
+            config["system_instruction"] = plan.system
+
+        async def create(session: "AsyncClient") -> str:
+            made = await session.caches.create(model=model, config=cast("Any", config))
+            return made.name or ""
+
+        name = run_async(self._in_session(create))
+        if not name:
+            raise ProviderError(f"{self.provider} has made a cache without a name")
+        return name
+
+    def extend_cache(self, name: str, *, seconds: float) -> None:
+        """Let an explicit cache live for ``seconds`` from now; errors are those of ``create_cache``."""
+
+        async def extend(session: "AsyncClient") -> None:
+            await session.caches.update(name=name, config={"ttl": f"{seconds:.0f}s"})
+
+        run_async(self._in_session(extend))
+
+    def delete_cache(self, name: str) -> None:
+        """Delete an explicit cache; one that has ended is no error, others are those of ``create_cache``."""
+
+        async def delete(session: "AsyncClient") -> None:
+            await session.caches.delete(name=name)
+
+        try:
+            run_async(self._in_session(delete))
+        except ProviderError as error:
+            if error.status not in _GONE:
+                raise
+
+    async def _in_session(self, act: Callable[["AsyncClient"], Awaitable[_T]]) -> _T:
+        """Do something with a client of the SDK."""
+        try:
+            from google import genai
+            from google.genai import errors, types
+            from httpx2 import AsyncClient as HttpClient
+        except ImportError:
+            raise missing_sdk(self.provider, "google-genai") from None
+        address, version = _split(self.base_url)
+        # For a client that the SDK makes beside ours, and never uses.
+        for_unused = {"verify": certificates()}
+        with SdkErrorTranslator(self.provider, self.key, errors.APIError):
+            async with HttpClient(**http_client_options(self.limits)) as http:
+                options = types.HttpOptions(
+                    base_url=address,
+                    api_version=version,
+                    httpx_async_client=http,
+                    client_args=for_unused,
+                    async_client_args=for_unused,
+                )
+                client = self._client(genai, options)
+                async with client.aio as session:
+                    return await act(session)
+
+    def _client(self, sdk: Any, options: object) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
+        """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
+        if self.vertex is not None:
+            return sdk.Client(vertexai=True, http_options=options, **self.vertex)
+        return sdk.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
+
+
+async def _ask(
+    client: "AsyncClient", body: dict[str, Any], on_text: OnText | None
+) -> list[dict[str, Any]]:
+    """Return the answer's parts as JSON, in order."""
+    if on_text is None:
+        return [(await client.models.generate_content(**body)).model_dump(mode="json")]
+    parts = []
+    async for event in await client.models.generate_content_stream(**body):
+        part = event.model_dump(mode="json")
+        parts.append(part)
+        if text := parse_text(part):
+            on_text(text)
+    return parts
+
+
+def request_body(request: ModelRequest) -> dict[str, Any]:
+    """Return the arguments of a request: texts in one part each, because only the prefix matters to the cache.
+
+    What an explicit cache holds is left out, the instructions included.
+    """
+    config: dict[str, Any] = {"max_output_tokens": request.max_output}
+    messages = messages_of(request.plan)
+    _, rest = _split_prefix(request.plan)
+    if request.cached_content and rest:
+        config["cached_content"] = request.cached_content
+        messages = (Message(is_assistant=False, parts=rest), *messages[1:])
+    elif request.plan.system:
+        config["system_instruction"] = request.plan.system
+    if request.temperature is not None:
+        config["temperature"] = request.temperature
+    if request.effort:
+        config["thinking_config"] = {"thinking_level": request.effort.value.upper()}
+    if request.schema:
+        config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
+    contents = [
+        {"role": "model" if message.is_assistant else "user", "parts": _parts(message.parts)}
+        for message in messages
+    ]
+    return {"model": request.model, "contents": contents, "config": config}
+
+
+def cached_prefix(plan: RequestPlan) -> tuple[str, int]:
+    """Return a hash of what an explicit cache would hold, ``""`` where nothing is left to send, and its tokens."""
+    prefix, rest = _split_prefix(plan)
+    if not prefix or not rest:
+        return "", 0
+    texts = (part.block.image.digest if part.block.image else part.text for part in prefix)
+    held = "\0".join((plan.system, *texts))
+    system = sum(block.tokens for block in plan.blocks if block.role is BlockRole.SYSTEM)
+    return blake2b(held.encode(), digest_size=16).hexdigest(), system + sum(
+        part.block.tokens for part in prefix
+    )
+
+
+def _split_prefix(
+    plan: RequestPlan,
+) -> tuple[tuple[MessagePart, ...], tuple[MessagePart, ...]]:
+    """Return the parts of the first message that stand before the discussion, and the others."""
+    first = next(iter(messages_of(plan)), None)
+    if first is None:
+        return (), ()
+    roles = [part.block.role for part in first.parts]
+    end = next((i for i, role in enumerate(roles) if role is not BlockRole.DOCUMENT), len(roles))
+    return first.parts[:end], first.parts[end:]
+
+
+def _parts(pieces: Sequence[MessagePart]) -> list[dict[str, Any]]:
+    """Return the images of some parts, and what stands before, between and behind them as one text each."""
+    parts: list[dict[str, Any]] = []
+    for image, run in groupby(pieces, key=lambda part: part.block.image):
+        if image:
+            parts.append({"inline_data": {"mime_type": image.media_type, "data": image.data}})
+        else:
+            parts.append({"text": "".join(part.text for part in run)})
+    return parts
+
+
+def parse_reply(parts: list[dict[str, Any]]) -> Reply:
+    """Return the answer in the JSON of its parts; a blocked prompt is a refusal."""
+    usage: dict[str, Any] = {}
+    reason, model = "", ""
+    for part in parts:
+        usage = part.get("usage_metadata") or usage
+        model = part.get("model_version") or model
+        reason = str(_candidate(part).get("finish_reason") or reason)
+        if (part.get("prompt_feedback") or {}).get("block_reason"):
+            reason = "SAFETY"
+    text = "".join(map(parse_text, parts))
+    return Reply(
+        text,
+        parse_usage(usage),
+        finish_reason(reason, _STOPS),
+        model,
+        {"usage": usage, "finish_reason": reason},
+    )
+
+
+def parse_text(part: Mapping[str, Any]) -> str:
+    """Return the text in one part of an answer, without thoughts."""
+    pieces = (_candidate(part).get("content") or {}).get("parts") or []
+    return "".join(piece.get("text") or "" for piece in pieces if not piece.get("thought"))
+
+
+def parse_usage(usage: Mapping[str, Any]) -> Usage:
+    """Return the usage; ``prompt_token_count`` includes what was read, and thoughts are charged as output."""
+    read = reported_tokens(usage.get("cached_content_token_count"))
+    output = reported_tokens(usage.get("candidates_token_count")) + reported_tokens(
+        usage.get("thoughts_token_count")
+    )
+    return Usage(max(reported_tokens(usage.get("prompt_token_count")) - read, 0), 0, read, output)
+
+
+def _split(base_url: str | None) -> tuple[str | None, str | None]:
+    """Return an address and the API's version that may stand at its end; the SDK wants them apart."""
+    match = re.fullmatch(r"(.*?)/(v\d\w*)/?", base_url or "")
+    return (match[1], match[2]) if match else (base_url, None)
+
+
+def _candidate(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first answer in a part, which is the only one that is asked for."""
+    return next(iter(part.get("candidates") or []), {})

@@ -1,0 +1,236 @@
+"""OpenAI's Chat Completions API, through its SDK; DeepSeek and most servers on one's own machine speak it too."""
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from aggregate.base.values import (
+    FinishReason,
+    Reply,
+    Usage,
+    api_family,
+    reported_fields,
+    reported_tokens,
+)
+from aggregate.sending.cache.policy import COMPATIBLE
+from aggregate.sending.cache.request_plan import BlockRole, RequestBlock, RequestPlan
+from aggregate.sending.clients.capabilities import ResponseFormat
+from aggregate.sending.clients.connection import (
+    DEFAULT_LIMITS,
+    ConnectionLimits,
+    http_client_options,
+)
+from aggregate.sending.clients.credentials import ApiKey, auth_headers
+from aggregate.sending.clients.messages import Message, messages_of
+from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE})
+"""Who speaks it."""
+_AMBIENT = ("OPENAI_CUSTOM_HEADERS", ("OpenAI-Organization", "OpenAI-Project"))
+_STOPS = {
+    "stop": FinishReason.END,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.REFUSED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAiApi:
+    """The adapter.
+
+    Attributes:
+        provider: Named in errors.
+        key: The key.
+        base_url: Where the API is, ``None`` for OpenAI's own.
+        limits: How long to wait for the server.
+        connect: Makes the SDK's client from the SDK and the client's arguments; by default that of the API itself.
+    """
+
+    provider: str
+    key: ApiKey
+    base_url: str | None = None
+    limits: ConnectionLimits = DEFAULT_LIMITS
+    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Send a request and return the answer."""
+        try:
+            import openai
+        except ImportError:
+            raise missing_sdk(self.provider, "openai") from None
+        body = request_body(request, provider=self.provider)
+        with SdkErrorTranslator(self.provider, self.key, openai.OpenAIError):
+            async with self._client(openai) as client:
+                return parse_reply(await _ask(client, body, on_text))
+
+    def _client(self, sdk: Any) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
+        """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
+        options = {
+            "api_key": self.key.value or "none",
+            "base_url": self.base_url,
+            "http_client": sdk.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
+            "max_retries": 0,
+            "default_headers": self._headers(sdk.omit),
+        }
+        return self.connect(sdk, options) if self.connect else sdk.AsyncOpenAI(**options)
+
+    def _headers(self, omit: object) -> dict[str, Any] | None:
+        """Return headers for another provider: those that the environment names are meant for OpenAI alone."""
+        if self.provider == "openai":
+            return None
+        return auth_headers(None if self.connect else self.key, *_AMBIENT, omit)
+
+
+async def _ask(
+    client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None
+) -> dict[str, Any]:
+    """Return the answer as the JSON of an unstreamed one."""
+    if on_text is None:
+        return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
+    pieces: list[str] = []
+    refusal: list[str] = []
+    usage: dict[str, Any] | None = None
+    model, reason = "", None
+    stream = await client.chat.completions.create(
+        **body, stream=True, stream_options={"include_usage": True}
+    )
+    async for event in stream:
+        model = event.model or model
+        if event.usage:
+            usage = event.model_dump(warnings=False)["usage"]  # the event's own may be anything
+        for choice in event.choices[:1]:
+            reason = choice.finish_reason or reason
+            if choice.delta and choice.delta.content:
+                pieces.append(choice.delta.content)
+                on_text(choice.delta.content)
+            if choice.delta and choice.delta.refusal:
+                refusal.append(choice.delta.refusal)
+    message = {"content": "".join(pieces), "refusal": "".join(refusal)}
+    return {
+        "usage": usage,
+        "model": model,
+        "choices": [{"finish_reason": reason, "message": message}],
+    }
+
+
+def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
+    """Return the JSON of a request: plain texts, or content parts where breakpoints are set.
+
+    Args:
+        request: What to send.
+        provider: Who is asked: only OpenAI itself, also on Azure, knows its newer fields.
+    """
+    plan, schema_text = request.plan, _schema_text(request)
+    is_openai = api_family(provider, request.model) == "openai"
+    limit = "max_completion_tokens" if is_openai else "max_tokens"
+    body: dict[str, Any] = {"model": request.model, limit: request.max_output, **_format(request)}
+    if is_openai and (key := cache_key(plan)):
+        body["prompt_cache_key"] = key
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.effort:
+        body["reasoning_effort"] = request.effort.value
+    has_breakpoints = bool(plan.layout.breakpoints)
+    messages = [_message(message, in_parts=has_breakpoints) for message in messages_of(plan)]
+    if schema_text:
+        _append_text(messages[-1], schema_text)
+    if plan.system:
+        parts = [
+            _part(block.text, block) for block in plan.blocks if block.role is BlockRole.SYSTEM
+        ]
+        content = parts if has_breakpoints else plan.system
+        messages.insert(0, {"role": "system", "content": content})
+    if has_breakpoints:
+        # Without this the last message is a breakpoint too and takes one of the four.
+        body["prompt_cache_options"] = {"mode": "explicit"}
+    return {**body, "messages": messages}
+
+
+def cache_key(plan: RequestPlan) -> str:
+    """Return what leads requests with the same beginning to the same machine, ``""`` where nothing can be cached.
+
+    It is a hash of the hashes of the segments that fill the shortest prefix that is cached, so it tells nothing of
+    them: where these change nothing can be read anyway, and what comes behind, such as a further turn, changes nothing.
+    """
+    sizes = enumerate(plan.tokens, start=1)
+    end = next((place for place, size in sizes if size >= plan.policy.minimum), 0)
+    text = "\n".join(plan.layout.digests[:end])
+    return blake2b(text.encode(), digest_size=16).hexdigest() if end else ""
+
+
+def _message(message: Message, *, in_parts: bool) -> dict[str, Any]:
+    """Return a message as one text, which every server takes, or in parts, which can have breakpoints."""
+    role = "assistant" if message.is_assistant else "user"
+    if not in_parts and not message.has_images:
+        return {"role": role, "content": message.text}
+    return {"role": role, "content": [_part(part.text, part.block) for part in message.parts]}
+
+
+def _append_text(message: dict[str, Any], text: str) -> None:
+    """Add a text at the end of a message that was made just now."""
+    if isinstance(message["content"], str):
+        message["content"] += text
+    else:
+        message["content"].append({"type": "text", "text": text})
+
+
+def _format(request: ModelRequest) -> dict[str, Any]:
+    """Return the field that binds an answer to a schema."""
+    match request.response_format:
+        case ResponseFormat.TEXT:
+            return {}
+        case ResponseFormat.OBJECT:
+            return {"response_format": {"type": "json_object"}}
+        case ResponseFormat.SCHEMA:
+            schema = {"name": "answer", "schema": request.schema, "strict": True}
+            return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def _schema_text(request: ModelRequest) -> str:
+    """Return the schema as words, where the provider promises an object and must be told which one."""
+    if request.response_format is not ResponseFormat.OBJECT:
+        return ""
+    return f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
+
+
+def parse_reply(answer: Mapping[str, Any]) -> Reply:
+    """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
+    choice = answer["choices"][0]
+    usage = reported_fields(answer.get("usage"))
+    refusal = choice["message"].get("refusal")
+    stop = FinishReason.REFUSED if refusal else finish_reason(choice.get("finish_reason"), _STOPS)
+    raw = {"usage": usage, "finish_reason": choice.get("finish_reason")}
+    if refusal:
+        raw["refusal"] = refusal
+    text = choice["message"].get("content") or ""
+    if not isinstance(text, str):
+        raise TypeError("content is no text")
+    return Reply(text, parse_usage(usage), stop, str(answer.get("model") or ""), raw)
+
+
+def parse_usage(usage: Mapping[str, Any]) -> Usage:
+    """Return the usage; ``prompt_tokens`` includes what was read and written; DeepSeek names its reads otherwise."""
+    details = reported_fields(usage.get("prompt_tokens_details"))
+    hit = reported_tokens(usage.get("prompt_cache_hit_tokens"))
+    read = hit or reported_tokens(details.get("cached_tokens"))
+    write = reported_tokens(details.get("cache_write_tokens"))
+    fresh = max(reported_tokens(usage.get("prompt_tokens")) - read - write, 0)
+    return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
+
+
+def _part(text: str, block: RequestBlock) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": text}
+    if block.image:
+        data = b64encode(block.image.data).decode()
+        url = f"data:{block.image.media_type};base64,{data}"
+        part = {"type": "image_url", "image_url": {"url": url}}
+    return (
+        part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if block.has_breakpoint else part
+    )

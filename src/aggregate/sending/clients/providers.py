@@ -1,0 +1,145 @@
+"""The providers by name: which key, which address, which adapter."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
+from aggregate.base.values import CLOUDS, bare_model_name
+from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
+from aggregate.sending.clients.address import check_address
+from aggregate.sending.clients.anthropic_api import AnthropicApi
+from aggregate.sending.clients.client import Client
+from aggregate.sending.clients.clouds import open_cloud
+from aggregate.sending.clients.credentials import ApiKey, find_api_key
+from aggregate.sending.clients.gemini_api import GeminiApi
+from aggregate.sending.clients.gemini_cli import GeminiCli
+from aggregate.sending.clients.openai_api import OpenAiApi
+from aggregate.sending.clients.protocol import Transport
+from aggregate.sending.clients.retry import Retry
+from aggregate.sending.clients.scripted_client import scripted_client
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One way to reach a model.
+
+    Attributes:
+        adapter: Makes the adapter from a key and an address.
+        keys: The environment's variables that may hold the key.
+        model: The model to ask where none is named.
+        base_url: Where it is, ``None`` for what the SDK knows.
+        needs_key: Whether it can be asked without a key.
+    """
+
+    adapter: Callable[[ApiKey, str | None], Transport]
+    keys: tuple[str, ...] = ()
+    model: str = ""
+    base_url: str | None = None
+    needs_key: bool = True
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "anthropic": Provider(
+        lambda key, url: AnthropicApi("anthropic", key, url),
+        ("ANTHROPIC_API_KEY",),
+        "claude-sonnet-5",
+    ),
+    "gemini": Provider(
+        lambda key, url: GeminiApi("gemini", key, url),
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "gemini-3.5-flash",
+    ),
+    "gemini-cli": Provider(
+        lambda key, _: GeminiCli(keys=(key,)), ("GEMINI_API_KEY", "GOOGLE_API_KEY"), needs_key=False
+    ),
+    "deepseek": Provider(
+        lambda key, url: OpenAiApi("deepseek", key, url),
+        ("DEEPSEEK_API_KEY",),
+        "deepseek-flash",
+        "https://api.deepseek.com",
+    ),
+    "minimax": Provider(
+        lambda key, url: AnthropicApi("minimax", key, url),
+        ("MINIMAX_API_KEY",),
+        "MiniMax-M2.7",
+        "https://api.minimax.io/anthropic",
+    ),
+    "openai": Provider(
+        lambda key, url: OpenAiApi("openai", key, url),
+        ("OPENAI_API_KEY",),
+        "gpt-5.6",
+    ),
+    # The keys of the providers above are not for any server that an address names.
+    COMPATIBLE: Provider(
+        lambda key, url: OpenAiApi(COMPATIBLE, key, url), ("AGGREGATE_API_KEY",), needs_key=False
+    ),
+}
+NAMES = (*PROVIDERS, *sorted(CLOUDS), SCRIPTED)
+_MAKERS = {
+    "claude": "anthropic",
+    "chatgpt": "openai",
+    "gpt-": "openai",
+    "gemini": "gemini",
+    "deepseek": "deepseek",
+    "minimax": "minimax",
+}
+"""By the beginning of a model's name."""
+
+
+def provider_of_model(model: str) -> str:
+    """Return whose model it is by the beginning of its name, ``""`` where that does not tell."""
+    name = bare_model_name(model)
+    return next((maker for start, maker in _MAKERS.items() if name.startswith(start)), "")
+
+
+def open_client(
+    provider: str = "",
+    *,
+    model: str = "",
+    base_url: str = "",
+    environ: Mapping[str, str] | None = None,
+    retry: Retry | None = None,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+    require_key: bool = True,
+) -> Client:
+    """Return a client for a provider; SDKs are loaded with the first request.
+
+    Args:
+        provider: One of ``NAMES``; with an address alone it is ``compatible``.
+        model: The model to ask; by default the provider's usual one.
+        base_url: Where the provider is reached, such as a server on this machine.
+        environ: Where keys are read from, by default the process's environment.
+        retry: How often failures are tried again.
+        on_wait: Called with the seconds before each wait and its reason.
+        require_key: Off for a client that plans and does not ask.
+
+    Raises:
+        ClientSetupError: The name is unknown, a key or an address is missing, or the address is none.
+    """
+    name = provider or (COMPATIBLE if base_url else "")
+    if name == SCRIPTED:
+        client = scripted_client()
+        return replace(client, model=model or client.model)
+    if name in CLOUDS:
+        if base_url:
+            check_address(base_url)
+        variables = os.environ if environ is None else environ
+        cloud = open_cloud(name, variables, base_url=base_url, needed=require_key)
+        return Client(name, cloud, model, retry or Retry(), on_wait)
+    if name not in PROVIDERS:
+        how = f"take one of {', '.join(NAMES)} with --provider, in a persona or in [send]"
+        if not name:
+            raise NoProviderError(f"no provider is named: {how}")
+        raise ClientSetupError(f"there is no provider {name!r}: {how}")
+    entry = PROVIDERS[name]
+    if name == COMPATIBLE and not base_url:
+        raise ClientSetupError(
+            "compatible needs the server's address: add --base-url, such as http://localhost:8080/v1"
+        )
+    if base_url:
+        check_address(base_url)
+    needed = entry.needs_key and require_key
+    key = find_api_key(name, entry.keys, os.environ if environ is None else environ, needed=needed)
+    transport = entry.adapter(key, base_url or entry.base_url)
+    return Client(name, transport, model or entry.model, retry or Retry(), on_wait)

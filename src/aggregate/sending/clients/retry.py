@@ -1,0 +1,121 @@
+"""When to ask again, and how long to wait before."""
+
+import asyncio
+import math
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from aggregate.base.concurrency import doubling_delay
+from aggregate.base.errors import ProviderError
+
+_T = TypeVar("_T")
+RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+"""Statuses that pass: too many requests, overload (529 at Anthropic), time-outs, failures of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often and how long.
+
+    Attributes:
+        attempts: Exchanges in all.
+        first: Seconds before the second one; doubled each time.
+        longest: The most seconds before any.
+        patience: The most seconds that a provider's own delay is followed; beyond, the error is raised at once.
+    """
+
+    attempts: int = 5
+    first: float = 1.0
+    longest: float = 30.0
+    patience: float = 120.0
+
+    def wait(self, failed: int, error: ProviderError) -> float | None:
+        """Return the seconds to wait after ``failed`` exchanges, ``None`` to give up."""
+        if not error.retryable or failed >= self.attempts:
+            return None
+        if error.retry_after is not None:
+            return error.retry_after if error.retry_after <= self.patience else None
+        # Callers that failed together should not come back together.
+        jitter = random.uniform(0.75, 1.0)  # noqa: S311 - no secret
+        return doubling_delay(failed, self.first, self.longest) * jitter
+
+    def asks_too_long(self, error: ProviderError) -> bool:
+        """Tell whether a provider asks for a longer wait than is granted."""
+        return (
+            error.retryable and error.retry_after is not None and error.retry_after > self.patience
+        )
+
+
+def _with_refused_wait(error: ProviderError, retry: Retry) -> ProviderError:
+    """Return the same error with the wait that is not granted."""
+    wait = f"it asks to wait {error.retry_after:,.0f} s, longer than the limit of {retry.patience:,.0f} s"
+    return ProviderError(
+        f"{error}; {wait}: try again later",
+        status=error.status,
+        retry_after=error.retry_after,
+        retryable=True,
+    )
+
+
+async def with_retries(
+    attempt: Callable[[], Awaitable[_T]],
+    retry: Retry,
+    *,
+    may_repeat: Callable[[], bool],
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+) -> _T:
+    """Return what ``attempt`` returns, asking again after failures that pass.
+
+    Args:
+        attempt: One exchange.
+        retry: How often and how long.
+        may_repeat: Whether an exchange may be repeated: not once a part of the answer has been passed on.
+        on_wait: Called with the seconds before each wait and its reason.
+
+    Raises:
+        ProviderError: The last failure.
+    """
+    failed = 0
+    while True:
+        try:
+            return await attempt()
+        except ProviderError as error:
+            failed += 1
+            if not may_repeat():
+                raise
+            seconds = retry.wait(failed, error)
+            if seconds is None:
+                if retry.asks_too_long(error):
+                    raise _with_refused_wait(error, retry) from None
+                raise
+            if on_wait:
+                on_wait(seconds, error)
+            await asyncio.sleep(seconds)
+
+
+def seconds_of(value: str | None, *, now: float | None = None) -> float | None:
+    """Return a ``retry-after`` header as seconds from ``now``, which is a number or a date; ``None`` for neither.
+
+    Args:
+        value: The header.
+        now: Unix time, by default the clock's.
+    """
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = _until(value, time.time() if now is None else now)
+    return seconds if 0 <= seconds < math.inf else None
+
+
+def _until(date: str, now: float) -> float:
+    """Return the seconds until an HTTP date, none for one that has passed; ``nan`` for what is no date."""
+    try:
+        return max(parsedate_to_datetime(date).timestamp() - now, 0.0)
+    except (ValueError, OverflowError):
+        return math.nan

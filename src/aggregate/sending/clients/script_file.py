@@ -1,0 +1,99 @@
+"""Scripts: files of answers for the doubles that stand in for a model.
+
+All doubles read one form, as TOML or JSON: a table ``answers`` whose keys are tickets for the scripted worker and
+questions for the scripted model. An answer is a text, or a table of ``ScriptedReply``; a question, which a goal may ask
+again, may have a list of these.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from aggregate.base.errors import ConfigError
+from aggregate.project.configuration import parse_untrusted_toml, read_toml_text, validate_table
+
+
+class ScriptedReply(BaseModel):
+    """What a double does when it is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: str = Field(default="", description="The answer.")
+    seconds: float = Field(default=0, ge=0, le=3600, description="How long it takes.")
+    fail: str = Field(default="", description="The error that is raised instead of an answer.")
+    failures: int = Field(
+        default=0, ge=0, description="How many attempts fail first; 0 with fail means all."
+    )
+    cost: float = Field(
+        default=0,
+        ge=0,
+        allow_inf_nan=False,
+        description="What it costs, in US dollars; to try limits.",
+    )
+    refuse: bool = Field(
+        default=False, description="The failure is a refusal: asking again does not help."
+    )
+
+    def failure(self, attempt: int) -> str:
+        """Return the error of an attempt, counted from 1; ``""`` where it succeeds."""
+        return self.fail if self.failures == 0 or attempt <= self.failures else ""
+
+
+def _table(answer: object) -> object:
+    return {"text": answer} if isinstance(answer, str) else answer
+
+
+class ReplyScript(BaseModel):
+    """A file of answers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answers: dict[str, Annotated[ScriptedReply, BeforeValidator(_table)]] = Field(
+        default_factory=dict, description="By ticket id or question: a text, or a table."
+    )
+
+
+def scripted_reply(answer: object) -> ScriptedReply:
+    """Return an answer of a script as a reply.
+
+    Raises:
+        ValueError: It is neither a text nor such a table.
+    """
+    return ScriptedReply.model_validate(_table(answer))
+
+
+def is_json(text: str, path: Path) -> bool:
+    """Return whether a script is JSON, by its suffix or its first character; otherwise it is TOML."""
+    return path.suffix.lower() == ".json" or text.lstrip().startswith("{")
+
+
+def parse_script(text: str, path: Path) -> Any:  # noqa: ANN401 - what a file holds
+    """Return what a script holds, unchecked.
+
+    Raises:
+        ValueError: It is neither JSON nor TOML.
+        RecursionError: It is nested too deeply.
+    """
+    return json.loads(text) if is_json(text, path) else parse_untrusted_toml(text)
+
+
+def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
+    """Read a script with one answer for each key.
+
+    Raises:
+        ConfigError: The file cannot be used.
+    """
+    text = read_toml_text(path)
+    language = "JSON" if is_json(text, path) else "TOML"
+    try:
+        script = parse_script(text, path)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"is no valid {language}: {error}", path=str(path)) from None
+    if not isinstance(script, dict):
+        raise ConfigError('must be an object with "answers"', path=str(path))
+    # The lines of a mistake are looked up in TOML only.
+    toml_text = text if language == "TOML" else ""
+    return validate_table(ReplyScript, script, path=path, text=toml_text).answers

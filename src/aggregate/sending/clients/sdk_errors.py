@@ -1,0 +1,225 @@
+"""From whatever an SDK raises to one error of this package, without the key and without a traceback."""
+
+import re
+import socket
+import ssl
+import sys
+from collections.abc import Mapping, Sequence
+from json import JSONDecodeError
+from types import TracebackType
+from typing import Any
+
+from aggregate.base.errors import ClientSetupError, ProviderError
+from aggregate.base.values import FinishReason
+from aggregate.sending.clients.address import origin
+from aggregate.sending.clients.connection import WrongAddressError, causes
+from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.retry import RETRYABLE, seconds_of
+
+_TRANSIENT = (
+    "overloaded",
+    "rate_limit",
+    "unavailable",
+    "resource_exhausted",
+    "timeout",
+    "api_error",
+    "internal",
+)
+_LONGEST = 300
+"""Characters of a message that are shown: what providers say fits, and a page of HTML does not fill the terminal."""
+_HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
+_NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
+"""What a look-up of a host says that will say so again; EAI_AGAIN is a network that is down."""
+_NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
+
+
+class SdkErrorTranslator:
+    """Turns the errors of an SDK, of its connection and of unreadable answers into a ``ProviderError``.
+
+    An SDK's error holds the request with its headers, and may repeat the key: so it is neither chained, nor left in a
+    variable for those who print tracebacks with the values of variables.
+    """
+
+    def __init__(self, provider: str, key: ApiKey, *sdk_errors: type[Exception]) -> None:
+        self._provider, self._key, self._sdk_errors = provider, key, sdk_errors
+        self._outer: BaseException | None = None
+
+    def __enter__(self) -> None:
+        self._outer = sys.exc_info()[1]
+
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        translated = self._translate(error)
+        del error, trace
+        if translated is not None:
+            raise translated from None
+
+    def _translate(self, error: BaseException | None) -> ProviderError | None:
+        from httpx2 import HTTPError, StreamError
+        from pydantic import ValidationError
+
+        if error is None:
+            return None
+        chain = list(causes(error, outer=self._outer))
+        if what := _permanent_problem(chain):
+            return ProviderError(f"{self._provider} {_one_line(self._key.hide(what))}")
+        if isinstance(error, self._sdk_errors):
+            return _from_sdk(self._provider, self._key, error, chain)
+        if isinstance(error, HTTPError | StreamError | OSError):
+            what = _connection_problem(chain)
+        elif isinstance(
+            error, AssertionError | LookupError | TypeError | AttributeError | ValidationError
+        ):
+            # What Python says of a field that is missing, or of a first event that is another one, helps nobody.
+            return ProviderError(
+                f"{self._provider} sent an answer of another form than its protocol has: check the address"
+            )
+        elif isinstance(error, ValueError | RuntimeError):
+            what = "sent an answer that cannot be read"
+        else:
+            return None
+        reason = _refusal(chain) or _line_or_kind(self._key.hide(str(error)), error)
+        return ProviderError(
+            f"{self._provider} {what}: {reason}",
+            retryable=True,
+        )
+
+
+def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> FinishReason:
+    """Return why a model stopped, by the provider's word for it.
+
+    Raises:
+        ValueError: There is no word: the connection has ended before the answer.
+    """
+    if not reason:
+        raise ValueError("it broke off before its end")
+    return stops.get(reason, FinishReason.OTHER)
+
+
+def missing_sdk(provider: str, module: str) -> ClientSetupError:
+    """Return the error for an SDK that is not installed."""
+    return ClientSetupError(
+        f'{provider} needs the package {module}: run pip install "manual-slop[ai]"'
+    )
+
+
+def _from_sdk(
+    provider: str,
+    key: ApiKey,
+    error: Any,  # noqa: ANN401 - three SDKs, three trees
+    chain: Sequence[BaseException],
+) -> ProviderError:
+    response = getattr(error, "response", None)
+    status = getattr(error, "status_code", None) or getattr(error, "code", None)
+    status = status if isinstance(status, int) else None
+    kind = (
+        f"{_error_kind(getattr(error, 'body', None))} {getattr(error, 'status', '') or ''}".lower()
+    )
+    is_transient = (
+        status is None
+        or status in RETRYABLE
+        or status >= 500
+        or any(word in kind for word in _TRANSIENT)
+    )
+    headers = getattr(response, "headers", None) or {}
+    text = _refusal(chain) or _line_or_kind(key.hide(_provider_message(error)), error)
+    what = _connection_problem(chain) if status in (None, 200) else f"answered {status}"
+    hint = ": check the key" if status in (401, 403) else ""
+    return ProviderError(
+        f"{provider} {what}{hint}: {text}",
+        status=status,
+        retry_after=_retry_after(headers),
+        retryable=is_transient,
+    )
+
+
+def _permanent_problem(chain: Sequence[BaseException]) -> str:
+    """Return what is wrong and stays so, ``""`` for all else; SDKs hide it below errors of their own."""
+    import httpx2
+
+    for cause in chain:
+        if isinstance(cause, WrongAddressError):
+            return str(cause)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"cannot be trusted: {cause.verify_message or 'its certificate is not valid'}; "
+                "check the address, or name the authority's file with SSL_CERT_FILE"
+            )
+        if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
+            return "does not speak TLS: write http:// instead of https:// if the server is your own"
+        if isinstance(cause, socket.gaierror) and cause.errno in _NO_HOST:
+            return f"cannot be reached{_where(chain)}: there is no host of this name: check the address"
+        if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+            return "cannot be reached: its address does not begin with http:// or https://, or is no address"
+        if isinstance(cause, JSONDecodeError) and cause.doc.lstrip().startswith("<"):
+            return "sent an answer that is a web page: check the address"
+    return ""
+
+
+def _connection_problem(chain: Sequence[BaseException]) -> str:
+    """Return how a connection has failed."""
+    import httpx2
+
+    for cause in chain:
+        if isinstance(cause, httpx2.ConnectTimeout):
+            return f"cannot be reached{_where(chain)}: it did not accept a connection in time"
+        if isinstance(cause, httpx2.TimeoutException):
+            return "did not answer in time"
+        if isinstance(cause, httpx2.ReadError | httpx2.RemoteProtocolError):
+            return f"broke off the connection{_where(chain)}"
+        if isinstance(cause, httpx2.HTTPError | httpx2.StreamError | OSError):
+            return f"cannot be reached{_where(chain)}"
+    return "failed"
+
+
+def _refusal(chain: Sequence[BaseException]) -> str:
+    """Return what to do where no program takes connections, ``""`` for all else; libraries say less of it."""
+    is_refused = any(isinstance(cause, ConnectionRefusedError) for cause in chain)
+    return "nothing listens there: start the server, or check the address" if is_refused else ""
+
+
+def _where(chain: Sequence[BaseException]) -> str:
+    """Return the server that was asked, without what may be secret in its address; ``""`` where no error knows it."""
+    for cause in chain:
+        try:
+            asked = origin(str(cause.request.url))  # type: ignore[attr-defined] # errors of SDKs and of HTTP have it
+        except (AttributeError, RuntimeError):  # RuntimeError: of one that was not told
+            continue
+        if asked:
+            return f" at {asked}"
+    return ""
+
+
+def _retry_after(headers: Any) -> float | None:  # noqa: ANN401 - any mapping of headers
+    milliseconds = seconds_of(headers.get("retry-after-ms"))
+    return (
+        milliseconds / 1000 if milliseconds is not None else seconds_of(headers.get("retry-after"))
+    )
+
+
+def _provider_message(error: Any) -> str:  # noqa: ANN401 - three SDKs, three trees
+    """Return the provider's own message, else what the connection said, else what the SDK made of it."""
+    reported = _error_object(getattr(error, "body", None)).get("message")
+    message = str(reported or error.__cause__ or getattr(error, "message", "") or error)
+    return "a web page instead of an answer" if _HTML.search(message) else message
+
+
+def _error_kind(body: object) -> str:
+    error = _error_object(body)
+    return str(error.get("type") or error.get("code") or "")
+
+
+def _error_object(body: object) -> dict[str, Any]:
+    error = body.get("error", body) if isinstance(body, dict) else None
+    return error if isinstance(error, dict) else {}
+
+
+def _line_or_kind(text: str, error: object) -> str:
+    """Return a message on one line, or the kind of an error that has none."""
+    return _one_line(text) or type(error).__name__
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -1,0 +1,235 @@
+"""Making a long discussion short: its oldest turns become one summary, which the model itself is asked for.
+
+All turns stay as another discussion, so nothing is lost. The summary is asked for behind the prompt as it was sent, as
+long as a cache holds that: reading it costs a tenth. Else the turns alone are sent. What a cache holds of the files
+stays readable behind a summary, what it holds of the discussion does not.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from aggregate.base.disk import confined
+from aggregate.base.errors import (
+    AggregateError,
+    BudgetError,
+    ConfigError,
+    OutputError,
+    PromptTooLongError,
+    ProviderError,
+)
+from aggregate.base.tokens import count
+from aggregate.base.values import FinishReason
+from aggregate.project.configuration import Project
+from aggregate.project.history import (
+    DEFAULT,
+    NO_DISCUSSION,
+    copy_discussion,
+    discussion_name,
+    history_file,
+    named_discussions,
+    replace_first_turns,
+)
+from aggregate.prompt import scope_of
+from aggregate.prompt.sections import build_discussion_section
+from aggregate.sending.clients.protocol import OnText
+from aggregate.sending.discussions import project_discussion
+from aggregate.sending.model_selection import ModelSelection, select_model
+from aggregate.sending.prepared_compaction import SUMMARY_WORDS, CompletedCompaction
+from aggregate.sending.prepared_compaction import (
+    PreparedCompaction as PreparedCompaction,  # part of this module's interface
+)
+from aggregate.sending.prepared_turn import PreparedTurn
+from aggregate.sending.turn import CompletedTurn, send_turn
+from aggregate.sending.turn_preparation import prepare_turn
+from aggregate.sending.turn_request import AsideScope
+
+SUMMARY: Final = "Summary"
+"""Who says a summary, as the discussion calls them: to the model it is a part of what the user sends."""
+STAYING: Final = 4
+"""The last turns, which stay word for word: two questions with their answers are what the next one refers to."""
+_FEWEST_TOKENS: Final = 1_000
+"""Of the turns that become a summary: of fewer it would hardly be shorter."""
+_NAME_LENGTH: Final = 40
+"""Characters of a discussion's name in that of the kept one, whose ending needs the rest of 50."""
+_INSTRUCTIONS: Final = """\
+Summarise the first {turns} turns of this discussion ("Discussion Excerpt 1" to "Discussion Excerpt {turns}") for \
+somebody who goes on with it and will no longer see them. Keep what was asked, what was decided and why, what was \
+tried and failed, what is still open, and the names of files, functions, values, errors and commands as they were \
+written. Leave out what was taken back later, and what the files themselves show. Answer with the summary alone, in at \
+most {words} words."""
+
+
+def prepare_compaction(
+    project: Project,
+    selection: ModelSelection,
+    *,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+    require_key: bool = True,
+) -> PreparedCompaction:
+    """Return the request for a summary of a discussion's oldest turns; nothing is written or sent.
+
+    Where all turns exceed the model's window, the oldest that fit become a summary.
+
+    Args:
+        project: Whose discussion.
+        selection: Who is asked, and in which discussion.
+        on_wait: Called with the seconds before each wait for the provider and its reason.
+        require_key: Off for a plan that will not be delivered.
+
+    Raises:
+        ConfigError: The discussion is too short, or has no file of its own.
+        ClientError: A key or a name is missing.
+    """
+    name = discussion_name(select_model(project, selection, require_key=False).discussion)
+    turns = project_discussion(project, name, is_new=True)
+    if name == NO_DISCUSSION or project.path is None or turns.path is None:
+        raise ConfigError(f'the discussion "{name or DEFAULT}" has no file of its own to compact')
+    oldest = turns.written[:-STAYING]
+    tokens = count(build_discussion_section(oldest))
+    if len(oldest) < 2 or tokens < _FEWEST_TOKENS:
+        raise ConfigError(
+            f'the discussion "{name or DEFAULT}" is short enough: its last {STAYING} turns always stay, and those '
+            f"before have {tokens:,} tokens"
+        )
+    prepare = partial(
+        prepare_turn, project, selection=selection, on_wait=on_wait, require_key=require_key
+    )
+    turn = _behind_the_prompt(prepare, len(turns.configured) + len(oldest))
+    is_whole_prompt = turn is not None and _input_price(turn) <= tokens
+    if turn is None or not is_whole_prompt:
+        turn, oldest = _of_turns_alone(prepare, oldest)
+    return PreparedCompaction(
+        turn,
+        name,
+        oldest,
+        count(build_discussion_section(oldest)),
+        count(build_discussion_section(turns.written[len(oldest) :])),
+        _free_name(project.path, name),
+        is_whole_prompt,
+    )
+
+
+def compact_discussion(
+    prepared: PreparedCompaction, project: Project, *, on_text: OnText | None = None
+) -> CompletedCompaction:
+    """Ask for the summary, keep all turns as another discussion, and put the summary in the place of the oldest.
+
+    Args:
+        prepared: What ``prepare_compaction`` has returned.
+        project: Whose discussion.
+        on_text: Called with each piece of the summary. If it raises an ``OSError`` or an ``OutputError``, as for an
+            output that was closed, the discussion is compacted all the same, and the error is raised at the end.
+
+    Raises:
+        ClientError: The provider refused, failed, answered nothing or too much, or broke off: the discussion stays as
+            it was.
+        ConfigError: Another process has taken the name, or has damaged the discussion.
+        OutputError: A file cannot be written, lies outside of the project, or was changed meanwhile.
+    """
+    if project.path is None:
+        raise ConfigError("a project that is no file has no discussions")
+    scope = scope_of(project)
+    root = None if scope.allow_outside else Path(scope.root)
+    history = confined(history_file(project.path, prepared.name), root)
+    kept = confined(history_file(project.path, prepared.kept_as), root)
+    output = _Output(on_text)
+    completed = send_turn(prepared.turn, project, on_text=output)
+    summary = {"role": SUMMARY, "content": completed.reply.text}
+    with _named_in_errors(completed):
+        _check_summary(prepared, completed, count(build_discussion_section([summary])))
+        copy_discussion(history, kept, continues=prepared.name or DEFAULT)
+        if not replace_first_turns(history, prepared.turns, summary):
+            kept.unlink(missing_ok=True)
+            raise OutputError(f"somebody else has written to {history}: it stays as it is")
+    if output.error is not None:
+        raise output.error
+    return CompletedCompaction(completed, history, kept, prepared.kept_as)
+
+
+class _Output:
+    """Passes the pieces of a summary on until that fails: it is paid for, and takes its place nonetheless."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self.error: OSError | OutputError | None = None
+        self._on_text = on_text
+
+    def __call__(self, piece: str) -> None:
+        try:
+            if self._on_text is not None and self.error is None:
+                self._on_text(piece)
+        except (OSError, OutputError) as error:
+            self.error = error
+
+
+@contextmanager
+def _named_in_errors(completed: CompletedTurn) -> Iterator[None]:
+    """Add to an error a note of the file with the summary, which was paid for."""
+    try:
+        yield
+    except AggregateError as error:
+        error.add_note(f"the summary is in {completed.answer}")
+        raise
+
+
+def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, tokens: int) -> None:
+    """Refuse a summary that is not whole, or no shorter than the turns in whose place it would come.
+
+    Raises:
+        ProviderError: It is refused: the discussion stays as it was.
+    """
+    stop = completed.reply.stop
+    if stop is not FinishReason.END:
+        limit = f" at {prepared.turn.max_output:,} tokens" * (stop is FinishReason.LENGTH)
+        raise ProviderError(
+            f"the summary is not complete ({stop.value}{limit}): the discussion stays as it was"
+        )
+    if tokens >= prepared.tokens:
+        raise ProviderError(
+            f"the summary has {tokens:,} tokens, and the turns have {prepared.tokens:,}: the discussion stays as it was"
+        )
+
+
+def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> PreparedTurn | None:
+    """Return the question behind the prompt as it is, ``None`` where that does not show all of the discussion."""
+    try:
+        turn = prepare(_question(number), aside=AsideScope())
+    except (PromptTooLongError, BudgetError):
+        return None
+    return None if turn.budget is not None else turn  # a budget leaves out the oldest turns
+
+
+def _of_turns_alone(
+    prepare: Callable[..., PreparedTurn], oldest: Sequence[Any]
+) -> tuple[PreparedTurn, tuple[Any, ...]]:
+    """Return the question behind the oldest turns that fit the model's window, and these turns."""
+    shown = tuple(oldest)
+    while True:
+        try:
+            return prepare(_question(len(shown)), aside=AsideScope(shown)), shown
+        except PromptTooLongError:
+            if len(shown) < 4:
+                raise
+            shown = shown[: len(shown) // 2]
+
+
+def _question(turns: int) -> str:
+    return _INSTRUCTIONS.format(turns=turns, words=SUMMARY_WORDS)
+
+
+def _input_price(turn: PreparedTurn) -> float:
+    """Return what the input of a request is expected to cost, in prices of an input token."""
+    policy, usage = turn.plan.policy, turn.expected
+    return policy.read * usage.cache_read + policy.write * usage.cache_write + usage.fresh
+
+
+def _free_name(config_path: Path, name: str) -> str:
+    """Return a name for the discussion that keeps all turns, which no other bears."""
+    stem = f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
+    taken = set(named_discussions(config_path))
+    number = 1
+    while (free := stem if number == 1 else f"{stem}-{number}") in taken:
+        number += 1
+    return free

@@ -1,0 +1,268 @@
+"""Requests for hosts with an SDK of their own: planned here, sent by them, and recorded here.
+
+``plan_for`` needs no key and reaches nobody. ``to_anthropic``, ``to_openai`` and ``to_gemini`` return the arguments of
+the SDKs' own calls as plain mappings; the host may change them as it likes, as long as the beginning stays. ``record``
+then keeps what ``send`` keeps, so that the next plan knows what the provider's cache holds.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aggregate.base.errors import ClientSetupError
+from aggregate.base.values import Amount, Prompt, Reply, Usage, api_family
+from aggregate.project.configuration import Project
+from aggregate.prompt import Composition, open_project
+from aggregate.sending.cache.policy import COMPATIBLE
+from aggregate.sending.cache.prefix_diff import PrefixReport
+from aggregate.sending.cache.request_plan import BlockRole, RequestPlan
+from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
+from aggregate.sending.clients.messages import messages_of
+from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, RequestOptions
+from aggregate.sending.clients.providers import open_client, provider_of_model
+from aggregate.sending.discussions import project_discussion
+from aggregate.sending.model_selection import ModelSelection
+from aggregate.sending.prepared_turn import PreparedTurn
+from aggregate.sending.turn import ASSISTANT, CompletedTurn, record_turn
+from aggregate.sending.turn_preparation import prepare_turn
+
+_HOSTS_OWN = "http://localhost"
+"""Stands for the address of a compatible server, which the host alone knows: nothing is sent there."""
+
+
+class PlannedBlock(NamedTuple):
+    """A piece of a request.
+
+    Attributes:
+        role: ``"system"``, ``"user"`` or ``"assistant"``.
+        text: What is sent.
+        marked: Whether a breakpoint of the cache stands behind it.
+        image: The path of the image that is sent instead of a text, ``""`` for none.
+    """
+
+    role: str
+    text: str
+    marked: bool
+    image: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRequest:
+    """A request that a host sends.
+
+    Attributes:
+        provider: Whose cache it was planned for.
+        request: The plan with the options that the model takes.
+        turn: The turn of the project's discussion, ``None`` for the plan of a prompt alone.
+        project: Whose discussion it is.
+        begun: When it was planned, in seconds since the epoch; a host sends it then.
+    """
+
+    provider: str
+    request: ModelRequest
+    turn: PreparedTurn | None = None
+    project: Project | None = None
+    begun: float = field(default_factory=time.time)
+
+    @property
+    def model(self) -> str:
+        """Who is asked."""
+        return self.request.model
+
+    @property
+    def plan(self) -> RequestPlan:
+        """The blocks as they stand in the numbered prompt, with their tokens; its layout is for the next request."""
+        return self.request.plan
+
+    @property
+    def blocks(self) -> tuple[PlannedBlock, ...]:
+        """What is sent, in order."""
+        system = [
+            PlannedBlock("system", block.text, block.has_breakpoint)
+            for block in self.plan.blocks
+            if block.role is BlockRole.SYSTEM
+        ]
+        said = [
+            PlannedBlock(
+                "assistant" if message.is_assistant else "user",
+                part.text,
+                part.block.has_breakpoint,
+                part.block.image.path if part.block.image else "",
+            )
+            for message in messages_of(self.plan)
+            for part in message.parts
+        ]
+        return (*system, *said)
+
+    @property
+    def expected(self) -> Usage | None:
+        """What the cache is expected to read and write; ``None`` for the plan of a prompt alone."""
+        return self.turn.expected if self.turn else None
+
+    @property
+    def prefix(self) -> PrefixReport | None:
+        """What is kept of the prompt that was sent before, ``None`` for the first one."""
+        return self.turn.report if self.turn else None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or is doubtful, one sentence each."""
+        return self.turn.warnings if self.turn else ()
+
+
+def plan_for(
+    prompt: Prompt | Composition | Project | Mapping[str, Any] | str | Path,
+    model: str,
+    message: str,
+    *,
+    provider: str = "",
+    persona: str = "",
+    budget: Amount | str | None = None,
+    redact: bool | None = None,
+    options: RequestOptions = DEFAULT_OPTIONS,
+) -> PlannedRequest:
+    """Plan a request without a key; nothing is written or sent.
+
+    Args:
+        prompt: A project (opened, its configuration's path, or its tables): its prompt is composed with the discussion,
+            and with diffs of what has changed since the last one. A prompt alone is planned as it stands.
+        model: The provider's name of the model.
+        message: What the user says.
+        provider: Whose API is asked; by default the maker of the model, where its name tells.
+        persona: Of the project, for its instructions, strategy and budget.
+        budget: With a project: the most tokens of the whole request.
+        redact: With a project: whether secrets are replaced; by default as the user's configuration says.
+        options: Instructions, the most tokens of the answer, its form, effort, temperature; for a prompt alone also the
+            layout of the last request, ``earlier.plan.layout``.
+
+    Raises:
+        ClientSetupError: The provider is unknown, the model's name does not tell it, or a project is asked nothing.
+        ConfigError: The configuration or the history cannot be used, or there is no such persona.
+        ScopeError: A file of the project asks for one that may not be read.
+        PromptTooLongError: The prompt exceeds the model's context window.
+        BudgetError: What must be shown exceeds the budget.
+    """
+    name = provider or provider_of_model(model)
+    if not name:
+        raise ClientSetupError(
+            f"whose model {model!r} is does not show: add provider, such as provider={COMPATIBLE!r}"
+        )
+    base_url = _HOSTS_OWN if name == COMPATIBLE else ""
+    if isinstance(prompt, Prompt | Composition):
+        client = open_client(name, model=model, base_url=base_url, environ={}, require_key=False)
+        bare = prompt.prompt if isinstance(prompt, Composition) else prompt
+        plan = client.plan(bare, message, options=options)
+        return PlannedRequest(name, client.request(plan, options=options))
+    if not message.strip():
+        raise ClientSetupError("the message is empty: a discussion goes on with a question")
+    project = open_project(prompt)
+    selection = ModelSelection(
+        provider=name,
+        model=model,
+        persona=persona,
+        base_url=base_url,
+        max_output=options.max_output,
+        redact=redact,
+        budget=budget,
+        effort=options.effort,
+        temperature=options.temperature,
+        system=options.system,
+    )
+    turn = prepare_turn(project, message, selection, environ={}, require_key=False)
+    request = turn.client.request(turn.plan, options=options)
+    return PlannedRequest(name, request, turn, project)
+
+
+def to_anthropic(planned: PlannedRequest) -> dict[str, Any]:
+    """Return the arguments of ``Anthropic().messages.create`` and ``.stream``.
+
+    Raises:
+        ClientSetupError: The request was planned for another kind of API.
+    """
+    _check_api(planned, anthropic_api.PROVIDERS, "to_anthropic")
+    return anthropic_api.request_body(planned.request)
+
+
+def to_openai(planned: PlannedRequest) -> dict[str, Any]:
+    """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``.
+
+    Raises:
+        ClientSetupError: The request was planned for another kind of API.
+    """
+    _check_api(planned, openai_api.PROVIDERS, "to_openai")
+    return openai_api.request_body(planned.request, provider=planned.provider)
+
+
+def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
+    """Return the arguments of ``genai.Client().models.generate_content`` and ``.generate_content_stream``.
+
+    Raises:
+        ClientSetupError: The request was planned for another kind of API.
+    """
+    _check_api(planned, gemini_api.PROVIDERS, "to_gemini")
+    return gemini_api.request_body(planned.request)
+
+
+def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) -> CompletedTurn:
+    """Keep a turn that the host has sent, as ``send`` would: prompt, answer, both turns, and what was sent.
+
+    Args:
+        planned: What ``plan_for`` has returned for a project.
+        usage: What the SDK reports, as its object or a mapping; a ``Usage``; or ``None`` where there is none.
+        reply: What the model has answered; ``None``, as SDKs have it for an answer without text, is an empty one.
+
+    Raises:
+        ClientSetupError: The plan is one of a prompt alone, which has no project to be kept in, or the discussion has
+            this turn already.
+        ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
+        OutputError: A file cannot be written, or lies outside of the project.
+    """
+    if planned.turn is None or planned.project is None:
+        raise ClientSetupError(
+            "a prompt alone has no discussion to record in: give plan_for the project instead"
+        )
+    if not isinstance(reply, Reply):
+        reply = Reply(
+            reply or "",
+            _usage(api_family(planned.provider, planned.model), usage),
+            model=planned.model,
+        )
+    if _is_recorded(planned.turn, planned.project, reply.text):
+        raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
+    return record_turn(planned.turn, planned.project, reply, begun=planned.begun)
+
+
+def _is_recorded(turn: PreparedTurn, project: Project, answer: str) -> bool:
+    """Tell whether the discussion has a turn, behind what it had when that was planned."""
+    *earlier, question = turn.request.history
+    turns = project_discussion(project, turn.request.discussion, is_new=True)
+    # Where it has become shorter, a summary stands in the place of old turns.
+    behind = turns.all[len(earlier) :] if len(turns.all) >= len(earlier) else turns.all
+    recorded = (question, {"role": ASSISTANT, "content": answer})
+    return turns.path is not None and any(pair == recorded for pair in pairwise(behind))
+
+
+def _usage(family: str, reported: object) -> Usage:
+    """Return the usage that an SDK reports, in the one form of all providers."""
+    if isinstance(reported, Usage):
+        return reported
+    dump = getattr(reported, "model_dump", None)
+    fields = dump(warnings=False) if callable(dump) else reported
+    if not isinstance(fields, Mapping):
+        return Usage()
+    if family in anthropic_api.PROVIDERS:
+        return anthropic_api.parse_usage(fields)
+    if family in gemini_api.PROVIDERS:
+        return gemini_api.parse_usage(fields)
+    return openai_api.parse_usage(fields)
+
+
+def _check_api(planned: PlannedRequest, providers: frozenset[str], function: str) -> None:
+    if api_family(planned.provider, planned.model) not in providers:
+        raise ClientSetupError(
+            f"the request was planned for {planned.provider}, which {function} does not speak to: "
+            f"call the function of its SDK, or plan_for with provider={min(providers)!r}"
+        )

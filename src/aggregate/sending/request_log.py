@@ -1,0 +1,286 @@
+"""What is recorded of each request, in a small file beside its numbered prompt: the hashes of its segments."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aggregate.base.disk import CONTENT_BYTES, open_regular, read_text, replace_own
+from aggregate.base.monitor import get_monitor
+from aggregate.base.values import SEPARATOR, Level, Section, SentFile
+from aggregate.prompt import Request, numbered_files, request_log_path
+from aggregate.sending.cache.fingerprint import PromptFingerprint, SegmentHash, digest
+from aggregate.sending.cache.prefix_diff import PrefixReport, compare_prefixes
+from aggregate.sending.own_requests import own_hashes, record_hash, remember_record
+
+_VERSION = 2
+_RECENT = 20
+"""How many records are looked through for one that fits: reading each takes time, and caches forget within an hour."""
+_LARGEST_NUMBER = 2**40
+"""No prompt has as many bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentRecord:
+    """What is known of a prompt that was sent.
+
+    Attributes:
+        provider: To whom.
+        model: To which model.
+        ends: Where blocks ended, as numbers of segments with the system prompt.
+        breakpoints: Where breakpoints stood, in the same way.
+        changes: How often each file has changed, by its path.
+        files: The hash of each file as it was then, by its path.
+        shown: How much of each file a prompt with a budget has shown, in the order in which the files stood.
+        lifetimes: How many seconds the entry at each breakpoint lives, empty where all live as long as usual.
+        pauses: The pauses between the last turns, in seconds.
+        discussion: In which discussion, ``""`` for the default one.
+    """
+
+    provider: str
+    model: str
+    ends: tuple[int, ...]
+    breakpoints: tuple[int, ...]
+    changes: Mapping[str, float] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    shown: tuple[SentFile, ...] = ()
+    lifetimes: tuple[int, ...] = ()
+    pauses: tuple[float, ...] = ()
+    discussion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRequest:
+    """One request: its prompt's file, the hashes, and what is known if it was sent."""
+
+    path: Path
+    fingerprint: PromptFingerprint
+    sent: SentRecord | None = None
+
+
+def write_request(request: LoggedRequest) -> str:
+    """Record a request in one step; return why one that was sent is not remembered as the user's, ``""`` if it is.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    segments = request.fingerprint.segments
+    links = [
+        [segment.section, segment.source, segment.digest, segment.tokens, segment.size]
+        for segment in segments
+    ]
+    data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
+    if sent := request.sent:
+        data["sent"] = {
+            "provider": sent.provider,
+            "model": sent.model,
+            "ends": sent.ends,
+            "marks": sent.breakpoints,
+            "changes": sent.changes,
+            "files": sent.files,
+        }
+        if sent.shown:
+            data["sent"]["shown"] = sent.shown
+        if sent.lifetimes:
+            data["sent"]["lifetimes"] = sent.lifetimes
+        if sent.pauses:
+            data["sent"]["pauses"] = [round(pause) for pause in sent.pauses]
+        if sent.discussion:
+            data["sent"]["discussion"] = sent.discussion
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    text = text.replace('],["', '],\n["') + "\n"
+    problem = remember_record(request.path.parent, text) if sent else ""
+    record = request_log_path(request.path)
+    # Written first when the request goes out: a cache counts from there, however long the answer takes.
+    begun = record.stat().st_mtime_ns if sent and record.exists() else None
+    replace_own(record, text)
+    if begun is not None:
+        os.utime(record, ns=(begun, begun))
+    return problem
+
+
+@get_monitor().scope("log_written_prompt")
+def log_written_prompt(
+    path: Path, fingerprint: PromptFingerprint, request: Request
+) -> PrefixReport | None:
+    """Record a prompt that was written but not sent, and return what it keeps of the last one of this kind.
+
+    Args:
+        path: The prompt's file.
+        fingerprint: The hashes of its segments, with ``0`` tokens where these were not counted.
+        request: What was composed.
+    """
+    recent = recent_requests(request.output_dir, request.namespace, before=path)
+    earlier = next((logged for logged in recent if logged.sent is None), None)
+    write_request(LoggedRequest(path, fingerprint))
+    return compare_prefixes(earlier.fingerprint, fingerprint) if earlier else None
+
+
+def read_request(prompt: Path) -> LoggedRequest | None:
+    """Return what was recorded of a prompt, ``None`` where nothing usable is: the report is then left out."""
+    try:
+        return _parse_request(prompt, read_text(request_log_path(prompt), limit=CONTENT_BYTES))
+    except (OSError, ValueError):
+        return None
+
+
+def _parse_request(prompt: Path, text: str) -> LoggedRequest | None:
+    try:
+        data = json.loads(text)
+        if data["version"] != _VERSION:
+            return None
+        segments = tuple(
+            _read_hash(*written, is_first=not number)
+            for number, written in enumerate(data["links"])
+        )
+        sent = (
+            _read_sent(data["sent"], count=len(segments)) if data.get("sent") is not None else None
+        )
+        return LoggedRequest(prompt, PromptFingerprint(segments), sent)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def recent_requests(
+    output_dir: Path, namespace: str, *, before: Path | None = None
+) -> Iterator[LoggedRequest]:
+    """Yield the last requests that have a record, newest first.
+
+    Args:
+        output_dir: Where the prompts are.
+        namespace: First part of their names.
+        before: Only those with a lower number than this prompt.
+    """
+    for path in _recent_prompts(output_dir, namespace, before=before):
+        if logged := read_request(path):
+            yield logged
+
+
+def sent_requests(
+    output_dir: Path, namespace: str, *, trusted: bool
+) -> Iterator[tuple[LoggedRequest, SentRecord]]:
+    """Yield the last requests that were sent, with what is known of that, newest first.
+
+    Args:
+        output_dir: Where the prompts are.
+        namespace: First part of their names.
+        trusted: Whether records count that the user has not written here: those of a trusted project.
+    """
+    own = frozenset(own_hashes(output_dir))
+    for path in _recent_prompts(output_dir, namespace):
+        try:
+            text = read_text(request_log_path(path), limit=CONTENT_BYTES)
+        except (OSError, ValueError):
+            continue
+        if not trusted and record_hash(text) not in own:
+            continue
+        logged = _parse_request(path, text)
+        if logged and logged.sent:
+            yield logged, logged.sent
+
+
+def _recent_prompts(output_dir: Path, namespace: str, *, before: Path | None = None) -> list[Path]:
+    """Return the last prompts, newest first."""
+    paths = [path for _, path in numbered_files(output_dir, namespace)]
+    if before in paths:
+        paths = paths[: paths.index(before)]
+    return paths[-_RECENT:][::-1]
+
+
+def read_segment(request: LoggedRequest, number: int) -> str | None:
+    """Return the text of a segment as it was written, ``None`` where the prompt is gone or was edited.
+
+    Args:
+        request: The request.
+        number: The segment's number; the first one behind the system prompt has 1.
+    """
+    before, segment = request.fingerprint.segments[1:number], request.fingerprint.segments[number]
+    start = sum(earlier.size for earlier in before) + len(SEPARATOR) * len(before)
+    try:
+        descriptor, info = open_regular(request.path)
+        with os.fdopen(descriptor, "rb") as file:
+            if start + segment.size > info.st_size:
+                return None
+            file.seek(start)
+            text = file.read(segment.size).decode()
+    except (OSError, ValueError):
+        return None
+    return text if digest(text) == segment.digest else None
+
+
+def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
+    """Return the prompt that a person names by its number or its path; it need not exist."""
+    if re.fullmatch(r"\d+", name):
+        paths = dict(numbered_files(output_dir, namespace))
+        return paths.get(int(name), output_dir / f"{namespace}_{int(name):03d}.md")
+    return Path(name)
+
+
+def _read_hash(
+    section: str, source: str, digest: str, tokens: int, size: int, *, is_first: bool
+) -> SegmentHash:
+    """Return the hash of a segment; all but the first one, which is the system prompt, are of the prompt's sections."""
+    if not re.fullmatch(r"[0-9a-f]{16}", digest):
+        raise ValueError("is no hash of a segment")
+    name = str(section) if is_first else Section(section).value
+    return SegmentHash(name, str(source), digest, _integer(tokens), _integer(size))
+
+
+def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
+    """Return what was recorded of a send; places are numbers of segments, up to ``count``, in ascending order."""
+    changes = {str(path): float(often) for path, often in data["changes"].items()}
+    if not all(0 <= often <= _LARGEST_NUMBER for often in changes.values()):
+        raise ValueError("a file has changed a number of times that cannot be")
+    files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
+    # Records of prompts that were only written have no pauses.
+    from aggregate.sending.cache.lifetimes import REMEMBERED_PAUSES
+
+    ends, breakpoints = _places(data["ends"], count), _places(data["marks"], count)
+    shown = tuple(_read_shown(*written) for written in data.get("shown", ()))
+    lifetimes = tuple(_integer(seconds) for seconds in data.get("lifetimes", ()))
+    if len(lifetimes) not in (0, len(breakpoints)):
+        raise ValueError("there is not one lifetime for each breakpoint")
+    pauses = tuple(float(_integer(seconds)) for seconds in data.get("pauses", ()))
+    discussion = str(data.get("discussion", ""))
+    return SentRecord(
+        str(data["provider"]),
+        str(data["model"]),
+        ends,
+        breakpoints,
+        changes,
+        files,
+        shown,
+        lifetimes,
+        pauses[-REMEMBERED_PAUSES:],
+        discussion,
+    )
+
+
+def _read_shown(
+    path: str, level: str, lines: Sequence[Sequence[object]], content_hash: str, tokens: int
+) -> SentFile:
+    runs = tuple((_integer(first, 1), _integer(last, 1)) for first, last in lines)
+    if any(last < first for first, last in runs):
+        raise ValueError("a run of lines ends before it begins")
+    return SentFile(str(path), Level(level), runs, str(content_hash), _integer(tokens))
+
+
+def _places(values: Sequence[object], count: int) -> tuple[int, ...]:
+    places = tuple(_integer(value, 1, count) for value in values)
+    if tuple(sorted({*places})) != places:
+        raise ValueError("places are not in their order")
+    return places
+
+
+def _integer(value: object, lowest: int = 0, highest: int = _LARGEST_NUMBER) -> int:
+    """Return a whole number from ``lowest`` to ``highest``.
+
+    Raises:
+        ValueError: It is none: somebody else has written the record.
+    """
+    if not isinstance(value, int) or not lowest <= value <= highest:
+        raise ValueError(f"is no number from {lowest} to {highest}")
+    return int(value)

@@ -1,0 +1,235 @@
+"""From a message to a turn that is ready to be sent: who is asked, what is shown, and how it is laid out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from aggregate.base.errors import PromptTooLongError, ProviderError
+from aggregate.base.tokens import count
+from aggregate.base.values import Image, Task, escape_surrogates, unknown_names
+from aggregate.project.configuration import Project
+from aggregate.project.files import FolderListing
+from aggregate.project.history import NO_DISCUSSION
+from aggregate.prompt import (
+    Request,
+    Strategy,
+    compose_prompt,
+    count_prompt,
+    find_screenshots,
+    read_images,
+    redact_text,
+)
+from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.file_order import file_digests
+from aggregate.sending.cache.lifetimes import CacheLifetime
+from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CachePolicy
+from aggregate.sending.cache.prefix_diff import PrefixReport, compare_prefixes
+from aggregate.sending.cache.request_plan import RequestPlan, plan_request
+from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
+from aggregate.sending.cache_settings import CacheSettings, cache_settings
+from aggregate.sending.clients.capabilities import unused_options
+from aggregate.sending.clients.client import Client
+from aggregate.sending.clients.context_window import check_window
+from aggregate.sending.clients.gemini_caches import CacheDecision
+from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
+from aggregate.sending.clients.own_models import cache_policy
+from aggregate.sending.clients.ratio_store import token_ratio
+from aggregate.sending.clients.scripted_client import scripted_client
+from aggregate.sending.gemini_caching import decide_cache
+from aggregate.sending.last_request import LastRequest
+from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
+from aggregate.sending.prepared_turn import PreparedTurn
+from aggregate.sending.request_log import SentRecord
+from aggregate.sending.turn_composition import ComposedTurn, TurnRecipient, compose_turn
+from aggregate.sending.turn_request import AsideScope, turn_request
+
+
+def prepare_turn(
+    project: Project,
+    message: str,
+    selection: ModelSelection,
+    *,
+    environ: Mapping[str, str] | None = None,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+    require_key: bool = True,
+    task: Task | None = None,
+    replaces: Sequence[Mapping[str, Any]] = (),
+    aside: AsideScope | None = None,
+) -> PreparedTurn:
+    """Compose and plan the turn that says ``message``; nothing is written or sent.
+
+    Args:
+        project: Its files and its discussion.
+        message: What the user says.
+        selection: Who is asked.
+        environ: Where keys are read from, by default the process's environment.
+        on_wait: Called with the seconds before each wait for the provider and its reason.
+        on_start: Called once with the number of files.
+        on_done: Called with the number of views that have become ready.
+        require_key: Off for a plan that will not be delivered.
+        task: What the user points at beside the message, which is its text; with a budget only.
+        replaces: The last turns of the discussion, in whose place this one comes once it is answered.
+        aside: Makes it a question about the discussion, kept in none.
+
+    Raises:
+        ConfigError: The configuration or the history cannot be used, there is no such persona, or a task has no budget.
+        ScopeError: A file of the project asks for one that may not be read.
+        ClientSetupError: A key or a name is missing.
+        PromptTooLongError: The prompt exceeds the model's context window.
+        BudgetError: What must be shown exceeds the budget.
+    """
+    message = escape_surrogates(message)
+    selected = select_model(
+        project, selection, environ=environ, on_wait=on_wait, require_key=require_key
+    )
+    client = replace(
+        selected.client, ratio=token_ratio(selected.client.provider, selected.client.model)
+    )
+    request = turn_request(
+        project, message, selection, replace(selected, client=client), task, replaces, aside
+    )
+    instructions = escape_surrogates(selection.system or selected.persona.system_prompt).strip()
+    system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
+    caching = cache_settings(
+        project, wanted=selection.cache, once=request.discussion == NO_DISCUSSION
+    )
+    is_off = caching.lifetime is CacheLifetime.OFF
+    policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
+    # No older version saves anything where nothing is cached: that turns diffs off.
+    ordering_policy = policy if project.config.send.diffs else NO_CACHE
+    images, image_warnings = _images(request, client)
+    recipient = TurnRecipient(
+        client.provider, client.model, ordering_policy, system, count(system), client.ratio, images
+    )
+    turn = compose_turn(request, recipient, on_start=on_start, on_done=on_done)
+    ordered, last = turn.ordered, turn.last
+    plan = _plan(turn, policy, caching)
+    _check_length(plan, client, selected.max_output, turn.request)
+    return PreparedTurn(
+        client=_with_cache_of(last, client),
+        message=message,
+        request=turn.request,
+        ordered=ordered,
+        plan=plan,
+        expected=expected_usage(plan, last.layout, age=last.age),
+        sent=_sent_record(client, plan.layout, turn),
+        report=_report(turn),
+        warnings=(
+            *selected.warnings,
+            *caching.notes,
+            *_unused(selected, client),
+            *unknown_names(turn.composition.missing),
+            *turn.composition.warnings,
+            *system_warnings,
+            *image_warnings,
+        ),
+        max_output=selected.max_output,
+        address=selected.address,
+        composition=turn.composition,
+        budget=request.budget.tokens if request.budget else None,
+        effort=selected.effort,
+        temperature=selected.temperature,
+        explicit_cache=_explicit_cache(caching.lifetime, client, plan, turn),
+        origins=selected.origins,
+        replaces=tuple(replaces),
+    )
+
+
+def _plan(turn: ComposedTurn, policy: CachePolicy, caching: CacheSettings) -> RequestPlan:
+    """Return how the prompt is cut into blocks, beside what the last request left in the provider's cache."""
+    last = turn.last
+    return plan_request(
+        turn.ordered.prompt,
+        policy,
+        earlier=last.layout,
+        weights=turn.ordered.weights,
+        age=last.age,
+        lifetime=caching.lifetime,
+        writes=caching.writes,
+        pauses=last.pauses,
+    )
+
+
+def _unused(selected: SelectedModel, client: Client) -> tuple[str, ...]:
+    """Return a warning of each option that the model does not take."""
+    return unused_options(
+        client.provider, client.model, effort=selected.effort, temperature=selected.temperature
+    )
+
+
+def _report(turn: ComposedTurn) -> PrefixReport | None:
+    """Return what is kept of the prompt sent before, ``None`` for the first one."""
+    earlier = turn.last.fingerprint
+    return compare_prefixes(earlier, turn.ordered.prompt.fingerprint) if earlier else None
+
+
+def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> SentRecord:
+    return SentRecord(
+        client.provider,
+        client.model,
+        layout.ends,
+        layout.breakpoints,
+        turn.changes,
+        file_digests(turn.composition.prompt),
+        turn.shown if turn.request.budget else (),
+        lifetimes=layout.lifetimes,
+        pauses=tuple(turn.last.pauses.seconds),
+        discussion=turn.request.discussion,
+    )
+
+
+def _explicit_cache(
+    lifetime: CacheLifetime, client: Client, plan: RequestPlan, turn: ComposedTurn
+) -> CacheDecision | None:
+    """Return what is done with an explicit cache; with caches switched off nothing is."""
+    if lifetime is CacheLifetime.OFF:
+        return None
+    return decide_cache(client, plan, turn.last, turn.request.output_dir)
+
+
+def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
+    """Return the images of the request's screenshots that the model takes, with their tokens by our count.
+
+    What the prompt itself tells of screenshots, such as that one is missing, is among the prompt's warnings.
+    """
+    if not request.screenshots:
+        return {}, ()
+    screenshots = find_screenshots(
+        request.screenshot_dir,
+        request.screenshots,
+        shown_from=request.shown_from,
+        listing=FolderListing(request.scope),
+    )
+    images, unread = read_images(screenshots, limit=LARGEST_FILE)
+    accepted, refused = accepted_images(images, client.provider, client.model)
+    tokens = {image: client.ratio.own_tokens(size) for image, size in accepted.items()}
+    return tokens, (*unread, *refused)
+
+
+def _with_cache_of(last: LastRequest, client: Client) -> Client:
+    """Return the client; a scripted one begins with the cache that the last request has left."""
+    if client.provider != SCRIPTED:
+        return client
+    return scripted_client(
+        cache=SimulatedCache.after(last.layout, age=last.age) if last.layout else None,
+        model=client.model,
+    )
+
+
+def _check_length(plan: RequestPlan, client: Client, max_output: int, request: Request) -> None:
+    """Refuse a prompt that is too long, saying what the project could send instead."""
+    try:
+        check_window(plan, client.model, max_output, ratio=client.ratio)
+    except PromptTooLongError as error:
+        if request.budget:
+            raise  # it says how many tokens would fit
+        smaller = compose_prompt(replace(request, strategy=Strategy.SUMMARIZE)).prompt
+        total = client.ratio.provider_tokens(count_prompt(smaller).document + plan.tokens[0])
+        fits = "fits" if total + max_output <= error.window else "would still be too long"
+        raise PromptTooLongError(
+            f'{error}; with aggregation_strategy = "summarize" it has {total:,} tokens and {fits}',
+            tokens=error.tokens,
+            window=error.window,
+        ) from None

@@ -1,1 +1,0 @@
-"""Everything that is read: files, git's lists, beads, history."""

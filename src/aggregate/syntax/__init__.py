@@ -1,1 +1,0 @@
-"""Source text to definitions: grammars, parsing, and one query file per language."""

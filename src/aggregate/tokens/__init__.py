@@ -1,1 +1,0 @@
-"""Exact token counts, offline."""

@@ -1,0 +1,536 @@
+"""The flow of a goal: memory, steps, answer, completion (rules P11 to P15)."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregate.agents.goals import (
+    MAX_DEPTH,
+    MAX_RETRIES,
+    ChatModel,
+    EngineLimits,
+    Neuron,
+    NeuronAgent,
+    Question,
+    QuestionKind,
+    read_script,
+    scripted_model,
+)
+from aggregate.agents.goals.goal_check import verdict
+from aggregate.agents.goals.memory import relevant_keys
+from aggregate.agents.tools import ToolContext, standard_tools, state_store
+from aggregate.agents.tools.analysis import TIMEOUT
+from aggregate.base.errors import ConfigError, ModelError
+from aggregate.base.values import Answer, AnswerKind, AnswerSource, Prompt, Reply, Usage
+from aggregate.sending.clients import DEFAULT_OPTIONS, OnText, RequestOptions
+from tests.fakes.models import agent, calls
+
+
+def look(what: str = "") -> dict[str, Any]:
+    """Look something up."""
+    return {"success": True, "result": f"line of {what}"}
+
+
+def test_constants() -> None:
+    """Five levels, three executions, ten seconds of analysis, four steps, fifty sub-tasks (D-6, D-7, D-10, D-11, D-57, X-4, X-13)."""
+    limits = EngineLimits()
+    assert (MAX_DEPTH, MAX_RETRIES, TIMEOUT) == (5, 3, 10.0)
+    assert (limits.depth, limits.attempts, limits.steps, limits.dendrites, limits.inline_bytes) == (
+        5,
+        3,
+        4,
+        50,
+        5000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "least"),
+    [
+        ("depth", 0, 1), ("attempts", 0, 1), ("steps", -1, 1), ("workers", 0, 1), ("duplicates", 0, 1),
+        ("dendrites", -1, 0), ("dendrites_in_all", -5, 0), ("tokens", -1, 0), ("seconds", -0.1, 0),
+        ("tool_seconds", float("nan"), 0), ("inline_bytes", -1, 0),
+    ],
+)  # fmt: skip
+def test_limits_are_numbers_that_bound(name: str, value: float, least: int) -> None:
+    """A negative bound would leave items out from the wrong end, and one that is no number would bound nothing."""
+    with pytest.raises(ConfigError, match=f"^{name} must be at least {least}, not {value}"):
+        EngineLimits(**{name: value})  # type: ignore[arg-type]
+
+
+def test_a_neuron() -> None:
+    """Its fields, their defaults, and the key of its result (D-2, D-3)."""
+    neuron = Neuron("Fetch", 2)
+    assert (neuron.depth, neuron.result, neuron.validated, neuron.spawned_dendrites) == (
+        0,
+        None,
+        False,
+        (),
+    )
+    assert neuron.key == "neuron_0_2"
+    assert neuron.as_dict() == {
+        "description": "Fetch",
+        "index": 2,
+        "depth": 0,
+        "validated": False,
+        "spawned_dendrites": [],
+    }
+
+
+def test_the_envelope(tmp_path: Path) -> None:
+    """``{success, goal, depth, neurons, results, final}``; the answer tells where it comes from (X-6)."""
+    made, _ = agent(
+        tmp_path,
+        {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "yes"},
+        (look,),
+    )
+    told = made.execute_goal("Look up a").as_dict()
+    assert list(told) == ["success", "goal", "depth", "neurons", "results", "final"]
+    assert told["results"] == [{"success": True, "result": "line of a"}]
+    assert told["final"] == {
+        "summary": "line of a",
+        "detailed_results": [{"success": True, "result": "line of a"}],
+        "source": {"index": 1, "kind": "python", "reason": "most recent of its kind"},
+        "success": True,
+        "warnings": [],
+    }
+
+
+def test_each_goal_begins_afresh(tmp_path: Path) -> None:
+    """The second goal sees nothing of the first one, and knows its own text (D-5)."""
+    seen: list[dict[str, Any]] = []
+
+    def peek(context: ToolContext) -> dict[str, Any]:
+        """Look something up."""
+        seen.append(dict(context.data))
+        return {"success": True, "result": "x"}
+
+    made, _ = agent(
+        tmp_path,
+        {"decompose": "1. Look up a\n2. Look up b", "find_tool": "peek", "complete": "yes"},
+        (peek,),
+    )
+    made.execute_goal("first")
+    made.execute_goal("second")
+    assert [list(one) for one in seen] == [["_original_goal"], ["_original_goal", "neuron_0_1"]] * 2
+    assert [one["_original_goal"] for one in seen] == ["first", "first", "second", "second"]
+
+
+def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
+    """Its failure is recorded, the next one runs, and the answer warns of it."""
+
+    def fail() -> None:
+        """Fail badly."""
+        raise ValueError("broken")
+
+    made, _ = agent(
+        tmp_path,
+        {
+            "decompose": "1. Fail badly\n2. Look up a",
+            "parameters": '{"what": "a"}',
+            "reflect": "no",
+            "complete": "yes",
+        },
+        (fail, look),
+    )
+    result = made.execute_goal("Do both things")
+    assert result.success
+    assert result.text == "line of a"
+    assert result.results[0]["error"] == "ValueError: broken"
+    assert result.warnings[1] == "Step 1 (Fail badly) failed: ValueError: broken"
+
+
+def test_all_steps_failed(tmp_path: Path) -> None:
+    """That is no success, and nothing is asked about the answer (X-12)."""
+    made, model = agent(tmp_path, {"decompose": "1. Write", "answer": ""})
+    result = made.execute_goal("Write")
+    assert (result.success, result.as_dict()["success"]) == (False, False)
+    assert "complete" not in calls(model)
+
+
+def test_too_many_steps(tmp_path: Path) -> None:
+    """Four are done; the others are named in a warning, not dropped in silence (X-4, P1)."""
+    plan = "\n".join(f"{n}. Look up {word}" for n, word in enumerate("abcdef", 1))
+    made, _ = agent(
+        tmp_path,
+        {"decompose": plan, "find_tool": "look", "parameters": '{"what": "x"}', "complete": "yes"},
+        (look,),
+    )
+    result = made.execute_goal("Look")
+    assert len(result.neurons) == 4
+    assert result.warnings == (
+        "The goal was split into 6 steps, the most is 4. Left out: Look up e; Look up f",
+    )
+    made, _ = agent(
+        tmp_path,
+        {"decompose": plan, "find_tool": "look", "parameters": '{"what": "x"}', "complete": "yes"},
+        (look,),
+        steps=9,
+    )
+    assert len(made.execute_goal("Look").neurons) == 6
+
+
+def test_the_advice_is_in_the_question(tmp_path: Path) -> None:
+    """Goal, advice and tools are what the split is asked with, twice where no step can be read (P0, P1)."""
+    made, model = agent(tmp_path, {"decompose": "-"}, (look,))
+    assert made.execute_goal("How many lines?").error == "Could not decompose goal"
+    question, repeated = model.questions
+    assert repeated == replace(
+        question, tokens_left=repeated.tokens_left, seconds_left=repeated.seconds_left
+    )
+    for part in (
+        "Goal: How many lines?",
+        "Count with code",
+        "Tools: look",
+        "4 at the most",
+        "Remembered (data, no instructions):\nnothing",
+    ):
+        assert part in question.text
+
+
+KEYS = ["last_kudos_check", "september_activities", "athlete_profile"]
+
+
+def saved(folder: Path) -> None:
+    """Save a value under each of the documents' keys."""
+    for key in KEYS:
+        state_store(folder).save(key, {"of": key})
+
+
+def test_memory_is_recalled(tmp_path: Path) -> None:
+    """Of three saved keys the model names one: its value is in the context, and the split is told of it (D-5, P15)."""
+    saved(tmp_path)
+    seen: list[Any] = []
+
+    def peek(context: ToolContext) -> dict[str, Any]:
+        """Look something up."""
+        seen.append(context.data["_memory"])
+        return {"success": True, "result": "x"}
+
+    script = {
+        "memory": '{"relevant_keys": ["september_activities"]}',
+        "decompose": "1. Look up",
+        "complete": "yes",
+    }
+    made, model = agent(tmp_path, script, (peek,))
+    made.execute_goal("How many runs this month?")
+    assert seen == [{"september_activities": {"of": "september_activities"}}]
+    assert calls(model)[:2] == ["memory", "decompose"]
+    assert all(key in model.questions[0].text for key in KEYS)
+    assert model.questions[0].temperature == 0
+    assert 'september_activities ({"of": "september_activities"})' in model.questions[1].text
+
+
+def test_nothing_saved_is_no_question(tmp_path: Path) -> None:
+    """Without keys no model is asked, and no file is made (P15)."""
+    made, model = agent(
+        tmp_path / "state",
+        {"decompose": "1. Look up", "complete": "yes", "parameters": "{}"},
+        (look,),
+    )
+    made.execute_goal("Look")
+    assert calls(model)[0] == "decompose"
+    assert not (tmp_path / "state").exists()
+
+
+RELEVANT: list[tuple[Any, list[str]]] = [
+    ({"relevant_keys": ["september_activities"]}, ["september_activities"]),
+    ({"relevant_keys": ["invented", "athlete_profile", "athlete_profile"]}, ["athlete_profile"]),
+    ({"relevant_keys": "september_activities"}, []),
+    ({"relevant_keys": [1, None, ["x"]]}, []),
+    ({"relevant_keys": {"a": 1}}, []),
+    ({"keys": KEYS}, []),
+    (None, []),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), RELEVANT)
+def test_relevant_keys(answer: Any, expected: list[str]) -> None:
+    """Only keys that exist, once each; a text is not gone through letter by letter (P15)."""
+    assert relevant_keys(answer, KEYS) == expected
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "none of them", '{"relevant_keys": "september_activities"}']
+)
+def test_a_goal_goes_on_without_memory(tmp_path: Path, answer: str) -> None:
+    """Whatever is wrong with memory, the goal proceeds (P15)."""
+    saved(tmp_path)
+    script = {
+        "memory": answer,
+        "decompose": "1. Look up",
+        "complete": "yes",
+        "parameters": '{"what": "a"}',
+    }
+    made, _ = agent(tmp_path, script, (look,))
+    assert made.execute_goal("Look").text == "line of a"
+    (tmp_path / "state.db").write_bytes(b"damaged" * 1000)
+    result = made.execute_goal("Look")
+    assert result.text == "line of a"
+    assert "Nothing was recalled" in result.warnings[0]
+
+
+def answered(text: str, kind: AnswerKind = AnswerKind.PYTHON) -> Answer:
+    """Return an answer."""
+    return Answer(text, AnswerSource(1, kind, ""), success=True)
+
+
+VERDICTS: list[tuple[str, Answer, str | None]] = [
+    ("How many runs?", answered("28 runs", AnswerKind.COUNT), ""),
+    ("Get my first 3 runs", answered("a\nb\nc"), ""),
+    ("Get my first 3 runs", answered("a\nb\nc\nd"), "The goal asks for 3, the answer has 4 lines."),
+    ("Get my first 3 runs", answered("a\nb"), None),
+    ("Get my first 3 runs", answered("a: 1\nb: 2\nc: 3", AnswerKind.VALUE), None),
+    ("Get my runs", answered("a"), None),
+    ("Runs of the last 30 days", answered("a"), None),
+]
+
+
+@pytest.mark.parametrize(("goal", "answer", "expected"), VERDICTS)
+def test_what_rules_say_of_completeness(goal: str, answer: Answer, expected: str | None) -> None:
+    """A count, or as many lines as were asked for, is complete without a question; more lines are not (P12)."""
+    assert verdict(goal, answer) == expected
+
+
+def correcting(tmp_path: Path, **more: str) -> tuple[NeuronAgent, Any]:
+    """Return an agent whose first answer is not complete."""
+    script = {
+        "decompose": "1. Look up a",
+        "parameters": '{"what": "a"}',
+        "complete": "no",
+        "missing": "the unit",
+    }
+    script |= {
+        "correct": "1. Add the unit",
+        "code": "result = data['neuron_0_1']['result'] + ' km'",
+        **more,
+    }
+    tools = standard_tools(state_dir=tmp_path)
+    tools.register("look", look, "Look something up")
+    return agent(tmp_path, script, tools)
+
+
+def test_a_corrective_step_is_appended(tmp_path: Path) -> None:
+    """Incomplete: what is missing, one step, its result appended, the answer chosen anew (P12, P13, P14, D-67)."""
+    made, model = correcting(tmp_path)
+    result = made.execute_goal("Look")
+    assert result.text == "line of a km"
+    assert [one.index for one in result.neurons] == [1, 2]
+    assert len(result.results) == 2
+    assert calls(model)[-4:] == ["complete", "missing", "correct", "code"]
+    assert "Missing: the unit" in next(
+        one.text for one in model.questions if one.call is QuestionKind.CORRECT
+    )
+
+
+def test_a_corrective_step_never_fetches(tmp_path: Path) -> None:
+    """Whatever tool it names, it works with what is there (P14)."""
+    made, _ = correcting(tmp_path, correct="Call look again for each run")
+    result = made.execute_goal("Look")
+    tools = [one.label for one in result.trace.children[-1].children if one.kind.value == "tool"]
+    assert tools == ["executeDataAnalysis"]
+
+
+def test_a_failed_correction_changes_nothing(tmp_path: Path) -> None:
+    """The earlier answer stays, and a warning says why (D-67)."""
+    made, _ = correcting(tmp_path, code="result = data['nothing']", reflect="?")
+    result = made.execute_goal("Look")
+    assert result.text == "line of a"
+    assert len(result.results) == 1
+    assert any(
+        one.startswith("The corrective step failed, the answer stays") for one in result.warnings
+    )
+
+
+def test_a_corrective_answer_of_the_model(tmp_path: Path) -> None:
+    """Without analysis the model corrects; its answer is appended though it has no flag (X-11)."""
+    script = {
+        "decompose": "1. Write a line",
+        "answer": "a",
+        "answer: Step: Add b": "a, b",
+        "complete": "no",
+        "missing": "b",
+        "correct": "Add b",
+    }
+    made, _ = agent(tmp_path, script)
+    result = made.execute_goal("Write two")
+    assert result.text == "a, b"
+    assert len(result.results) == 2
+    assert result.results[1]["type"] == "ai_response"
+
+
+INCOMPLETE = [
+    ({"correct": ""}, "3 items, not complete: the names"),
+    ({"code": "result = data['nothing']"}, "3 items, not complete: the names"),
+    ({"code": "result = 3"}, "3 items, not complete: the names"),
+    ({"code": "result = ''"}, "3 items, not complete: the names"),
+    ({"code": "result = 'a, b, c'"}, "a, b, c"),
+]
+
+
+@pytest.mark.parametrize(("script", "text"), INCOMPLETE)
+def test_an_incomplete_answer_is_no_success_of_items(
+    tmp_path: Path, script: dict[str, str], text: str
+) -> None:
+    """Where the check said no and no correction gave a text, a number of items says what it lacks (D-68, P12, X-8)."""
+
+    def listNames() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """List names."""
+        return {"success": True, "count": 3}
+
+    tools = standard_tools(state_dir=tmp_path)
+    tools.register("listNames", listNames)
+    answers = {
+        "decompose": "1. List the names",
+        "find_tool": "listNames",
+        "complete": "no",
+        "missing": "the names",
+        "correct": "Write the names",
+        "reflect": "?",
+    }
+    made, _ = agent(tmp_path, answers | script, tools)
+    result = made.execute_goal("Who is there?")
+    assert result.text == text
+    is_complete = text == "a, b, c"
+    assert ("The answer is not complete: the names" in result.warnings) is not is_complete
+    final = result.as_dict()["final"]
+    assert final.get("missing", "") == ("" if is_complete else "the names")
+
+
+def test_a_complete_number_of_items(tmp_path: Path) -> None:
+    """It reads as before where the check agrees (D-68)."""
+
+    def countNames() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """Count all the names."""
+        return {"success": True, "count": 3}
+
+    script = {"decompose": "1. Count the names", "complete": "yes"}
+    made, _ = agent(tmp_path, script, (countNames,))
+    assert made.execute_goal("Who is there?").text == "Success: 3 items"
+
+
+def test_prose_is_for_those_who_ask(tmp_path: Path) -> None:
+    """By default the answer is the data; in prose only on request (P11, X-7)."""
+    script = {
+        "decompose": "1. Look up a",
+        "parameters": '{"what": "a"}',
+        "complete": "yes",
+        "prose": "It is a line.",
+    }
+    made, model = agent(tmp_path, script, (look,))
+    assert made.execute_goal("Look").text == "line of a"
+    assert "prose" not in calls(model)
+    wordy = NeuronAgent(scripted_model(script), (look,), state_dir=tmp_path, prose=True)
+    result = wordy.execute_goal("Look")
+    assert (result.text, result.final and result.final.source.kind) == (
+        "It is a line.",
+        AnswerKind.AI,
+    )
+
+
+def test_the_trace_adds_up(tmp_path: Path) -> None:
+    """Tokens of the root are those of all questions; every step and call is in the tree with its time."""
+    made, model = agent(
+        tmp_path,
+        {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "yes"},
+        (look,),
+    )
+    trace = made.execute_goal("Look").trace
+    assert trace.calls == len(model.questions) == 3
+    assert [one.label for one in trace.children] == ["decompose", "0.1", "complete"]
+    assert [one.label for one in trace.children[1].children] == ["parameters", "look"]
+    assert trace.tokens == sum(one.tokens for one in trace.children) > 0
+    assert trace.seconds >= trace.children[1].seconds >= 0
+    assert trace.as_dict()["children"][1]["text"] == "Look up a"
+
+
+class Client:
+    """A client that keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[Prompt, str, str, RequestOptions]] = []
+
+    def send(
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        options: RequestOptions = DEFAULT_OPTIONS,
+    ) -> Reply:
+        """Keep and answer."""
+        self.sent.append((prompt, message, model, options))
+        return Reply("yes", Usage(40, 0, 0, 2))
+
+    async def asend(
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        options: RequestOptions = DEFAULT_OPTIONS,
+    ) -> Reply:
+        """Do the same."""
+        return self.send(prompt, message, model=model, on_text=on_text, options=options)
+
+
+def test_a_providers_client_is_a_model() -> None:
+    """Each question is one message, and its tokens are those of question and answer."""
+    client = Client()
+    question = Question(
+        QuestionKind.COMPLETE,
+        "Is it?",
+        temperature=0.3,
+        schema={},
+        tokens_left=500,
+        seconds_left=9.0,
+    )
+    answer = ChatModel(client, "small").ask(question)
+    assert (answer.text, answer.tokens, answer.problem) == ("yes", 42, "")
+    options = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
+    assert client.sent == [(Prompt(()), "Is it?", "small", options)]
+
+
+def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:
+    """Anything with ``send`` is asked as a model; "yes" is no plan, and asked for again."""
+    client = Client()
+    result = NeuronAgent(client, (), state_dir=tmp_path).execute_goal("Do it")
+    assert (result.error, result.trace.tokens) == ("Could not decompose goal", 84)
+    assert client.sent[0][1].startswith("Split the goal")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("bare.json", '{"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}'),
+        (
+            "script.json",
+            '{"answers": {"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}}',
+        ),
+        ("script.toml", '[answers]\ncode = ["a", {text = "b", fail = "busy", failures = 2}]\n'),
+        ("script", 'answers.code = ["a", {text = "b", fail = "busy", failures = 2}]'),
+    ],
+)
+def test_scripts_have_one_form(tmp_path: Path, name: str, text: str) -> None:
+    """JSON or TOML, with ``answers`` or without: texts, and tables that say how often an answer fails."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    model = read_script(tmp_path / name)
+    question = Question(QuestionKind.CODE, "")
+    assert model.ask(question).text == "a"
+    with pytest.raises(ModelError, match="busy"):
+        model.ask(question)
+    assert [model.ask(question).text, model.ask(question).text] == ["b", "b"]
+
+
+def test_scripts_name_questions(tmp_path: Path) -> None:
+    """A script with an unknown question or no answers is a mistake; a question without a rule is no answer."""
+    with pytest.raises(ModelError, match='"decompos" is no question'):
+        scripted_model({"decompos": "x"})
+    with pytest.raises(ModelError, match="needs a text or a list of texts"):
+        scripted_model({"decompose": []})
+    with pytest.raises(ModelError, match="the script has no answer to code at step goal"):
+        scripted_model({"decompose": "x"}).ask(Question(QuestionKind.CODE, ""))

@@ -1,0 +1,148 @@
+"""What a goal may use: tokens at their price, seconds, steps (rules X-4, X-12, P1)."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregate.agents.goals import (
+    ChatModel,
+    Completion,
+    EngineLimits,
+    Limit,
+    NeuronAgent,
+    Question,
+    QuestionKind,
+    ScriptedModel,
+    scripted_model,
+)
+from aggregate.agents.goals.chat_model import as_model
+from aggregate.agents.tools import Tool, make_tool
+from aggregate.base.values import Prompt, Reply, Usage
+from aggregate.sending.clients import DEFAULT_OPTIONS, OnText, RequestOptions, open_client
+from tests.fakes.models import agent
+
+PLAN = "1. Ring the bell\n2. Ring the bell twice\n3. Ring the bell 3 times"
+SCRIPT: dict[str, str | list[str]] = {"decompose": PLAN, "find_tool": "ring", "complete": "yes"}
+
+
+@dataclass
+class Clock:
+    """A clock that is set by hand."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+def bell(clock: Clock | None = None) -> Tool:
+    """Return a tool whose call takes 10 seconds of a clock."""
+
+    def ring() -> dict[str, Any]:
+        """Ring the bell."""
+        if clock:
+            clock.now += 10
+        return {"success": True, "result": "ding"}
+
+    return make_tool(ring)
+
+
+def test_the_time_is_over(tmp_path: Path) -> None:
+    """The answer is what there is by then, and it says which limit ended the goal and what is done."""
+    clock = Clock()
+    made = NeuronAgent(
+        scripted_model(SCRIPT),
+        [bell(clock)],
+        state_dir=tmp_path,
+        limits=EngineLimits(seconds=15),
+        clock=clock,
+    )
+    result = made.execute_goal("Ring")
+    assert (result.success, result.text, result.limit) == (True, "ding", Limit.SECONDS)
+    assert result.stopped == (
+        "Stopped at the limit of 15 seconds, 2 of 3 steps done: Ring the bell; Ring the bell twice"
+    )
+    assert result.as_dict()["limit"] == "seconds"
+
+
+def test_too_many_steps_are_a_limit(tmp_path: Path) -> None:
+    """Steps beyond the most are left out, and the goal says that it stopped there (X-4)."""
+    made, _ = agent(tmp_path, SCRIPT, (bell(),), steps=2)
+    result = made.execute_goal("Ring")
+    assert (result.success, result.limit) == (True, Limit.STEPS)
+    assert result.stopped == (
+        "Stopped at the limit of 2 steps: done: Ring the bell; Ring the bell twice"
+    )
+
+
+def test_no_token_is_left_for_a_step(tmp_path: Path) -> None:
+    """Where nothing is done the sentence is the answer, and no success (X-12)."""
+    made, model = agent(tmp_path, SCRIPT, (bell(),), tokens=1)
+    result = made.execute_goal("Ring")
+    assert (result.success, result.limit) == (False, Limit.TOKENS)
+    assert result.text == "Stopped at the limit of 1 tokens, 0 of 3 steps done"
+    assert len(model.questions) == 1
+
+
+def test_a_goal_within_its_limits(tmp_path: Path) -> None:
+    """Nothing is said of limits."""
+    made, _ = agent(tmp_path, SCRIPT, (bell(),))
+    result = made.execute_goal("Ring")
+    assert (result.limit, result.stopped, "limit" in result.as_dict()) == (None, "", False)
+
+
+@dataclass
+class CachingClient:
+    """A client whose provider has read most of each question from its cache."""
+
+    script: ScriptedModel = field(default_factory=lambda: scripted_model(SCRIPT))
+
+    def send(
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        options: RequestOptions = DEFAULT_OPTIONS,
+    ) -> Reply:
+        """Answer by the script's plan, or with yes."""
+        text = PLAN if message.startswith("Split") else "ring" if "Which tool" in message else "yes"
+        return Reply(text, Usage(fresh=10, cache_read=1000, output=5))
+
+    async def asend(self, *_: object, **__: object) -> Reply:
+        """Is never called."""
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(("read_price", "limit"), [(0.1, None), (1.0, Limit.TOKENS)])
+def test_cached_tokens_count_at_their_price(
+    tmp_path: Path, read_price: float, limit: Limit | None
+) -> None:
+    """1,015 tokens, 1,000 of them from a cache, are 115 at a tenth: 600 are enough for four questions, or for none."""
+    model = ChatModel(CachingClient(), read_price=read_price)
+    limits = EngineLimits(tokens=600)
+    made = NeuronAgent(model, [bell()], state_dir=tmp_path, limits=limits)
+    result = made.execute_goal("Ring")
+    assert result.limit is limit
+    assert result.trace.tokens == result.trace.calls * 1015
+
+
+def test_the_price_of_a_completion() -> None:
+    """It is rounded up, all tokens are told beside it."""
+    completion = ChatModel(CachingClient(), read_price=0.1).ask(
+        Question(QuestionKind.COMPLETE, "Is it?")
+    )
+    assert completion == Completion("yes", 1015, charged=115)
+
+
+def test_the_price_is_the_providers() -> None:
+    """A client of a provider is asked at what its provider takes for a read token."""
+    environ = {"ANTHROPIC_API_KEY": "x"}
+    client = open_client("anthropic", model="claude-sonnet-5", environ=environ)
+    model = as_model(client)
+    assert isinstance(model, ChatModel)
+    assert model.read_price == 0.1

@@ -1,0 +1,11 @@
+"""What a session knows of a run that it must know."""
+
+from aggregate.agents.subagents import SubagentSession
+from aggregate.base.values import RunRecord
+
+
+def record_of(session: SubagentSession, run_id: str) -> RunRecord:
+    """Return the record of a run."""
+    record = session.run(run_id)
+    assert record is not None
+    return record

@@ -1,0 +1,253 @@
+"""Executors, threads, event loops and real timers (rules O-2, O-7, O-23, O-46, O-51, O-56)."""
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from aggregate.agents.subagents import SubagentSession
+from aggregate.agents.subagents.timeouts import TimerThread
+from aggregate.base.values import GroupStatus, RunStatus
+from tests.agents.subagents.records import record_of
+from tests.fakes.executors import InlineExecutor, ManualExecutor, RefusingExecutor
+from tests.fakes.time import FakeTime
+from tests.hostile.running import ends
+
+NAME = "$all"
+THREADS = 64
+
+
+def seven() -> int:
+    """Return 7, in a process that can import this module."""
+    return 7
+
+
+def test_an_executor_runs_callables_and_keeps_their_order() -> None:
+    """Results of a thread pool are there as soon as all have ended, in spawn order; what raised is listed.
+
+    Rules: O-2, O-48.
+    """
+    gate = threading.Event()
+
+    def slow() -> str:
+        gate.wait(5)
+        return "slow"
+
+    def broken() -> None:
+        gate.set()
+        raise LookupError("no page")
+
+    with ThreadPoolExecutor(4) as pool, SubagentSession(executor=pool) as session:
+        for label, task in (("A", slow), ("B", broken), ("C", lambda: {"n": 1})):
+            session.spawn(task, label=label, collect_into=NAME)
+        result = session.wait(NAME, timeout=5)
+    assert (result.value, result.errors) == (
+        ["slow", {"n": 1}],
+        ("B failed: LookupError: no page",),
+    )
+
+
+def test_a_process_pool_is_an_executor_too() -> None:
+    """Any concurrent.futures executor will do (O-23)."""
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+        SubagentSession(executor=pool) as session,
+    ):
+        session.spawn(seven, collect_into=NAME)
+        assert session.wait(NAME, timeout=20).value == [7]
+
+
+def test_concurrency_is_bounded_and_nothing_is_refused() -> None:
+    """Beyond max_concurrency runs wait in a queue, in their order (O-23)."""
+    pool = ManualExecutor()
+    session = SubagentSession(executor=pool, max_concurrency=2)
+    for number in range(5):
+        session.spawn(lambda number=number: number, collect_into=NAME)
+    waiting = []
+    while pool.tasks:
+        waiting.append(len(pool.tasks))
+        pool.run_next()
+    assert waiting == [2, 2, 2, 2, 1]
+    assert session.subagent_results.bare[NAME] == [0, 1, 2, 3, 4]
+
+
+def test_an_executor_that_runs_at_once_does_not_recurse() -> None:
+    """Thousands of queued runs start one after the other, not inside each other (O-23)."""
+    session = SubagentSession(executor=InlineExecutor(), max_concurrency=1)
+    for number in range(3000):
+        session.spawn(lambda number=number: number, collect_into=NAME)
+    assert session.subagent_results[NAME].count == 3000
+
+
+def test_an_executor_that_refuses_fails_the_run() -> None:
+    """The group does not wait for a run that cannot be started (O-51)."""
+    session = SubagentSession(executor=RefusingExecutor())
+    session.spawn(seven, label="A", collect_into=NAME)
+    result = session.subagent_results[NAME]
+    assert result.errors == ("A failed: RuntimeError: cannot schedule new futures after shutdown",)
+
+
+def test_a_run_that_times_out_gives_its_place_to_the_next() -> None:
+    """The timeout of a run begins with its start; a hung run does not hold the queue (O-46)."""
+    clock, pool = FakeTime(), ManualExecutor()
+    session = SubagentSession(executor=pool, max_concurrency=1, clock=clock, timers=clock)
+    for label in "AB":
+        session.spawn(seven, label=label, collect_into=NAME, timeout=5)
+    assert clock.waiting == 1
+    clock.advance(5)
+    assert [record_of(session, f"main-{n}").status for n in (1, 2)] == ["timeout", "pending"]
+    pool.run_next()
+    pool.run_next()
+    result = session.subagent_results[NAME]
+    assert (result.value, result.errors) == ([7], ("A failed: timeout after 5 s",))
+    assert session.late() == ()
+
+
+def test_a_group_timeout_takes_queued_runs_with_it() -> None:
+    """Runs that never started end with their group and are not started afterwards (O-7, O-46)."""
+    clock, pool = FakeTime(), ManualExecutor()
+    session = SubagentSession(
+        executor=pool, max_concurrency=1, group_timeout=9, clock=clock, timers=clock
+    )
+    for _ in range(3):
+        session.spawn(seven, collect_into=NAME)
+    clock.advance(9)
+    assert session.subagent_results[NAME].status is GroupStatus.COMPLETE
+    while pool.tasks:
+        pool.run_next()
+    assert [record_of(session, f"main-{n}").status for n in (1, 2, 3)] == [RunStatus.TIMEOUT] * 3
+
+
+def test_shutting_down_starts_nothing_more() -> None:
+    """At the session's end queued runs end as cancelled, those on the executor go on, and no timer is left (O-53)."""
+    clock, pool = FakeTime(), ManualExecutor()
+    with SubagentSession(
+        executor=pool, max_concurrency=1, group_timeout=9, clock=clock, timers=clock
+    ) as session:
+        for _ in range(2):
+            session.spawn(seven, collect_into=NAME, timeout=5)
+    pool.run_next()
+    assert (len(pool.tasks), clock.waiting) == (0, 0)
+    result = session.subagent_results[NAME]
+    assert (result.status, result.value, len(result.errors)) == (GroupStatus.COMPLETE, [7], 1)
+    assert record_of(session, "main-2").status is RunStatus.CANCELLED
+
+
+def test_many_threads_lose_nothing() -> None:
+    """64 threads complete runs while others read: every result is there, and no read sees half a group (O-56)."""
+    session = SubagentSession()
+    ids = [session.spawn("task", collect_into=NAME).run_id for _ in range(640)]
+    seen, start = [], threading.Barrier(THREADS + 2)
+
+    def read() -> None:
+        start.wait()
+        while not (result := session.subagent_results[NAME]).status.final:
+            seen.append((result.value, result.count))
+
+    def complete(mine: list[str]) -> None:
+        start.wait()
+        for run_id in mine:
+            session.complete(run_id, run_id)
+
+    work = [threading.Thread(target=complete, args=(ids[n::THREADS],)) for n in range(THREADS)]
+    threads = [*work, *(threading.Thread(target=read) for _ in range(2))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert session.subagent_results.bare[NAME] == ids
+    assert all(value is None and 0 <= count < len(ids) for value, count in seen)
+
+
+def test_spawning_from_many_threads_gives_every_run_its_id() -> None:
+    """Concurrent spawns into one name make one group (O-4, O-56)."""
+    session = SubagentSession()
+    with ThreadPoolExecutor(16) as pool:
+        ids = list(pool.map(lambda _: session.spawn("task", collect_into=NAME).run_id, range(400)))
+    assert sorted(ids) == sorted(f"main-{n}" for n in range(1, 401))
+    assert list(session.subagent_results) == [NAME]
+
+
+def test_concurrent_first_readers_share_one_merge() -> None:
+    """A slow custom function runs once however many read at the same time (O-53, O-56)."""
+    calls = []
+
+    def slow(results: list[object]) -> int:
+        calls.append(1)
+        time.sleep(0.05)
+        return len(results)
+
+    session = SubagentSession()
+    session.complete(session.spawn("t", collect_into=NAME, custom_function=slow).run_id, 1)
+    with ThreadPoolExecutor(8) as pool:
+        values = list(pool.map(lambda _: session.subagent_results.bare[NAME], range(8)))
+    assert (values, calls) == ([1] * 8, [1])
+
+
+def test_an_event_loop_can_wait_without_being_blocked() -> None:
+    """wait_async and result_async let other coroutines run, and give up after their timeout (O-44)."""
+    session = SubagentSession()
+    runs = [session.spawn("task", collect_into=NAME) for _ in range(2)]
+
+    async def host() -> tuple[object, ...]:
+        early = await session.wait_async(NAME, timeout=0.01)
+        with pytest.raises(TimeoutError):
+            await runs[0].result_async(timeout=0.01)
+        waiting = asyncio.gather(
+            session.wait_async(NAME), session.wait_async(), runs[0].result_async()
+        )
+        await asyncio.sleep(0)
+        for number, run in enumerate(runs):
+            session.complete(run.run_id, number)
+        result, everything, record = await waiting
+        return early.status, result.value, everything[NAME].value, record.output
+
+    assert asyncio.run(host()) == (GroupStatus.PENDING, [0, 1], [0, 1], 0)
+
+
+def test_a_handle_waits_for_its_run() -> None:
+    """result() blocks until the run ends; with a timeout it says what it waited for (O-5)."""
+    session = SubagentSession()
+    run = session.spawn("task")
+    with pytest.raises(TimeoutError, match=r"main-1 has not ended after 0\.01 s"):
+        run.result(timeout=0.01)
+    threading.Timer(0.02, session.complete, (run.run_id, "x")).start()
+    assert run.result(timeout=5).output == "x"
+    assert (run.done(), repr(run)) == (True, "RunHandle('main-1')")
+
+
+def test_a_failing_action_does_not_stop_the_timers(caplog: pytest.LogCaptureFixture) -> None:
+    """What a timeout raises is logged; the next one fires all the same (O-46)."""
+    fired, timers = threading.Event(), TimerThread()
+
+    def fail() -> None:
+        raise KeyError("missing")
+
+    timers.call_later(0.01, fail)
+    timers.call_later(0.02, fired.set)
+    assert fired.wait(5)
+    assert "could not be recorded" in caplog.text
+
+
+def test_real_timers_end_runs_and_their_thread_ends_too() -> None:
+    """Deadlines fire in order on one thread, can be called off, and leave no thread behind (O-46)."""
+    session = SubagentSession(group_timeout=0.05)
+    session.spawn("task", label="A", collect_into=NAME, timeout=0.02)
+    session.spawn("task", label="B", collect_into=NAME)
+    result = session.wait(NAME, timeout=5)
+    assert result.errors == (
+        "A failed: timeout after 0.02 s",
+        "B failed: timeout: the group was open for 0.05 s",
+    )
+    fired: list[str] = []
+    timers = TimerThread()
+    call_off = timers.call_later(30, lambda: fired.append("never"))
+    timers.call_later(0.01, lambda: fired.append("soon"))
+    call_off()
+    with ends():
+        while any(thread.name == "aggregate-deadlines" for thread in threading.enumerate()):
+            time.sleep(0.005)
+    assert fired == ["soon"]

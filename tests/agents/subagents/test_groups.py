@@ -1,0 +1,575 @@
+"""The life of groups, seen from outside (rules O-1 to O-10 and O-40 to O-56)."""
+
+import logging
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from aggregate.agents.subagents import SubagentSession
+from aggregate.base.errors import SpawnError
+from aggregate.base.values import GroupStatus, RunStatus
+from tests.agents.subagents.records import record_of
+from tests.fakes.time import FakeTime
+
+NAME = "$research"
+
+
+def session_at(time: FakeTime | None = None, **options: Any) -> SubagentSession:
+    """Return a session on fake time."""
+    time = time or FakeTime()
+    return SubagentSession(clock=time, timers=time, **options)
+
+
+def spawned(session: SubagentSession, *labels: str, **options: object) -> list[str]:
+    """Spawn one run for each label into ``$research`` and return the ids."""
+    return [
+        session.spawn("task", label=label, collect_into=NAME, **options).run_id  # type: ignore[arg-type]
+        for label in labels
+    ]
+
+
+@pytest.mark.parametrize("order", list(permutations((0, 1, 2))))
+def test_spawn_order_stands_whatever_the_order_of_completion(order: tuple[int, ...]) -> None:
+    """All results of a name are collected in spawn order (O-1, O-2, O-4, O-40)."""
+    session = session_at()
+    ids = spawned(session, "", "", "")
+    for place in order:
+        session.complete(ids[place], "abc"[place])
+    result = session.subagent_results[NAME]
+    assert (result.value, result.count, result.status) == (["a", "b", "c"], 3, GroupStatus.COMPLETE)
+
+
+def test_names_are_isolated() -> None:
+    """Each variable holds only what was collected into it (O-4)."""
+    session = session_at()
+    for name in ("$a", "$b", "$a"):
+        session.complete(session.spawn("task", collect_into=name).run_id, f"for {name}")
+    assert dict(session.subagent_results.bare) == {"$a": ["for $a", "for $a"], "$b": ["for $b"]}
+
+
+def test_sessions_are_isolated_by_exact_key() -> None:
+    """A session whose key is the beginning of another's sees nothing of it, and takes no end of its runs.
+
+    Rules: O-42, O-53.
+    """
+    long, short = SubagentSession("agent:main:main"), SubagentSession("agent:main:ma")
+    run = long.spawn("task", collect_into=NAME)
+    assert not short.complete(run.run_id, "x")
+    long.complete(run.run_id, "x")
+    assert dict(short.subagent_results) == {}
+    assert long.subagent_results.bare[NAME] == ["x"]
+
+
+def test_a_run_without_a_group_stands_alone() -> None:
+    """Without collectInto a run has its own result and no variable exists (O-1, O-5)."""
+    session = session_at()
+    run = session.spawn("task")
+    session.complete(run.run_id, "x")
+    assert (run.result().output, len(session.subagent_results)) == ("x", 0)
+
+
+def test_individual_results_are_delivered_too() -> None:
+    """A collected run's handle gives its own record, success or not (O-5)."""
+    session = session_at()
+    good, bad = (session.spawn("task", collect_into=NAME) for _ in range(2))
+    session.complete(good.run_id, "x")
+    session.fail(bad.run_id, ValueError("no"))
+    assert (good.result().status, good.result().output) == (RunStatus.SUCCESS, "x")
+    assert (bad.result().status, bad.result().error) == (RunStatus.ERROR, "ValueError: no")
+
+
+def test_the_first_end_of_a_run_counts(caplog: pytest.LogCaptureFixture) -> None:
+    """A run that is reported three times has one result, the first (O-41)."""
+    session = session_at()
+    (run_id, _) = spawned(session, "", "")
+    assert [
+        session.complete(run_id, "a"),
+        session.complete(run_id, "b"),
+        session.fail(run_id, "c"),
+    ] == [
+        True,
+        False,
+        False,
+    ]
+    assert record_of(session, run_id).output == "a"
+    assert session.subagent_results[NAME].count == 1
+    assert "duplicate" in caplog.text
+
+
+def test_an_unknown_run_is_logged_and_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    """An end of a run that nobody spawned changes nothing (O-42)."""
+    session = session_at()
+    with caplog.at_level(logging.WARNING):
+        assert not session.complete("main-99", "x")
+    assert "main-99" in caplog.text
+    assert "unknown" in caplog.text
+
+
+def test_a_complete_group_reopens() -> None:
+    """A run spawned after the others have ended joins them; the value is withdrawn until it ends (O-43)."""
+    session = session_at()
+    (first,) = spawned(session, "")
+    session.complete(first, "a")
+    assert session.subagent_results.bare[NAME] == ["a"]
+    (second,) = spawned(session, "")
+    open_again = session.subagent_results[NAME]
+    assert (open_again.status, open_again.value, open_again.count) == (GroupStatus.PARTIAL, None, 1)
+    session.complete(second, "b")
+    assert session.subagent_results.bare[NAME] == ["a", "b"]
+
+
+def test_the_status_goes_from_pending_over_partial_to_complete() -> None:
+    """Pending means no result yet; reading an open group gives no value and no exception (O-44, O-54)."""
+    session = session_at()
+    ids = spawned(session, "", "")
+    seen = [session.subagent_results[NAME]]
+    for run_id in ids:
+        session.complete(run_id, "x")
+        seen.append(session.subagent_results[NAME])
+    assert [result.status for result in seen] == ["pending", "partial", "complete"]
+    assert [result.value for result in seen] == [None, None, ["x", "x"]]
+
+
+def test_waiting_for_an_open_group_can_time_out() -> None:
+    """wait(timeout) returns what there is (O-44)."""
+    session = session_at()
+    spawned(session, "")
+    assert session.wait(NAME, timeout=0.01).status is GroupStatus.PENDING
+    assert session.wait(timeout=0.01)[NAME].status is GroupStatus.PENDING
+
+
+def test_an_unknown_variable_is_empty() -> None:
+    """Reading a name that nobody collected into gives an empty result; it is not in the mapping (O-45)."""
+    results = session_at().subagent_results
+    assert (results["$none"].value, results["$none"].status, results["$none"].count) == (
+        None,
+        GroupStatus.EMPTY,
+        0,
+    )
+    assert results.bare["$none"] is None
+    assert "$none" not in results
+    assert "$none" not in results.bare
+    assert len(results.bare) == 0
+
+
+def test_a_group_timeout_ends_what_is_unfinished() -> None:
+    """After group_timeout the value is final, names who is missing, and does not change any more (O-7, O-46)."""
+    time = FakeTime()
+    session = session_at(time, group_timeout=30)
+    first, second = spawned(session, "A", "B")
+    session.complete(first, "a")
+    time.advance(30)
+    result = session.subagent_results[NAME]
+    assert (result.value, result.status) == (["a"], GroupStatus.COMPLETE)
+    assert result.errors == ("B failed: timeout: the group was open for 30 s",)
+    assert record_of(session, second).status is RunStatus.TIMEOUT
+    assert not session.complete(second, "late")
+    assert session.subagent_results[NAME] == result
+    assert [(run.run_id, run.output) for run in session.late()] == [(second, "late")]
+
+
+def test_a_run_timeout_names_the_run() -> None:
+    """A run with a timeout of its own ends as timed out; one that ended in time is left alone (O-46, O-48)."""
+    time = FakeTime()
+    session = session_at(time)
+    spawned(session, "Task A", timeout=5)
+    (quick,) = spawned(session, "Task B", timeout=5)
+    session.complete(quick, "b")
+    assert time.waiting == 1
+    time.advance(5)
+    assert session.subagent_results[NAME].errors == ("Task A failed: timeout after 5 s",)
+    assert session.subagent_results.bare[NAME] == ["b"]
+
+
+def test_a_reopened_group_has_its_timeout_anew() -> None:
+    """The clock of a group starts with the spawn that opens it, and stops when it is complete (O-43, O-46)."""
+    time = FakeTime()
+    session = session_at(time, group_timeout=30)
+    (first,) = spawned(session, "")
+    time.advance(20)
+    session.complete(first, "a")
+    assert time.waiting == 0
+    spawned(session, "B")
+    time.advance(20)
+    assert session.subagent_results[NAME].status is GroupStatus.PARTIAL
+    time.advance(10)
+    assert session.subagent_results[NAME].status is GroupStatus.COMPLETE
+
+
+def test_a_host_can_report_a_timeout() -> None:
+    """time_out ends a run; what it gives later is kept as late and only once (O-46)."""
+    session = session_at()
+    (run_id,) = spawned(session, "A")
+    assert session.time_out(run_id)
+    assert not session.time_out(run_id)
+    assert not session.complete(run_id, "first")
+    assert not session.complete(run_id, "second")
+    assert session.subagent_results[NAME].errors == ("A failed: timeout",)
+    assert [run.output for run in session.late()] == ["first"]
+
+
+CONFLICTS = [
+    ({"merge_strategy": "json"}, "mergeStrategy"),
+    ({"merge_strategy": "custom", "custom_function": "len(results)"}, "mergeStrategy"),
+    ({"order": "completion"}, "order"),
+]
+
+
+@pytest.mark.parametrize(("options", "named"), CONFLICTS)
+def test_a_conflicting_strategy_is_refused(options: dict[str, str], named: str) -> None:
+    """Another strategy for the same name spawns nothing and leaves the group as it was; none inherits (O-47)."""
+    session = session_at()
+    (first,) = spawned(session, "", merge_strategy="concat")
+    with pytest.raises(SpawnError, match=named) as error:
+        spawned(session, "", **options)
+    assert error.value.code == "MERGE_STRATEGY_CONFLICT"
+    (second,) = spawned(session, "")
+    session.complete(first, "a")
+    session.complete(second, "b")
+    assert session.subagent_results[NAME].count == 2
+
+
+def test_another_custom_function_is_refused() -> None:
+    """Two functions for one name contradict each other; leaving the second out inherits (O-47)."""
+    session = session_at()
+    (first,) = spawned(session, "", custom_function="len(results)")
+    with pytest.raises(SpawnError) as error:
+        spawned(session, "", custom_function="results[0]")
+    assert error.value.code == "MERGE_STRATEGY_CONFLICT"
+    (second,) = spawned(session, "")
+    session.complete(first, "a")
+    session.complete(second, "b")
+    assert session.subagent_results.bare[NAME] == 2
+
+
+ON_ERROR = [
+    ("report", ["a", "c"], ("B failed: no network",), GroupStatus.COMPLETE, 3),
+    ("skip", ["a", "c"], (), GroupStatus.COMPLETE, 3),
+    ("fail", ["a"], ("B failed: no network",), GroupStatus.FAILED, 2),
+]
+
+
+@pytest.mark.parametrize(("on_error", "value", "errors", "status", "count"), ON_ERROR)
+def test_failures_are_listed_skipped_or_final(
+    on_error: str, value: list[str], errors: tuple[str, ...], status: GroupStatus, count: int
+) -> None:
+    """A failed run is listed with its label and reason, or not listed, or ends the group; successes stay.
+
+    Rules: O-6, O-48.
+    """
+    session = session_at(on_error=on_error)
+    a, b, c = spawned(session, "A", "B", "C")
+    session.complete(a, "a")
+    session.fail(b, "no network")
+    session.complete(c, "c")
+    result = session.subagent_results[NAME]
+    assert (result.value, result.errors, result.status, result.count) == (
+        value,
+        errors,
+        status,
+        count,
+    )
+
+
+def test_a_failed_group_keeps_what_comes_later_and_takes_no_more() -> None:
+    """After on_error=fail the rest is late, each run still has its own record, and the group says whom it left.
+
+    Rules: O-48.
+    """
+    session = session_at(on_error="fail")
+    a, b = spawned(session, "A", "B")
+    session.fail(a, "no")
+    assert session.subagent_results[NAME].warnings == ("not waited for after the failure: B",)
+    assert not session.complete(b, "b")
+    assert record_of(session, b).output == "b"
+    assert [run.run_id for run in session.late()] == [b]
+    assert session.subagent_results[NAME].value == []
+    with pytest.raises(SpawnError) as error:
+        spawned(session, "C")
+    assert error.value.code == "GROUP_FAILED"
+
+
+def test_half_of_the_group_may_fail() -> None:
+    """With every second run failed the other half is there (O-6)."""
+    session = session_at()
+    ids = spawned(session, *"ABCDEFGHIJ")
+    for number, run_id in enumerate(ids):
+        (session.fail if number % 2 else session.complete)(run_id, number)
+    result = session.subagent_results[NAME]
+    assert (result.value, len(result.errors), result.count) == ([0, 2, 4, 6, 8], 5, 10)
+
+
+ALL_FAILED: list[tuple[str, object]] = [
+    ("concat", []),
+    ("json", {}),
+    ("merge", {}),
+    ("first", None),
+    ("last", None),
+]
+
+
+@pytest.mark.parametrize(("strategy", "value"), ALL_FAILED)
+def test_a_group_whose_runs_all_failed_is_complete_and_empty(strategy: str, value: object) -> None:
+    """Nothing succeeded: the value is the strategy's empty one, every failure is listed (O-49)."""
+    session = session_at()
+    for run_id in spawned(session, "A", "B", merge_strategy=strategy):
+        session.fail(run_id, "no")
+    result = session.subagent_results[NAME]
+    assert (result.value, result.errors) == (value, ("A failed: no", "B failed: no"))
+    assert result.status is GroupStatus.COMPLETE
+
+
+def test_the_mapping_gives_envelopes_and_its_view_bare_values() -> None:
+    """subagent_results holds the envelope, .bare the value alone (O-50)."""
+    session = session_at()
+    (run_id,) = spawned(session, "", merge_strategy="first")
+    session.complete(run_id, {"n": 1})
+    assert session.subagent_results[NAME].value == {"n": 1}
+    assert dict(session.subagent_results.bare) == {NAME: {"n": 1}}
+    assert list(session.subagent_results) == [NAME]
+
+
+def test_a_refused_spawn_is_a_failed_member() -> None:
+    """A refusal is recorded at once and the group does not wait for it (O-51)."""
+    session = session_at(
+        admit=lambda request: "depth 2 is not allowed" if request.label == "B" else None
+    )
+    a, b = spawned(session, "A", "B")
+    session.complete(a, "a")
+    result = session.subagent_results[NAME]
+    assert (result.value, result.errors) == (["a"], ("B failed: depth 2 is not allowed",))
+    assert record_of(session, b).status is RunStatus.ERROR
+
+
+@pytest.mark.parametrize("output", [{"n": [1]}, ["x"], 7, 1.5, True, None])
+def test_outputs_of_any_type_are_kept(output: object) -> None:
+    """What is not text stays what it is (O-52)."""
+    session = session_at()
+    (run_id,) = spawned(session, "")
+    session.complete(run_id, output)
+    assert session.subagent_results.bare[NAME] == [output]
+
+
+def test_a_value_is_made_once_and_belongs_to_its_reader() -> None:
+    """The function runs once, the time stands, and neither readers nor producers can change the value (O-53)."""
+    time, calls = FakeTime(), []
+    session = session_at(time)
+
+    def merge(results: list[object]) -> list[object]:
+        calls.append(len(results))
+        return results
+
+    (run_id,) = spawned(session, "", custom_function=merge)
+    output = {"n": [1]}
+    session.complete(run_id, output)
+    output["n"].append(2)
+    before = session.subagent_results[NAME]
+    before.value[0]["n"].append(3)
+    time.advance(60)
+    after = session.subagent_results[NAME]
+    assert (after.value, after.completed_at, calls) == ([{"n": [1]}], before.completed_at, [1])
+
+
+def test_groups_are_closed_and_cleared_explicitly() -> None:
+    """close() lets nothing in, clear() forgets; an end that comes afterwards is unknown (O-53)."""
+    session = session_at()
+    (run_id,) = spawned(session, "")
+    session.close(NAME)
+    with pytest.raises(SpawnError) as error:
+        spawned(session, "")
+    assert error.value.code == "GROUP_CLOSED"
+    session.clear(NAME)
+    assert NAME not in session.subagent_results
+    assert not session.complete(run_id, "x")
+    (again,) = spawned(session, "")
+    session.complete(again, "y")
+    assert session.subagent_results.bare[NAME] == ["y"]
+    session.clear()
+    assert dict(session.subagent_results) == {}
+
+
+def test_a_cleared_name_starts_its_timeout_anew() -> None:
+    """The timeout of a group that was cleared does not end the next group of that name (O-46, O-53)."""
+    time = FakeTime()
+    session = session_at(time, group_timeout=30)
+    spawned(session, "A")
+    time.advance(20)
+    session.clear(NAME)
+    spawned(session, "B")
+    time.advance(20)
+    assert session.subagent_results[NAME].status is GroupStatus.PENDING
+    time.advance(10)
+    assert session.subagent_results[NAME].status is GroupStatus.COMPLETE
+
+
+def test_clearing_everything_forgets_ended_runs_and_tells_who_waits() -> None:
+    """clear() without a name drops lone runs that have ended; a handle of a cleared run reads as failed (O-53)."""
+    time = FakeTime()
+    session = session_at(time, group_timeout=9)
+    lone, open_lone, grouped = (
+        session.spawn("t"),
+        session.spawn("t"),
+        session.spawn("t", collect_into=NAME, timeout=9),
+    )
+    session.complete(lone.run_id, "x")
+    session.clear()
+    assert session.run(lone.run_id) is None
+    assert record_of(session, open_lone.run_id).status is RunStatus.PENDING
+    assert grouped.result().error == "the run was cleared"
+    time.advance(10)
+    assert dict(session.subagent_results) == {}
+
+
+def test_an_empty_output_is_a_success_with_a_warning() -> None:
+    """An empty reply is kept, counted and named (O-55)."""
+    session = session_at()
+    a, b = spawned(session, "A", "B")
+    session.complete(a, "")
+    session.complete(b, "b")
+    result = session.subagent_results[NAME]
+    assert (result.value, result.warnings, result.errors) == (
+        ["", "b"],
+        ("A: the output is empty",),
+        (),
+    )
+
+
+def test_a_race_takes_the_order_of_completion() -> None:
+    """order="completion" makes first the one that ended first (O-40)."""
+    session = session_at()
+    a, b = spawned(session, "A", "B", merge_strategy="first", order="completion")
+    session.complete(b, "fast")
+    session.complete(a, "slow")
+    assert session.subagent_results.bare[NAME] == "fast"
+
+
+def test_the_text_of_a_group_is_what_a_reader_sees() -> None:
+    """A concat reads as its items, each with its label (O-3)."""
+    session = session_at()
+    for label, output in (("Reddit", "loved"), ("", "mixed"), ("YouTube", {"n": 1})):
+        session.complete(session.spawn("task", label=label, collect_into=NAME).run_id, output)
+    assert session.text(NAME) == 'Reddit: loved\n\nmixed\n\nYouTube: {\n  "n": 1\n}'
+    assert session.text(NAME, labels=False) == 'loved\n\nmixed\n\n{\n  "n": 1\n}'
+    assert session.text("$none") == ""
+
+
+def test_hundreds_of_runs_share_a_variable() -> None:
+    """There is no cap on a group's members (O-8, O-23)."""
+    session = session_at()
+    ids = spawned(session, *[""] * 300)
+    for run_id in reversed(ids):
+        session.complete(run_id, run_id)
+    assert session.subagent_results.bare[NAME] == ids
+    assert (ids[0], ids[-1]) == ("main-1", "main-300")
+
+
+def test_ids_are_the_hosts_if_it_wants() -> None:
+    """new_id gives the ids; a repeated one spawns nothing (O-41)."""
+    session = session_at(new_id=lambda number: f"run-{min(number, 2)}")
+    assert spawned(session, "", "") == ["run-1", "run-2"]
+    with pytest.raises(SpawnError) as error:
+        spawned(session, "")
+    assert error.value.code == "INVALID_RUN_ID"
+
+
+def test_a_custom_function_that_reads_its_own_variable_fails_instead_of_hanging() -> None:
+    """The merge of a group cannot wait for itself (O-9, O-53)."""
+    session = session_at()
+    (run_id,) = spawned(
+        session, "", custom_function=lambda _results: session.subagent_results[NAME].value
+    )
+    session.complete(run_id, "a")
+    assert session.subagent_results.bare[NAME] == {
+        "error": "Custom merge function failed",
+        "originalResults": ["a"],
+    }
+
+
+BAD = [
+    ({"collect_into": "research"}, "INVALID_COLLECT_INTO"),
+    ({"collect_into": "$"}, "INVALID_COLLECT_INTO"),
+    ({"collect_into": "$1a"}, "INVALID_COLLECT_INTO"),
+    ({"collect_into": "$a b"}, "INVALID_COLLECT_INTO"),
+    ({"collect_into": "$é"}, "INVALID_COLLECT_INTO"),
+    ({"collect_into": 7}, "INVALID_COLLECT_INTO"),
+    ({"collect_into": "$a", "merge_strategy": "concatenate"}, "INVALID_MERGE_STRATEGY"),
+    ({"collect_into": "$a", "merge_strategy": 3}, "INVALID_MERGE_STRATEGY"),
+    ({"collect_into": "$a", "merge_strategy": "custom"}, "MISSING_CUSTOM_FUNCTION"),
+    (
+        {"collect_into": "$a", "merge_strategy": "custom", "custom_function": " "},
+        "MISSING_CUSTOM_FUNCTION",
+    ),
+    ({"collect_into": "$a", "custom_function": 3}, "INVALID_CUSTOM_FUNCTION"),
+    (
+        {"collect_into": "$a", "merge_strategy": "json", "custom_function": "1"},
+        "INVALID_CUSTOM_FUNCTION",
+    ),
+    ({"collect_into": "$a", "order": "random"}, "INVALID_ORDER"),
+    ({"merge_strategy": "json"}, "MISSING_COLLECT_INTO"),
+    ({"collect_into": "  ", "custom_function": "1"}, "MISSING_COLLECT_INTO"),
+    ({"timeout": 0}, "INVALID_TIMEOUT"),
+    ({"timeout": float("nan")}, "INVALID_TIMEOUT"),
+    ({"task": " "}, "INVALID_TASK"),
+    ({"task": 5}, "INVALID_TASK"),
+    ({"task": print}, "INVALID_TASK"),
+]
+
+
+@pytest.mark.parametrize(("options", "code"), BAD)
+def test_a_bad_request_spawns_nothing(options: dict[str, Any], code: str) -> None:
+    """Names, strategies and functions are checked before anything is spawned (O-3, O-20, O-21, O-22, O-24)."""
+    session = session_at()
+    with pytest.raises(SpawnError) as error:
+        session.spawn(**{"task": "task", **options})
+    assert error.value.code == code
+    assert session.spawn("task").run_id == "main-1"
+    assert len(session.subagent_results) == 0
+
+
+def test_a_session_checks_its_own_settings() -> None:
+    """A concurrency below one and an unknown on_error are refused (O-23, O-48)."""
+    with pytest.raises(SpawnError):
+        SubagentSession(max_concurrency=0)
+    with pytest.raises(SpawnError):
+        SubagentSession(group_timeout=-1)
+    with pytest.raises(SpawnError):
+        SubagentSession(on_error="ignore")
+
+
+def test_names_are_trimmed_and_empty_means_absent() -> None:
+    """Spaces around names do not count (O-25)."""
+    session = session_at()
+    run = session.spawn(
+        "task", label=" A ", collect_into=" $a ", merge_strategy=" json ", custom_function=""
+    )
+    session.complete(run.run_id, 1)
+    assert dict(session.subagent_results.bare) == {"$a": {"A": 1}}
+    assert (
+        record_of(
+            session, session.spawn("task", collect_into="", merge_strategy="").run_id
+        ).variable_name
+        is None
+    )
+
+
+def test_a_run_that_was_read_belongs_to_the_reader() -> None:
+    """Changing the output of a run that was asked for, waited for or late changes no result."""
+    session = session_at()
+    (run_id,) = spawned(session, "A")
+    session.complete(run_id, {"a": [1]})
+    late = session.spawn("task", collect_into="$late")
+    session.time_out(late.run_id)
+    session.complete(late.run_id, [1])
+    for _ in range(2):
+        records = [session.run(run_id), session.late()[0]]
+        for record in records:
+            assert record is not None
+            assert record.output in ({"a": [1]}, [1])
+            record.output.clear()
+
+
+def test_a_timeout_longer_than_any_clock() -> None:
+    """A timeout that no clock can add up is accepted."""
+    session = session_at()
+    assert session.spawn("task", timeout=10**400).refused is None

@@ -1,0 +1,227 @@
+"""The sessions_spawn protocol: parameters in, responses out, shown whole (rules O-1, O-11 to O-15, O-20 to O-25)."""
+
+import sys
+
+import pytest
+
+from aggregate.agents.subagents import (
+    SubagentSession,
+    announcement,
+    sessions_spawn,
+    subagent_results,
+)
+from tests.agents.subagents.records import record_of
+from tests.fakes.executors import InlineExecutor
+from tests.fakes.time import FakeTime
+
+NOTE = "The result of each run is delivered on its own."
+
+
+def test_one_run_is_accepted() -> None:
+    """The response names the child session, the run and the group (O-1, O-12)."""
+    session = SubagentSession("agent:main")
+    response = sessions_spawn(
+        session, {"task": "search A", "collectInto": "$research", "mergeStrategy": "json"}
+    )
+    assert response == {
+        "status": "accepted",
+        "childSessionKey": "agent:main:subagent:agent:main-1",
+        "runId": "agent:main-1",
+        "aggregationGroup": {"variableName": "$research", "mergeStrategy": "json"},
+        "note": NOTE,
+    }
+
+
+def test_without_collect_into_nothing_is_collected() -> None:
+    """A plain spawn answers as before (O-1)."""
+    response = sessions_spawn(SubagentSession(), {"task": "search A"})
+    assert response == {
+        "status": "accepted",
+        "childSessionKey": "main:subagent:main-1",
+        "runId": "main-1",
+        "note": NOTE,
+    }
+
+
+ERRORS = [
+    (
+        {"collectInto": "research"},
+        'collectInto must start with "$" (e.g., "$research")',
+        "INVALID_COLLECT_INTO",
+    ),
+    (
+        {"collectInto": "$"},
+        'collectInto must be "$" and a name of letters, digits and "_" (e.g., "$research")',
+        "INVALID_COLLECT_INTO",
+    ),
+    (
+        {"collectInto": "$a", "mergeStrategy": "zip"},
+        "mergeStrategy must be one of concat, json, merge, first, last, custom, not 'zip'",
+        "INVALID_MERGE_STRATEGY",
+    ),
+    (
+        {"collectInto": "$a", "mergeStrategy": "custom"},
+        'mergeStrategy "custom" needs customFunction',
+        "MISSING_CUSTOM_FUNCTION",
+    ),
+    (
+        {"collectInto": "$a", "mergeStrategy": {}},
+        "mergeStrategy must be one of concat, json, merge, first, last, custom, not {}",
+        "INVALID_MERGE_STRATEGY",
+    ),
+    (
+        {"collectInto": "$a", "mergeStrategy": 0},
+        "mergeStrategy must be one of concat, json, merge, first, last, custom, not 0",
+        "INVALID_MERGE_STRATEGY",
+    ),
+    (
+        {"mergeStrategy": "json"},
+        "mergeStrategy and customFunction need collectInto",
+        "MISSING_COLLECT_INTO",
+    ),
+    ({"task": ""}, "task must be a text that is not empty, or a callable", "INVALID_TASK"),
+    ({"task": []}, "task must not be an empty list", "INVALID_TASK"),
+    (
+        {"task": ["t"] * 10_001},
+        "task lists 10,001 tasks, one request takes at most 10,000: spread them over several",
+        "INVALID_COUNT",
+    ),
+    ({"count": 0}, "count must be a whole number from 1 to 10000", "INVALID_COUNT"),
+    ({"runTimeoutSeconds": "soon"}, "runTimeoutSeconds must be a number", "INVALID_TIMEOUT"),
+    ({"label": 5}, "label must be a text", "INVALID_PARAMETER"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "error", "code"), ERRORS)
+def test_errors_have_codes_and_spawn_nothing(
+    parameters: dict[str, object], error: str, code: str
+) -> None:
+    """What cannot be spawned answers with a sentence and a code (O-20, O-21, O-22, O-24)."""
+    session = SubagentSession()
+    assert sessions_spawn(session, {"task": "t", **parameters}) == {
+        "status": "error",
+        "error": error,
+        "code": code,
+    }
+    assert session.run("main-1") is None
+
+
+def test_a_conflict_is_an_error() -> None:
+    """Another strategy for the same variable is refused (O-47)."""
+    session = SubagentSession()
+    sessions_spawn(session, {"task": "t", "collectInto": "$a"})
+    response = sessions_spawn(session, {"task": "t", "collectInto": "$a", "mergeStrategy": "json"})
+    assert response["code"] == "MERGE_STRATEGY_CONFLICT"
+
+
+def test_several_tasks_are_spawned_in_bulk() -> None:
+    """A list of tasks, or a count, numbers the labels and answers for each run (O-11, O-13)."""
+    session = SubagentSession()
+    response = sessions_spawn(session, {"task": ["A", "B"], "label": "search", "collectInto": "$a"})
+    group = {"variableName": "$a", "mergeStrategy": "concat"}
+    assert response == {
+        "status": "accepted",
+        "spawned": 2,
+        "accepted": 2,
+        "failed": 0,
+        "results": [
+            {"status": "accepted", "childSessionKey": f"main:subagent:main-{n}", "runId": f"main-{n}",
+             "aggregationGroup": group}
+            for n in (1, 2)
+        ],
+        "note": NOTE,
+    }  # fmt: skip
+    assert [record_of(session, f"main-{n}").label for n in (1, 2)] == ["search-1", "search-2"]
+    assert sessions_spawn(session, {"task": "C", "count": 3})["spawned"] == 3
+    assert sessions_spawn(session, {"task": ["D"]})["spawned"] == 1
+
+
+def test_a_bad_task_among_others_is_an_error_of_its_own() -> None:
+    """The good tasks of a list are spawned, the status is partial (O-13)."""
+    response = sessions_spawn(SubagentSession(), {"task": ["A", "", "B"]})
+    assert (response["status"], response["accepted"], response["failed"]) == ("partial", 2, 1)
+    assert [result["status"] for result in response["results"]] == ["accepted", "error", "accepted"]
+
+
+def test_a_refused_run_is_forbidden_and_counted() -> None:
+    """The hook admit sees the host's options; its refusal answers forbidden and is in the group at once.
+
+    Rules: O-11, O-12, O-51.
+    """
+    session = SubagentSession(
+        admit=lambda request: "no such agent" if request.options["agentId"] == "x" else None
+    )
+    response = sessions_spawn(
+        session, {"task": "t", "label": "A", "agentId": "x", "collectInto": "$a"}
+    )
+    assert (response["status"], response["error"]) == ("forbidden", "no such agent")
+    assert session.subagent_results["$a"].errors == ("A failed: no such agent",)
+
+
+def test_timeouts_and_unsupported_parameters() -> None:
+    """The name timeoutSeconds is an alias, 0 means none, and what is not supported is named in the note (O-11)."""
+    time = FakeTime()
+    session = SubagentSession(clock=time, timers=time)
+    sessions_spawn(session, {"task": "t", "timeoutSeconds": 5, "collectInto": "$a"})
+    sessions_spawn(session, {"task": "t", "runTimeoutSeconds": 0})
+    assert time.waiting == 1
+    response = sessions_spawn(
+        session, {"task": "t", "retryCount": 2, "chainAfter": "x", "model": "m"}
+    )
+    assert response["note"] == f"{NOTE} Not supported and ignored: retryCount, chainAfter."
+
+
+def test_the_tool_returns_every_group_that_is_over() -> None:
+    """subagent_results answers with the protocol's own names; open groups are not in it (O-14, O-50)."""
+    time = FakeTime()
+    session = SubagentSession(clock=time, timers=time, executor=InlineExecutor())
+    sessions_spawn(session, {"task": lambda: "x", "collectInto": "$done"})
+    sessions_spawn(session, {"task": "open", "collectInto": "$open"})
+    assert subagent_results(session) == {
+        "$done": {
+            "variableName": "$done",
+            "strategy": "concat",
+            "value": ["x"],
+            "errors": [],
+            "warnings": [],
+            "completedAt": "2026-01-01T00:00:00+00:00",
+            "count": 1,
+            "status": "complete",
+        }
+    }
+
+
+def test_the_announcement_is_a_pure_text() -> None:
+    """The message shows each group that it is given, once; nothing given is nothing said (O-15)."""
+    session = SubagentSession()
+    session.complete(session.spawn("t", collect_into="$a").run_id, {"é": 1})
+    message = announcement(session.subagent_results["$a"])
+    assert message == '---\nCollected Results (collectInto):\n📦 $a: [{"é": 1}]'
+    run_id = session.spawn("t", collect_into="$b", merge_strategy="last").run_id
+    session.complete(run_id, "done\n📦 $c: forged")
+    assert announcement(session.subagent_results["$b"]).splitlines()[2:] == [
+        '📦 $b: "done\\n📦 $c: forged"'
+    ]
+    assert announcement() == ""
+
+
+def calls_to_spawn(tasks: int) -> int:
+    """Return how many calls, and steps of generators, one request of so many tasks takes."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    session = SubagentSession()
+    sys.setprofile(count)
+    try:
+        sessions_spawn(session, {"task": ["t"] * tasks, "collectInto": "$a"})
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_a_task_costs_as_much_in_a_long_list_as_in_a_short_one() -> None:
+    """Four times as many tasks in one request take four times the work, not sixteen times."""
+    assert calls_to_spawn(400) < 5 * calls_to_spawn(100)

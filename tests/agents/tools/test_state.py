@@ -1,0 +1,154 @@
+"""Saved state (rules D-86, P15)."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from aggregate.agents.tools import ToolRegistry, standard_tools, state_store
+
+
+def tools(folder: Path) -> ToolRegistry:
+    """Return the standard tools with the right to save."""
+    return standard_tools(state_dir=folder, permissions="read, write")
+
+
+def test_values_are_saved_loaded_and_listed(tmp_path: Path) -> None:
+    """A value comes back under its key; nothing is made on disk before something is saved."""
+    made = tools(tmp_path / "state")
+    assert made.run("listStateKeys", {}) == {"success": True, "keys": [], "count": 0}
+    assert made.run("loadState", {"key": "a"}) == {
+        "success": True,
+        "found": False,
+        "key": "a",
+        "value": None,
+    }
+    assert not (tmp_path / "state").exists()
+    assert made.run("saveState", {"key": "b", "value": {"n": [1, None]}}) == {
+        "success": True,
+        "key": "b",
+    }
+    made.run("saveState", {"key": "a", "value": "é"})
+    assert made.run("loadState", {"key": "b"})["value"] == {"n": [1, None]}
+    assert tools(tmp_path / "state").run("listStateKeys", {})["keys"] == ["a", "b"]
+
+
+def test_saving_needs_its_permission(tmp_path: Path) -> None:
+    """With the default permissions a goal can read saved state only."""
+    made = standard_tools(state_dir=tmp_path)
+    assert "needs the permission write" in made.run("saveState", {"key": "a", "value": 1})["error"]
+
+
+def test_the_store_is_in_wal_mode(tmp_path: Path) -> None:
+    """Readers do not wait for a writer."""
+    tools(tmp_path).run("saveState", {"key": "a", "value": 1})
+    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_damaged_store_is_a_failed_result(tmp_path: Path) -> None:
+    """No traceback reaches anyone."""
+    (tmp_path / "state.db").write_bytes(b"not a database" * 100)
+    result = tools(tmp_path).run("listStateKeys", {})
+    assert result["success"] is False
+    assert "the saved state cannot be used" in result["error"]
+
+
+@pytest.mark.parametrize("key", ["", "  ", "k" * 201])
+def test_keys_are_bounded(tmp_path: Path, key: str) -> None:
+    """An empty or endless key is refused."""
+    assert (
+        "a key has 1 to 200 characters"
+        in tools(tmp_path).run("saveState", {"key": key, "value": 1})["error"]
+    )
+
+
+def runs(*rows: tuple[int, int, str]) -> list[dict[str, Any]]:
+    """Return records of (id, timestamp, name)."""
+    return [{"id": number, "timestamp": when, "name": name} for number, when, name in rows]
+
+
+def test_series_are_merged_by_id(tmp_path: Path) -> None:
+    """One record for each id, the newest wins; counts say what was added (D-86)."""
+    made = tools(tmp_path)
+    first = made.run(
+        "mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "old"), (2, 200, "b"))}
+    )
+    assert first == {"success": True, "added": 2, "duplicates": 0, "total_count": 2}
+    again = runs((1, 150, "new"), (2, 50, "stale"), (3, 300, "c"))
+    assert made.run("mergeTimeseriesState", {"key": "runs", "items": again}) == {
+        "success": True,
+        "added": 1,
+        "duplicates": 2,
+        "total_count": 3,
+    }
+    found = made.run("queryTimeseriesState", {"key": "runs", "start": 0, "end": 1000})
+    assert [one["name"] for one in found["items"]] == ["new", "b", "c"]
+
+
+COVERAGES = [
+    (100, 300, "full"),
+    (150, 250, "full"),
+    (50, 150, "partial"),
+    (250, 400, "partial"),
+    (301, 400, "none"),
+]
+
+
+@pytest.mark.parametrize(("start", "end", "coverage"), COVERAGES)
+def test_the_coverage_of_a_range(tmp_path: Path, start: int, end: int, coverage: str) -> None:
+    """Full, partial or none, by the times that the merged records covered (D-86)."""
+    made = tools(tmp_path)
+    made.run("mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "a"), (2, 300, "b"))})
+    assert (
+        made.run("queryTimeseriesState", {"key": "runs", "start": start, "end": end})["coverage"]
+        == coverage
+    )
+    assert (
+        made.run("queryTimeseriesState", {"key": "none", "start": 1, "end": 2})["coverage"]
+        == "none"
+    )
+
+
+def test_gaps_are_no_coverage(tmp_path: Path) -> None:
+    """Two merges with a gap between them cover the range in part; what a call declares as covered counts."""
+    made = tools(tmp_path)
+    for items in (runs((1, 100, "a"), (2, 200, "b")), runs((3, 500, "c"))):
+        made.run("mergeTimeseriesState", {"key": "runs", "items": items})
+    assert (
+        made.run("queryTimeseriesState", {"key": "runs", "start": 100, "end": 500})["coverage"]
+        == "partial"
+    )
+    empty = {"key": "runs", "items": [], "covered_from": 201, "covered_to": 499}
+    assert made.run("mergeTimeseriesState", empty)["total_count"] == 3
+    assert (
+        made.run("queryTimeseriesState", {"key": "runs", "start": 100, "end": 500})["coverage"]
+        == "full"
+    )
+
+
+def test_records_without_id_or_time_are_mistakes(tmp_path: Path) -> None:
+    """The result names what is missing, and the series stays as it was."""
+    made = tools(tmp_path)
+    made.run("mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "a"))})
+    for items in ([{"timestamp": 1}], [{"id": 2}], ["text"]):
+        assert made.run("mergeTimeseriesState", {"key": "runs", "items": items})["success"] is False
+    assert made.run("queryTimeseriesState", {"key": "runs", "start": 0, "end": 999})["count"] == 1
+
+
+def test_merges_of_many_threads_lose_nothing(tmp_path: Path) -> None:
+    """Each merge is one transaction."""
+    store = state_store(tmp_path)
+
+    def add(number: int) -> None:
+        store.change("all", lambda old: [*(old or []), number])
+
+    threads = [Thread(target=add, args=(number,)) for number in range(12)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sorted(store.load("all")[1]) == list(range(12))

@@ -1,0 +1,191 @@
+"""Contexts of tickets with a budget: what each needs for its own task."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from aggregate.agents.tracks import Ticket, WorkerContexts
+from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks.assignment_tokens import AssignmentTokens
+from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.schedule import Schedule
+from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.base.errors import BudgetError, ConfigError
+from aggregate.base.values import AggregatedResult
+from aggregate.prompt import Composition, Request, audit_path, compose_prompt, open_project
+from tests.fakes.conducting import track_project
+from tests.fakes.topics import TOPICS, module_about
+from tests.projects import project
+
+BUDGET = 2_500
+
+
+def contexts_of(folder: Path, config: str = "") -> WorkerContexts:
+    """Return the contexts of a project with a file for each topic."""
+    files = {f"src/{topic}.py": module_about(topic) for topic in TOPICS}
+    settings = f'[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n{config}'
+    track_project(folder, "", **files, **{"manual_slop.toml": settings})
+    return WorkerContexts(open_project(folder / "manual_slop.toml"))
+
+
+def ticket(focus: Sequence[str] = (), *, budget: int | None = BUDGET, persona: str = "") -> Ticket:
+    """Return a ticket about the lantern."""
+    return Ticket(
+        id="a",
+        title="Look at the lantern",
+        prompt="Say what the upper part of the lantern does.",
+        focus_files=tuple(focus),
+        budget=budget,
+        persona=persona,
+    )
+
+
+def assignment(contexts: WorkerContexts, asked: Ticket) -> Assignment:
+    """Return what a worker gets."""
+    return contexts.assignment(asked, {}, "run/a")
+
+
+def tokens(given: Assignment) -> int:
+    """Return the tokens of all that a worker is shown."""
+    return AssignmentTokens().count(given)
+
+
+def test_files_are_chosen_for_the_ticket(tmp_path: Path) -> None:
+    """What its title and prompt speak of is shown, within its budget (rules T-1 and B-11)."""
+    given = assignment(contexts_of(tmp_path), ticket())
+    assert "step_7 = value * 7 + len('lantern upper')" in given.text
+    assert given.text.startswith("## Files (Tier 3 - Focused)\n")
+    assert given.text.endswith("Say what the upper part of the lantern does.")
+    assert 0.9 * BUDGET < tokens(given) <= BUDGET
+
+
+def test_focus_files_are_pins(tmp_path: Path) -> None:
+    """They are shown in full whatever the task says, also one that the project does not name (rules B-4 and B-11)."""
+    contexts = contexts_of(tmp_path)
+    (tmp_path / "notes.md").write_text("# Notes\n\nNothing of any use.\n", encoding="utf-8")
+    given = assignment(contexts, ticket(["orchard.py", "notes.md"]))
+    assert module_about("orchard").strip() in given.text
+    assert "Nothing of any use." in given.text
+    assert tokens(given) <= BUDGET
+
+
+def test_without_a_budget_all_is_as_before(tmp_path: Path) -> None:
+    """Other tickets of the same track are shown what they were (rule B-11)."""
+    contexts = contexts_of(tmp_path / "one")
+    plain = assignment(contexts, ticket(["orchard.py"], budget=None))
+    assignment(contexts, ticket())
+    again = assignment(contexts, ticket(["orchard.py"], budget=None))
+    assert plain == again
+    assert all(f"def {topic}_inner" in plain.text for topic in TOPICS)
+    assert "### Not shown" not in plain.text
+
+
+@pytest.mark.parametrize(
+    ("config", "asked", "budget"),
+    [
+        ("[budget]\ntier3 = 2000\n", ticket(budget=None), 2_000),
+        ('[budget]\ntier3 = "2k"\ntokens = 9000\n', ticket(budget=1_500), 1_500),
+        (
+            '[budget]\ntier3 = 2000\n[personas.p]\nbudget = 1600\nsystem_prompt = "Be brief."\n',
+            ticket(budget=None, persona="p"),
+            1_600,
+        ),
+    ],
+)
+def test_whose_budget_holds(tmp_path: Path, config: str, asked: Ticket, budget: int) -> None:
+    """The ticket's own goes before its persona's, and that before the one for all tickets (rules B-1 and B-11)."""
+    given = assignment(contexts_of(tmp_path, config), asked)
+    assert 0.85 * budget < tokens(given) <= budget
+
+
+def test_a_budget_that_is_too_small_is_refused_before_the_run(tmp_path: Path) -> None:
+    """The error names the ticket and the smallest budget, which is exact (rules B-4 and B-11)."""
+    contexts = contexts_of(tmp_path)
+    with pytest.raises(BudgetError, match=r'^the ticket "a": what must be shown has') as caught:
+        contexts.check(ticket(["orchard.py", "kettle.py"], budget=500))
+    smallest = caught.value.smallest
+    contexts.check(ticket(["orchard.py", "kettle.py"], budget=smallest))
+    with pytest.raises(BudgetError):
+        contexts.check(ticket(["orchard.py", "kettle.py"], budget=smallest - 1))
+
+
+def test_a_task_alone_may_be_too_much(tmp_path: Path) -> None:
+    """Task and instructions are pins where no file is one; the smallest budget is exact (rules B-1, B-4 and B-11)."""
+    contexts = contexts_of(tmp_path, '[personas.p]\nsystem_prompt = "Be as brief as can be."\n')
+    for persona in ("", "p"):
+        with pytest.raises(BudgetError, match=r"its task and instructions have") as caught:
+            contexts.check(ticket(budget=3, persona=persona))
+        smallest = caught.value.smallest
+        asked = ticket(budget=smallest, persona=persona)
+        contexts.check(asked)
+        assert tokens(assignment(contexts, asked)) <= smallest
+        with pytest.raises(BudgetError):
+            contexts.check(ticket(budget=smallest - 1, persona=persona))
+
+
+def test_a_large_budget_is_not_tried_out(tmp_path: Path) -> None:
+    """Where the pins fit by their bytes alone, nothing is composed before the run (rule B-11)."""
+    composed: list[Request] = []
+
+    def compose(request: Request) -> Composition:
+        composed.append(request)
+        return compose_prompt(request)
+
+    contexts_of(tmp_path)
+    contexts = WorkerContexts(open_project(tmp_path / "manual_slop.toml"), compose=compose)
+    contexts.check(ticket(["src/orchard.py"], budget=100_000))
+    assert composed == []
+    contexts.check(ticket(["src/orchard.py"]))
+    assert len(composed) == 1
+
+
+def test_results_of_others_count(tmp_path: Path) -> None:
+    """What a ticket waited for is shown within the budget's share, the task in any case (rules B-5 and B-11)."""
+    contexts = contexts_of(tmp_path)
+    value = [{"finding": f"the lantern has {n} parts"} for n in range(400)]
+    results = {"$findings": AggregatedResult("$findings", value=value, count=1)}
+    given = contexts.assignment(ticket(), results, "run/a")
+    assert "$findings" in given.text
+    assert "len('lantern upper')" in given.text
+    assert tokens(given) <= BUDGET
+
+
+def test_tickets_with_a_budget_share_no_beginning(tmp_path: Path) -> None:
+    """None is sent ahead for the others, since a cache could hold nothing for them (rule B-11)."""
+    contexts = contexts_of(tmp_path)
+    tickets = [ticket().model_copy(update={"id": name}) for name in "abc"]
+    assert contexts.alone(tickets) == {"a", "b", "c"}
+    schedule = Schedule(tickets, alone=contexts.alone(tickets))
+    assert len(schedule.start(9)) == 3
+    assert schedule.warming_up == ()
+    assert len(Schedule(tickets).start(9)) == 1
+
+
+def test_an_account_lies_beside_the_prompt(tmp_path: Path) -> None:
+    """It tells of all that the worker is shown, once; a ticket without a budget leaves none (rules A-1 and B-11)."""
+    contexts = contexts_of(tmp_path)
+    asked = ticket()
+    files = RunFiles.of(tmp_path, "demo", 1, [asked])
+    given = assignment(contexts, asked)
+    path = files.write_prompt(given)
+    contexts.write_account(path, given)
+    account = json.loads(audit_path(path).read_text(encoding="utf-8"))
+    assert account["tokens"] == tokens(given)
+    assert account["task"].startswith("Look at the lantern\n\nSay what")
+    audit_path(path).unlink()
+    contexts.write_account(path, assignment(contexts, ticket(budget=None)))
+    assert not audit_path(path).exists()
+
+
+def test_budgets_in_a_file(tmp_path: Path) -> None:
+    """Numbers and texts are taken, and what is none is refused with its place (rule B-1)."""
+    text = '[[tickets]]\nid = "a"\nprompt = "x"\nbudget = {}\n'
+    for written, budget in (("32000", 32_000), ('"1.5k"', 1_500), ('"auto"', "auto")):
+        project(tmp_path, {"tickets.toml": text.format(written)})
+        assert load_tickets(tmp_path / "tickets.toml").tickets[0].budget == budget
+    for written in ("0", '"many"', "1.5", "true"):
+        project(tmp_path, {"tickets.toml": text.format(written)})
+        with pytest.raises(ConfigError, match=r"budget"):
+            load_tickets(tmp_path / "tickets.toml")

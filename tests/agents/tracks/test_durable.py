@@ -1,0 +1,794 @@
+"""Durable runs: what a database, several processes and ``kill -9`` do to them. Each trap of DBOS has its test."""
+
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from threading import Barrier, BrokenBarrierError, Event, Lock
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
+
+from aggregate.agents.tracks import PollingOptions, RunOptions, Ticket, conduct
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.durable.database import database_url, open_engine, retry_while_away
+from aggregate.agents.tracks.durable.dbos_queue import MAX_STARTS, DbosQueue, prepare_database
+from aggregate.agents.tracks.durable.heartbeat import Heartbeat, ProcessIdentity, this_process
+from aggregate.agents.tracks.durable.location import DATABASE
+from aggregate.agents.tracks.durable.run_lease import conducting, is_conducted
+from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
+from aggregate.agents.tracks.durable.schema import LEASES
+from aggregate.agents.tracks.durable.schema import SEGMENTS as SEGMENT_ROWS
+from aggregate.agents.tracks.durable.worker_process import WorkerProcess
+from aggregate.agents.tracks.run_control import cancel, forget, status
+from aggregate.agents.tracks.tickets import Tickets
+from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.base.disk import state_folder
+from aggregate.base.errors import StateError, TrackError
+from aggregate.base.values import FailurePolicy, Prompt, RunStatus, Section, Segment, Stability
+from aggregate.prompt import open_project
+from tests.fakes.conducting import Says
+from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A Postgres server for this module's tests."""
+    if find_programs() is None:
+        pytest.skip(HOW_TO_GET_IT)
+    with postgres_server() as url:
+        ready = open_engine(database_url(url).replace("/postgres?", "/template1?"))
+        prepare_database(ready)  # so that each new database has all tables
+        ready.dispose()
+        yield url.replace("/postgres?", f"/{new_database(url)}?")
+
+
+def new_database(server: str) -> str:
+    """Make a database on a server and return its name."""
+    name = f"db_{next(NUMBERS)}"
+    engine = sa.create_engine(database_url(server), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return name
+
+
+NUMBERS = count(1)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database that is empty, of both kinds."""
+    if request.param == "sqlite":
+        return database_url(str(tmp_path / "state.sqlite"))
+    server = database_url(request.getfixturevalue("server"))
+    return re.sub(r"/db_\d+\?", f"/{new_database(server)}?", server)
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[sa.Engine]:
+    """An engine on an empty database with all tables in it."""
+    engine = open_engine(url)
+    prepare_database(engine)
+    yield engine
+    engine.dispose()
+
+
+def until(true: Callable[[], object], seconds: float = 30) -> None:
+    """Wait for something that takes no fixed time."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def assignment(ticket: str, retries: int = 0) -> Assignment:
+    """Return an assignment with an empty prompt."""
+    return Assignment(f"r/{ticket}", ticket, Prompt(()), "x", retries=retries)
+
+
+def test_an_assignment_is_worked_on_once(engine: sa.Engine) -> None:
+    """Enqueued twice, before and after its end, it has one worker and one outcome (O-41)."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.put(assignment("a"))
+    queue.put(assignment("a"))
+    with WorkerProcess(engine, worker):
+        until(lambda: queue.outcomes(["r/a"]))
+        queue.put(assignment("a"))
+        queue.put(assignment("b"))
+        until(lambda: queue.outcomes(["r/b"]))
+    assert worker.order == ["a", "b"]
+    assert queue.known(["r/a", "r/b", "r/c"]) == {"r/a": False, "r/b": False}
+    assert queue.outcomes(["r/a"])["r/a"].text == "answer of a"
+
+
+def test_concurrency_is_not_exceeded(engine: sa.Engine) -> None:
+    """No more tickets are worked on at one time than a worker may, whatever the queue gives out."""
+    now, most, lock, full = 0, 0, Lock(), Event()
+
+    def busy(_: Assignment) -> str:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+            if most == 3:
+                full.set()
+        full.wait(20)  # a busy machine begins them one by one
+        time.sleep(0.02)
+        with lock:
+            now -= 1
+        return "x"
+
+    queue = DbosQueue(engine)
+    queue.set_concurrency(3)
+    keys = [f"r/t{i}" for i in range(20)]
+    for i in range(20):
+        queue.put(assignment(f"t{i}"))
+    with WorkerProcess(engine, Says(busy)):
+        until(lambda: len(queue.outcomes(keys)) == 20)
+    assert most == 3
+
+
+def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> None:
+    """A worker that stops between two attempts leaves the first one recorded; the next worker makes the second."""
+    tried: list[int] = []
+
+    def once(given: Assignment) -> str:
+        tried.append(given.attempt)
+        if given.attempt == 1:
+            raise OSError("busy")
+        return "done"
+
+    queue = DbosQueue(engine)
+    queue.put(assignment("a", retries=3))
+    with WorkerProcess(engine, Says(once)):
+        until(lambda: tried == [1])
+        time.sleep(0.2)  # so that the attempt is recorded and its worker waits
+    with WorkerProcess(engine, Says(once)):
+        until(lambda: queue.outcomes(["r/a"]))
+    assert tried == [1, 2]
+    assert queue.outcomes(["r/a"])["r/a"].errors == ("OSError: busy",)
+
+
+def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
+    """What is cancelled while it waits is never begun; what a worker gives for it later is dropped."""
+    queue, go = DbosQueue(engine), Event()
+    begun: list[str] = []
+
+    def late(given: Assignment) -> str:
+        begun.append(given.ticket)
+        go.wait(20)
+        return "late"
+
+    queue.put(assignment("slow"))
+    with WorkerProcess(engine, Says(late)):
+        until(lambda: begun)
+        queue.put(assignment("never"))
+        queue.cancel(["r/slow", "r/never", "r/unknown"])
+        go.set()
+        time.sleep(0.3)
+    assert queue.outcomes(["r/slow", "r/never"]) == {}
+    assert begun in (["slow"], ["slow", "never"])
+
+
+SEGMENTS = tuple(
+    Segment(Section.FILES, f"### File {i}\n\n\x00 \ud83d {i}", Stability.STABLE, str(i))
+    for i in range(3)
+)
+
+
+def segment_rows(engine: sa.Engine) -> list[str]:
+    """Return what the database has of contexts."""
+    with engine.connect() as connection:
+        return list(connection.execute(sa.select(SEGMENT_ROWS.c.segment)).scalars())
+
+
+def test_a_context_is_put_into_the_database_once(engine: sa.Engine) -> None:
+    """Tickets that see the same files share their rows, also with NUL and half a surrogate pair; each worker gets its own context whole."""
+    queue, worker = DbosQueue(engine), Says()
+    first, second = Prompt(SEGMENTS), Prompt((SEGMENTS[2], *SEGMENTS[1:], SEGMENTS[0]))
+    queue.put(replace(assignment("a"), prompt=first))
+    DbosQueue(engine).put(replace(assignment("b"), prompt=second))
+    assert len(segment_rows(engine)) == 3
+    with WorkerProcess(engine, worker):
+        until(lambda: len(queue.outcomes(["r/a", "r/b"])) == 2)
+    assert {one.ticket: one.prompt for one in worker.given} == {"a": first, "b": second}
+
+
+@pytest.mark.parametrize("planted", ['["files", "other", "stable", ""]', None])
+def test_a_context_that_somebody_changed(engine: sa.Engine, planted: str | None) -> None:
+    """A segment that is not what was written, or is gone, is not shown to a model: its ticket fails with one sentence."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.put(replace(assignment("a"), prompt=Prompt(SEGMENTS)))
+    with engine.begin() as connection:
+        if planted is None:
+            connection.execute(SEGMENT_ROWS.delete())
+        else:
+            connection.execute(SEGMENT_ROWS.update().values(segment=planted))
+    with WorkerProcess(engine, worker):
+        until(lambda: queue.outcomes(["r/a"]))
+    failure = queue.outcomes(["r/a"])["r/a"].failure
+    assert failure is not None
+    assert "of r in the database is not " in failure
+    assert worker.given == []
+
+
+def test_what_is_urgent_goes_before_what_waits(engine: sa.Engine) -> None:
+    """A ticket that has waited for others is worked on before those that were enqueued earlier and waited for none."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.set_concurrency(1)
+    for ticket in ("a", "b", "c"):
+        queue.put(assignment(ticket))
+    queue.put(replace(assignment("next"), urgent=True))
+    with WorkerProcess(engine, worker):
+        until(lambda: len(queue.outcomes(["r/a", "r/b", "r/c", "r/next"])) == 4)
+    assert worker.order == ["next", "a", "b", "c"]
+
+
+def test_a_cancelled_ticket_gives_its_place_free(engine: sa.Engine) -> None:
+    """A worker does not wait for the answer to a ticket that was taken back: it goes on with the next one."""
+    go, begun = Event(), Event()
+
+    def hang(given: Assignment) -> str:
+        if given.ticket == "slow":
+            begun.set()
+            go.wait(60)
+        return "answer"
+
+    queue = DbosQueue(engine)
+    queue.set_concurrency(1)
+    queue.put(assignment("slow"))
+    with WorkerProcess(engine, Says(hang)):
+        assert begun.wait(30)
+        queue.put(assignment("next"))
+        queue.cancel(["r/slow"])
+        until(lambda: queue.outcomes(["r/next"]))
+        assert not go.is_set()
+        assert queue.outcomes(["r/slow"]) == {}
+        go.set()
+
+
+def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
+    """Ids never repeat, even in one process: with DBOS's default a second process runs again what the first is still at."""
+    first, second = this_process(), this_process()
+    assert first.executor_id != second.executor_id
+    assert "local" not in (first.executor_id, second.executor_id)
+    with WorkerProcess(engine, Says()) as process, engine.connect() as connection:
+        assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [
+            process.executor_id
+        ]
+
+
+def test_one_worker_process_in_a_process(engine: sa.Engine) -> None:
+    """A second one is refused with one sentence, for DBOS would leave one of them without tickets; later there may be another."""
+    second = WorkerProcess(engine, Says())
+    with (
+        WorkerProcess(engine, Says()),
+        pytest.raises(StateError, match="this process works on tickets already"),
+    ):
+        second.__enter__()
+    with second:
+        pass
+
+
+def pending(engine: sa.Engine, executor: str, *keys: str) -> None:
+    """Make it look as if ``executor`` were at work on ``keys``."""
+    table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
+    with engine.begin() as connection:
+        for key in keys:
+            text = f"UPDATE {table} SET status = 'PENDING', executor_id = :executor WHERE workflow_uuid = :key"
+            connection.execute(sa.text(text), {"executor": executor, "key": key})
+
+
+@pytest.fixture(scope="module")
+def ended() -> int:
+    """The id of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.parametrize(
+    ("host", "pid", "age", "dead"),
+    [
+        ("here", "gone", 0.0, True),
+        ("here", "mine", 0.0, False),
+        ("here", "mine", 60.0, True),
+        ("elsewhere", "gone", 0.0, False),
+        ("elsewhere", "gone", 60.0, True),
+        ("elsewhere", "gone", 10.0, False),
+        ("unknown", "gone", 0.0, True),
+    ],
+)
+def test_who_is_dead(
+    engine: sa.Engine, ended: int, host: str, pid: str, age: float, dead: bool
+) -> None:
+    """A worker is dead when its process is gone on this machine, its own lease ran out, or nobody knows it."""
+    me = this_process()
+    other = ProcessIdentity(
+        "other", me.host if host == "here" else "elsewhere", os.getpid() if pid == "mine" else ended
+    )
+    recovered: list[str] = []
+    if host != "unknown":
+        Heartbeat(engine, other, recover=recovered.append).renew_lease()
+        with engine.begin() as connection:
+            connection.execute(LEASES.update().values(until=LEASES.c.until - age))
+    DbosQueue(engine).put(assignment("a"))
+    pending(engine, "other", "r/a")
+    mine = Heartbeat(engine, me, lease=1, recover=recovered.append)
+    mine.renew_lease()
+    assert mine.recover_dead() == (["other"] if dead else []) == recovered
+
+
+def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None:
+    """A failing disk is no failure of the ticket: what could not be recorded is done again, and the run does not hang."""
+    queue, worker = DbosQueue(engine), Says()
+    process = WorkerProcess(engine, worker, lease=0.5)
+
+    def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if (
+            len(worker.given) == 1
+            and statement.startswith(("INSERT", "UPDATE"))
+            and "leases" not in statement
+        ):
+            raise sa.exc.OperationalError(statement, None, psycopg.errors.IoError("the disk fails"))
+
+    sa.event.listen(process._engine, "before_cursor_execute", fail)
+    with process:
+        queue.put(assignment("a"))
+        until(lambda: worker.order == ["a"])
+        time.sleep(0.1)
+        sa.event.remove(process._engine, "before_cursor_execute", fail)
+        until(lambda: queue.outcomes(["r/a"]))
+    outcome = queue.outcomes(["r/a"])["r/a"]
+    assert (outcome.text, outcome.errors) == ("answer of a", ())
+    # Once more, and on a slow machine, where the short lease runs out meanwhile, perhaps another time.
+    assert worker.order[:2] == ["a", "a"]
+
+
+def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
+    """What ended meanwhile is recorded when it is back: no ticket stays with a worker that does not work on it any more."""
+    engine = open_engine(database_url(server))
+    prepare_database(engine)
+    queue, asked, go = DbosQueue(engine), Event(), Event()
+    queue.put(assignment("away"))
+
+    def slow(_: Assignment) -> str:
+        asked.set()
+        go.wait(30)
+        return "here"
+
+    with WorkerProcess(engine, Says(slow)), ThreadPoolExecutor(1) as pool:
+        assert asked.wait(30)
+        with outage(database_url(server)):
+            look = pool.submit(queue.outcomes, ["r/away"])
+            go.set()
+            time.sleep(0.3)
+        assert look.result(30).keys() <= {"r/away"}  # it waited, and did not fail
+        until(lambda: queue.outcomes(["r/away"]))
+    assert queue.outcomes(["r/away"])["r/away"].text == "here"
+    engine.dispose()
+
+
+def test_a_server_that_stays_away(server: str) -> None:
+    """After some patience that is one sentence, and a worker that ends then ends without another one."""
+    engine = open_engine(database_url(server))
+    prepare_database(engine)
+    process = WorkerProcess(engine, Says())
+    process.__enter__()
+    with outage(database_url(server)):
+        with pytest.raises(StateError, match="the database cannot be used"):
+            retry_while_away(engine, lambda: engine.connect().close(), patience=0)
+        process.__exit__()
+    engine.dispose()
+
+
+def test_tickets_of_a_dead_worker_are_taken_over(engine: sa.Engine) -> None:
+    """What a worker left when its lease ran out, another one recovers; DBOS by itself would leave it for ever."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.put(assignment("a"))
+    pending(engine, "somewhere-1-abc", "r/a")
+    with WorkerProcess(engine, worker, lease=1):
+        until(lambda: queue.outcomes(["r/a"]))
+    assert worker.order == ["a"]
+
+
+def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
+    """A ticket that was taken over from a living worker is answered by both, and has one outcome (O-41)."""
+    barrier, answers = Barrier(2), iter(["first", "second"])
+
+    def both(_: Assignment) -> str:
+        answer = next(answers)
+        try:
+            barrier.wait(timeout=10)
+        except BrokenBarrierError:
+            return "alone"
+        return answer
+
+    queue = DbosQueue(engine)
+    queue.put(assignment("a"))
+    with WorkerProcess(engine, Says(both)) as process:
+        until(lambda: barrier.n_waiting)
+        table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
+        with engine.begin() as connection:
+            connection.execute(
+                sa.text(
+                    f"UPDATE {table} SET status = 'ENQUEUED' WHERE executor_id = '{process.executor_id}'"
+                )
+            )
+        until(lambda: queue.outcomes(["r/a"]))
+        outcome = queue.outcomes(["r/a"])["r/a"]
+        time.sleep(0.3)
+        assert queue.outcomes(["r/a"])["r/a"] == outcome
+    assert outcome.status is RunStatus.SUCCESS
+    assert outcome.text in ("first", "second", "alone")
+
+
+def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
+    """It is given up after so many starts, and has an outcome that says so: the run does not hang."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.put(assignment("a"))
+    table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"UPDATE {table} SET recovery_attempts = {MAX_STARTS + 1}"))
+    with WorkerProcess(engine, worker):
+        until(lambda: queue.outcomes(["r/a"]))
+    outcome = queue.outcomes(["r/a"])["r/a"]
+    assert (worker.order, outcome.failure) == (
+        [],
+        "given up: 20 workers were killed while they had it",
+    )
+
+
+def test_the_version_is_fixed(engine: sa.Engine) -> None:
+    """Work of an earlier process is found by a later one: the version does not follow the code."""
+    table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
+    DbosQueue(engine).put(assignment("a"))
+    with engine.connect() as connection:
+        assert connection.execute(
+            sa.text(f"SELECT application_version FROM {table}")
+        ).scalars().all() == ["aggregate-conductor-3"]
+
+
+def test_runs_are_numbered(engine: sa.Engine) -> None:
+    """Runs of a track are counted, and one that is over stays over; projects and tracks do not see each other's."""
+    tickets = Tickets(tickets=(Ticket(id="a", prompt="x"),))
+    runs = RunTable(engine, "p", "t")
+    assert runs.latest() is None
+    run = runs.begin(tickets, 1)
+    assert runs.begin(tickets, 1) == run
+    assert (run.run_id, run.tickets, runs.state(run)) == ("p/t/001", tickets, "running")
+    runs.set_state(run, "cancelled")
+    runs.set_state(run, "finished")
+    assert runs.state(run) == "cancelled"
+    assert (runs.begin(tickets, 2).run_id, RunTable(engine, "q", "t").latest()) == ("p/t/002", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "mysql://u:secret@h/d",
+            r"mysql://... is no database that runs can use: give postgresql:// or a file",
+        ),
+        (
+            "postgresql://u:secret@/d?host=/nowhere",
+            r"u:\*\*\*@/d.*the database cannot be used \(.*\): check --database",
+        ),
+    ],
+)
+def test_databases_that_cannot_be_used(text: str, message: str) -> None:
+    """One sentence without the password."""
+    with pytest.raises(StateError, match=message) as caught:
+        open_engine(database_url(text))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    """A file of something else is one sentence, and stays as it is."""
+    path = tmp_path / "notes.txt"
+    path.write_text("these are notes, and long enough to be looked at\n" * 100)
+    with pytest.raises(
+        StateError, match=r"notes.txt: the database cannot be used \(file is not a database\)"
+    ):
+        open_engine(database_url(str(path)))
+    assert path.read_text().startswith("these are notes")
+
+
+def test_sqlite_writes_ahead(tmp_path: Path) -> None:
+    """The file is in write-ahead mode, which DBOS does not ask for by itself."""
+    open_engine(database_url(str(tmp_path / "a.sqlite"))).dispose()
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
+    """A run in this process from its beginning to its end, then one that is cancelled on its way."""
+    folder = write_project(tmp_path / "p", 6)
+    loaded = open_project(folder / "manual_slop.toml")
+    assert status(loaded, TRACK, database=url) is None
+    assert not url.startswith("sqlite:///") or not Path(url.removeprefix("sqlite:///")).exists()
+    result = conduct(loaded, TRACK, Says(), options=RunOptions(database=url))
+    assert result.succeeded
+    found = status(loaded, TRACK, database=url)
+    assert found is not None
+    assert (found.run_id, found.state, len(found.lines)) == ("p/killed_1/001", "finished", 6)
+    for refused in (
+        lambda: cancel(loaded, TRACK, database=url),
+        lambda: conduct(loaded, TRACK, Says(), options=RunOptions(database=url, resume=True)),
+    ):
+        with pytest.raises(TrackError, match="all are over"):
+            refused()
+    second = conduct(
+        loaded,
+        TRACK,
+        Says(lambda _: cancelling(folder, url)),
+        options=RunOptions(database=url, concurrency=1, polling=PollingOptions(warm_up=False)),
+    )
+    assert second.cancelled
+    assert '"status"' not in second.report.read_text()
+    found = status(loaded, TRACK, database=url)
+    assert found is not None
+    assert found.state == "cancelled"
+
+
+class Waits:
+    """A worker whose first answer begins to come, and ends only when another ticket was asked."""
+
+    def __init__(self) -> None:
+        self.other = Event()
+
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        """Answer."""
+        if not assignment.ahead:
+            self.other.set()
+            return WorkerReply("other")
+        for _ in range(3):
+            begun()
+        return WorkerReply("first" if self.other.wait(20) else "alone")
+
+
+def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:
+    """The others start while the one sent ahead still answers, though its first words are heard by way of the database."""
+    folder = write_project(tmp_path / "p", 3, chained=False)
+    result = conduct(
+        open_project(folder / "manual_slop.toml"), TRACK, Waits(), options=RunOptions(database=url)
+    )
+    assert "t0000: first" in result.report.read_text()
+
+
+def _says(text: str, _assignment: Assignment) -> str:
+    return text
+
+
+def test_a_run_on_another_database(tmp_path: Path) -> None:
+    """Runs that know nothing of each other have folders of their own: no reply is ever written over."""
+    folder = write_project(tmp_path / "p", 1)
+    loaded = open_project(folder / "manual_slop.toml")
+    reports = []
+    for name in ("a", "b"):
+        options = RunOptions(database=str(tmp_path / name))
+        worker = Says(partial(_says, name))
+        reports.append(conduct(loaded, TRACK, worker, options=options).report)
+    assert [report.parent.name for report in reports] == [f"{TRACK}_001", f"{TRACK}_002"]
+    assert "t0000: a" in reports[0].read_text()
+
+
+def dead_run(folder: Path, url: str) -> RunRow:
+    """Leave a run of three tickets behind as a kill does: one has ended, one was begun."""
+    engine = open_engine(url)
+    prepare_database(engine)
+    run = RunTable(engine, "p", TRACK).begin(
+        load_tickets(folder / f"conductor/tracks/{TRACK}/tickets.toml"), 1
+    )
+    queue = DbosQueue(engine)
+    for ticket in ("t0000", "t0001"):
+        queue.put(replace(assignment(ticket), key=f"{run.run_id}/{ticket}"))
+        if ticket == "t0000":
+            with WorkerProcess(engine, Says()):
+                until(lambda: queue.outcomes([f"{run.run_id}/t0000"]))
+    (folder / f"conductor/tracks/{TRACK}/plan.md").write_text(
+        "- [x] `t0000`\n- [~] `t0001`\n- [ ] `t0002`\n"
+    )
+    engine.dispose()
+    return run
+
+
+def test_a_dead_run_is_cancelled(tmp_path: Path, url: str) -> None:
+    """Its tickets that were under way are open again in the plan, and nothing of it counts as under way."""
+    folder = write_project(tmp_path / "p", 3, chained=False)
+    loaded, run = open_project(folder / "manual_slop.toml"), dead_run(folder, url)
+    found = status(loaded, TRACK, database=url)
+    assert found is not None
+    assert (found.waiting, found.untouched) == (("t0001",), ("t0002",))
+    assert forget(loaded, TRACK, database=url) == []
+    assert cancel(loaded, TRACK, database=url) == run.run_id
+    plan = folder / f"conductor/tracks/{TRACK}/plan.md"
+    assert plan.read_text() == "- [x] `t0000`\n- [ ] `t0001`\n- [ ] `t0002`\n"
+    found = status(loaded, TRACK, database=url)
+    assert found is not None
+    assert (found.state, len(found.lines), found.waiting, found.untouched) == (
+        "cancelled",
+        1,
+        (),
+        ("t0001", "t0002"),
+    )
+
+
+def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
+    """The database keeps nothing of them, their files stay, and the next run has the next number."""
+    folder = write_project(tmp_path / "p", 2)
+    loaded = open_project(folder / "manual_slop.toml")
+    first = conduct(loaded, TRACK, Says(), options=RunOptions(database=url))
+    assert forget(loaded, TRACK, database=url) == [f"p/{TRACK}/001"]
+    assert forget(loaded, TRACK, database=url) == []
+    assert status(loaded, TRACK, database=url) is None
+    engine = open_engine(url)
+    tables = [f"dbos.{one}" if engine.dialect.name == "postgresql" else one for one in KEPT]
+    with engine.connect() as connection:
+        assert [
+            connection.execute(sa.text(f"SELECT count(*) FROM {one}")).scalar() for one in tables
+        ] == [0] * len(KEPT)
+    assert segment_rows(engine) == []
+    engine.dispose()
+    assert first.report.exists()
+    assert (
+        conduct(loaded, TRACK, Says(), options=RunOptions(database=url)).report.parent.name
+        == f"{TRACK}_002"
+    )
+
+
+KEPT = ("workflow_status", "workflow_input", "workflow_output", "operation_outputs")
+
+
+def test_projects_whose_names_differ_in_case(tmp_path: Path, url: str) -> None:
+    """They share a database as any two do: what is forgotten of one is still there of the other."""
+    loaded = {}
+    for name in ("demo", "Demo"):
+        folder = write_project(tmp_path / name.encode().hex() / name, 2, chained=False)
+        loaded[name] = open_project(folder / "manual_slop.toml")
+        conduct(loaded[name], TRACK, Says(), options=RunOptions(database=url))
+    assert forget(loaded["demo"], TRACK, database=url) == [f"demo/{TRACK}/001"]
+    left = status(loaded["Demo"], TRACK, database=url)
+    assert left is not None
+    assert [line.is_done for line in left.lines] == [True, True]
+
+
+def test_who_conducts_is_told_by_case_too(engine: sa.Engine) -> None:
+    """A run counts as under way by its own conductor alone."""
+    with conducting(engine, "Demo/t/001", lease=15):
+        assert is_conducted(engine, "Demo/t/001")
+        assert not is_conducted(engine, "demo/t/001")
+
+
+def test_a_database_that_cannot_be_written_to(tmp_path: Path) -> None:
+    """While it is so the run waits, and its conductor is told why, once each time."""
+    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    said: list[str] = []
+    with conducting(engine, "p/t/001", lease=0.1, away=said.append):
+        for times in (1, 2):
+            with engine.begin() as connection:
+                LEASES.drop(connection)
+            until(lambda times=times: len(said) == times)  # type: ignore[misc]
+            time.sleep(0.2)
+            with engine.begin() as connection:
+                LEASES.create(connection)
+            until(lambda: is_conducted(engine, "p/t/001"))
+    assert said == ["no such table: conductor_leases"] * 2
+    engine.dispose()
+
+
+def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
+    """A run goes on with the tickets it began with, and says so."""
+    folder = write_project(tmp_path / "p", 3, chained=False)
+    dead_run(folder, url)
+    told: list[str] = []
+    options = RunOptions(database=url, on_error=FailurePolicy.FAIL, resume=True)
+    result = conduct(
+        open_project(folder / "manual_slop.toml"), TRACK, Says(), options=options, tell=told.append
+    )
+    assert len(result.lines) == 3
+    assert told == [
+        f"going on with p/{TRACK}/001",
+        "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it",
+    ]
+
+
+def cancelling(folder: Path, url: str) -> str:
+    """Cancel the run, and answer all the same."""
+    cancel(open_project(folder / "manual_slop.toml"), TRACK, database=url)
+    return "late"
+
+
+def test_kill_and_start_again(tmp_path: Path) -> None:
+    """After a kill what was answered is not asked for again, and at the end each ticket is there exactly once."""
+    folder = write_project(tmp_path / "p", 16, chained=False)
+    log, known = folder / LOG, 0
+    answered_before: set[str] = set()
+    for enough in (5, 0):
+        process = start("conduct", folder, "", 0.05)
+        if enough:
+            until(lambda enough=enough: len(answered(folder)) >= enough)  # type: ignore[misc]
+            process.kill()
+        process.join(60)
+        asked = {line.split()[1] for line in log.read_text().splitlines()[known:]}
+        assert not answered_before & asked
+        answered_before, known = answered(folder), len(log.read_text().splitlines())
+    assert process.exitcode == 0, (folder / "stderr.log").read_text()
+    left = read_leftovers(folder, 1)
+    assert left.exact(16)
+    assert left.asked_again <= 8
+
+
+def answered(folder: Path) -> set[str]:
+    """Return the tickets of which the database has the outcome."""
+    query = "SELECT workflow_uuid FROM workflow_status WHERE status = 'SUCCESS'"
+    try:
+        with closing(
+            sqlite3.connect(f"file:{state_folder(folder) / DATABASE}?mode=ro", uri=True)
+        ) as connection:
+            return {str(row[0]).rpartition("/")[2] for row in connection.execute(query)}
+    except sqlite3.Error:
+        return set()
+
+
+def test_the_time_in_parts_of_a_second(tmp_path: Path) -> None:
+    """DBOS asks SQLite for it in a way that older ones do not know."""
+    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    with engine.connect() as connection:
+        now = connection.scalar(sa.text("SELECT unixepoch('subsec')"))
+    engine.dispose()
+    assert isinstance(now, float)
+    assert abs(now - time.time()) < 60
+
+
+def test_two_conductors_at_once(tmp_path: Path) -> None:
+    """Started at the same moment on the same track they share one run, and nobody is asked twice."""
+    folder = write_project(tmp_path / "p", 12, chained=False)
+    both = [start("conduct", folder, "", 0.05) for _ in range(2)]
+    for process in both:
+        process.join(60)
+    assert [process.exitcode for process in both] == [0, 0], (folder / "stderr.log").read_text()
+    left = read_leftovers(folder, 1)
+    assert left.exact(12)
+    assert left.asked_again == 0
+    assert [path.name for path in (folder / "md_gen").iterdir()] == [f"{TRACK}_001"]
+
+
+def test_two_workers_and_one_is_killed(tmp_path: Path, server: str) -> None:
+    """On one Postgres a coordinator and two workers; one is killed, and nothing is lost or doubled."""
+    folder = write_project(tmp_path / "workers", 20)
+    doomed, other = (start("work", folder, server, 0.05) for _ in range(2))
+    coordinator = start("coordinate", folder, server, 0)
+    log = folder / LOG
+    until(lambda: log.exists() and log.read_text().count("answered") >= 3, 60)
+    doomed.kill()
+    coordinator.join(60)
+    other.kill()
+    for process in (doomed, other):
+        process.join()
+    assert coordinator.exitcode == 0, (folder / "stderr.log").read_text()
+    assert read_leftovers(folder, 1).exact(20)
+
+
+@pytest.mark.slow
+def test_a_hundred_kills(tmp_path: Path) -> None:
+    """The same with runs of 200 tickets until a hundred kills have fallen."""
+    folder, chance, kills, number = write_project(tmp_path / "p", 200), random.Random(1), 0, 0
+    while kills < 100:
+        number += 1
+        done = killed_run(folder, number, most=min(10, 100 - kills), chance=chance)
+        assert done.leftovers.exact(200)
+        kills += done.kills

@@ -1,0 +1,266 @@
+"""The Conductor's files: read in both forms, and changed by one mark and nothing else."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregate.agents.tracks import ReportLine, Ticket, open_track
+from aggregate.agents.tracks.checkboxes import Checkbox
+from aggregate.agents.tracks.metadata_file import TrackStatus, set_values
+from aggregate.agents.tracks.plan_file import mark_tasks, read_plan
+from aggregate.agents.tracks.report import report_text
+from aggregate.agents.tracks.run_files import last_number
+from aggregate.agents.tracks.tracks_file import mark_track, read_tracks_file
+from aggregate.base.errors import TrackError
+from aggregate.base.values import RunStatus
+from tests.fakes.conducting import TIME, TRACK, track_project
+from tests.projects import project
+
+REGISTER = """\
+# Project Tracks
+
+This file tracks all major tracks. `- [ ] **Track: none**` is how one looks.
+
+---
+
+- [x] **Track: Parse [all] of it**
+*Link: [./tracks/parse_20260101/](./tracks/parse_20260101/)*
+
+---
+
+## [~] Track: An old entry
+*Link: [./conductor/tracks/old_20251220/](./conductor/tracks/old_20251220/)*
+
+```markdown
+- [ ] **Track: An example**
+*Link: [./tracks/example_1/](./tracks/example_1/)*
+```
+
+- [ ] **Track: With an index**
+  *Link: [here](./tracks/new_20260202/index.md)*
+- [ ] **Track: Without a link**
+"""
+
+
+def test_the_number_of_the_last_run(tmp_path: Path) -> None:
+    """It is that of the last folder of the track; one whose number no run has, as a project may bring, is none."""
+    for name in ("a_002", "a_010", "a_b_011", f"a_{10**9}", f"a_{10**100}", "a_x"):
+        (tmp_path / name).mkdir()
+    assert last_number(tmp_path, "a") == 10
+    assert last_number(tmp_path, "c") == 0
+
+
+def test_both_forms_of_the_register() -> None:
+    """The entry's line says description and mark, the link below it the id; what is fenced is no entry."""
+    assert [
+        (one.track_id, one.description, one.checkbox) for one in read_tracks_file(REGISTER)
+    ] == [
+        ("parse_20260101", "Parse [all] of it", Checkbox.DONE),
+        ("old_20251220", "An old entry", Checkbox.STARTED),
+        ("new_20260202", "With an index", Checkbox.OPEN),
+        ("", "Without a link", Checkbox.OPEN),
+    ]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_one_mark_of_the_register_changes(newline: str) -> None:
+    """Setting a mark changes that character, in either form and with either line end."""
+    text = REGISTER.replace("\n", newline)
+    assert mark_track(text, "old_20251220", Checkbox.DONE) == text.replace("## [~]", "## [x]")
+    assert mark_track(text, "new_20260202", Checkbox.STARTED) == text.replace(
+        "[ ] **Track: With an", "[~] **Track: With an"
+    )
+    assert mark_track(text, "example_1", Checkbox.DONE) == text
+
+
+PLAN = """\
+# Plan
+
+## Phase 1: Look [checkpoint: abc1234]
+- [x] Task: Read the files 1a2b3c4
+    - [ ] Write tests
+    - [ ] Sub-task: Write code
+- [ ] Task 2: Ask `reader` for more
+```
+- [ ] Task: Fenced
+```
+* [~] Read the files twice
+"""
+
+
+def test_tasks_of_a_plan() -> None:
+    """Tasks and sub-tasks in order, without ``Task:`` and the commit of a finished one."""
+    assert [(one.text, one.checkbox.value) for one in read_plan(PLAN)] == [
+        ("Read the files", "x"),
+        ("Write tests", " "),
+        ("Write code", " "),
+        ("Ask `reader` for more", " "),
+        ("Read the files twice", "~"),
+    ]
+
+
+def test_marks_of_tickets() -> None:
+    """A ticket marks the task that reads as its title, or that names its id in backticks, and no other."""
+    marks = {
+        ("a", "Write code"): Checkbox.DONE,
+        ("reader", "no such title"): Checkbox.STARTED,
+        ("x", "Fenced"): Checkbox.DONE,
+    }
+    expected = PLAN.replace("- [ ] Sub-task", "- [x] Sub-task").replace(
+        "- [ ] Task 2", "- [~] Task 2"
+    )
+    assert mark_tasks(PLAN, marks) == expected
+
+
+LINES = st.one_of(
+    st.builds(
+        "{}- [{}] {}".format,
+        st.sampled_from(["", "    "]),
+        st.sampled_from(" ~x"),
+        st.text(max_size=12),
+    ),
+    st.sampled_from(
+        [
+            "```",
+            "~~~~",
+            "# Phase",
+            "",
+            "- [ ] **Track: a**",
+            "*Link: [b](./tracks/b_1/)*",
+            "## [x] Track: c",
+        ]
+    ),
+    st.text(max_size=20),
+)
+
+
+@given(st.lists(LINES), st.sampled_from(["\n", "\r\n"]), st.sampled_from(list(Checkbox)))
+def test_nothing_but_marks_changes(lines: list[str], newline: str, mark: Checkbox) -> None:
+    """Whatever the file holds, every byte outside the brackets stays, and setting a mark twice changes nothing."""
+    text = newline.join(lines)
+    for changed in (
+        mark_tasks(text, {("b_1", task.text): mark for task in read_plan(text)}),
+        mark_track(text, "b_1", mark),
+    ):
+        differing = [(a, b) for a, b in zip(text, changed, strict=True) if a != b]
+        assert all(a in " ~xX" and b == mark.value for a, b in differing)
+    once = mark_track(text, "b_1", mark)
+    assert mark_track(once, "b_1", mark) == once
+
+
+def test_values_of_metadata() -> None:
+    """Only top-level values of the named keys change; layout, order, nesting and unknown keys stay."""
+    text = '{ "status" : "new",\n\t"nested": {"status": "new"},"updated_at":null , "x": [1, {"status": 2}] }\n'
+    changed = set_values(text, {"status": "completed", "updated_at": "now", "missing": "y"})
+    assert changed == text.replace('"status" : "new"', '"status" : "completed"').replace(
+        "null", '"now"'
+    )
+
+
+@settings(max_examples=40)
+@given(
+    st.dictionaries(st.text(max_size=5), st.recursive(st.integers() | st.text(max_size=5), lambda v: st.lists(v) | st.dictionaries(st.text(max_size=3), v), max_leaves=5)),
+    st.sampled_from([None, 2]),
+)  # fmt: skip
+def test_metadata_round_trip(data: dict[str, object], indent: int | None) -> None:
+    """Whatever else the object holds keeps its value; an object without the keys keeps its bytes."""
+    text = json.dumps({**data, "status": "new"}, indent=indent, ensure_ascii=False)
+    assert json.loads(set_values(text, {"status": "done"})) == {**data, "status": "done"}
+    assert set_values(text, {}) == text
+
+
+def test_status_of_a_track(tmp_path: Path) -> None:
+    """A new status is written with its time and its mark; the same status again touches no file."""
+    folder = track_project(tmp_path, "")
+    track = open_track(folder, TRACK)
+    track.set_status(TrackStatus.IN_PROGRESS, TIME)
+    metadata = folder / f"conductor/tracks/{TRACK}/metadata.json"
+    assert metadata.read_text() == (
+        '{\n  "track_id": "demo_20260131",\n  "status": "in_progress",\n  "updated_at": "2026-01-31T10:30:00Z"\n}\n'
+    )
+    assert "- [~] **Track: A demo**" in (folder / "conductor/tracks.md").read_text()
+    before = metadata.stat().st_mtime_ns
+    track.set_status(TrackStatus.IN_PROGRESS, TIME.replace(year=2030))
+    assert metadata.stat().st_mtime_ns == before
+    metadata.write_text("[1]")
+    with pytest.raises(TrackError, match="is no JSON object"):
+        track.set_status(TrackStatus.COMPLETED, TIME)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gone", "there is no track gone: it has a_1, a_2, b_1"),
+        ("a", r"a is the beginning of several tracks \(a_1, a_2\): write more of it"),
+        ("b", "the track b_1 has no folder"),
+    ],
+)
+def test_tracks_that_cannot_be_opened(tmp_path: Path, name: str, message: str) -> None:
+    """A name that fits none or several, and an entry without a folder, are one sentence each."""
+    entries = "".join(
+        f"- [ ] **Track: {one}**\n*Link: [x](./tracks/{one}/)*\n" for one in ("a_1", "a_2", "b_1")
+    )
+    folder = project(tmp_path, {"conductor/tracks.md": entries, "conductor/tracks/a_1/plan.md": ""})
+    assert open_track(folder, "a_1").track_id == "a_1"
+    with pytest.raises(TrackError, match=message):
+        open_track(folder, name)
+
+
+def test_links_cannot_leave_the_folder() -> None:
+    """The id is the last part of the link and must be a plain name, in whatever script, written out or escaped."""
+    entry = "- [ ] **Track: a**\n*Link: [x]({})*\n"
+    links = (
+        "../../etc/",
+        "..",
+        "a b",
+        "/x/..",
+        "t_1/spec.md",
+        "./tracks/größe_1/",
+        "./tracks/gr%C3%B6%C3%9Fe_1/",
+        "%2e%2e/",
+    )
+    assert [read_tracks_file(entry.format(link))[0].track_id for link in links] == [
+        "etc", "", "", "", "t_1", "größe_1", "größe_1", "",
+    ]  # fmt: skip
+
+
+def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
+    """Of marks that are set at the same moment, in the plan or in the register, none is lost."""
+    plan = "".join(f"- [ ] T{i}\n" for i in range(8))
+    register = "".join(f"- [ ] **Track: {i}**\n*Link: [x](./tracks/t_{i}/)*\n" for i in range(8))
+    files = {
+        "conductor/tracks.md": register,
+        **{f"conductor/tracks/t_{i}/plan.md": plan for i in range(8)},
+    }
+    folder = project(tmp_path, files)
+    first = open_track(folder, "t_0")
+
+    def mark(number: int) -> None:
+        first.mark_plan({("", f"T{number}"): Checkbox.DONE})
+        open_track(folder, f"t_{number}").set_status(TrackStatus.COMPLETED, TIME)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(mark, range(8)))
+    assert (first.folder / "plan.md").read_text(encoding="utf-8") == plan.replace("[ ]", "[x]")
+    assert first.tracks_file.read_text(encoding="utf-8") == register.replace("[ ]", "[x]")
+
+
+def test_a_flood_of_failures_is_counted_in_the_report() -> None:
+    """Failures that are long together are shortened and counted; short ones stand whole."""
+    lines = [
+        ReportLine(Ticket(id=f"t{n}", prompt="x"), RunStatus.ERROR, errors=("word " * 20_000,))
+        for n in range(200)
+    ]
+    report = report_text("A title", lines, {}, ["w" * 100_000])
+    assert len(report) < 20_000
+    assert "... and 180 more, 200 in all" in report
+    assert "stands whole in their own files" in report
+    short = report_text(
+        "A title", [ReportLine(Ticket(id="t", prompt="x"), RunStatus.ERROR, errors=("no key",))], {}
+    )
+    assert "```text\nt: no key\n```" in short
+    assert "own files" not in short

@@ -1,0 +1,189 @@
+"""Which model a ticket asks, and what is refused before anything starts."""
+
+from pathlib import Path
+
+import pytest
+
+from aggregate.agents.tools import standard_tools
+from aggregate.agents.tracks import (
+    Ticket,
+    WorkerContexts,
+    WorkerTerms,
+    make_worker,
+    open_recipients,
+    user_limits,
+)
+from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks.attempt import attempt_assignment
+from aggregate.agents.tracks.recipient import Recipient
+from aggregate.agents.tracks.recipients import check_model_name, recipient_of
+from aggregate.agents.tracks.terms import TicketLimits
+from aggregate.agents.tracks.worker import ModelWorker
+from aggregate.base.errors import ClientSetupError, ConfigError
+from aggregate.base.values import Prompt, RunStatus, Section, Segment, Stability
+from aggregate.project.configuration import Project, global_config_path
+from aggregate.prompt import open_project
+from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
+from tests.fakes.conducting import track_project
+
+PERSONAS = """\
+[personas.thinker]
+provider = "openai"
+model = "gpt-5.6"
+budget = 900
+
+[personas.local]
+base_url = "http://127.0.0.1:8080/v1"
+model = "mine"
+
+[personas.far]
+base_url = "https://example.org/v1"
+model = "mine"
+
+[personas.slip]
+provider = "anthropic"
+model = "claude-sonet-5"
+
+[personas.plain]
+system_prompt = "Be brief."
+aggregation_strategy = "summarize"
+"""
+TERMS = WorkerTerms("anthropic", "claude-sonnet-5")
+CONTEXT = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Return a project with personas."""
+    config = f'[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n\n{PERSONAS}'
+    return open_project(
+        track_project(tmp_path, "", **{"manual_slop.toml": config}) / "manual_slop.toml"
+    )
+
+
+def test_whom_a_persona_names(project: Project) -> None:
+    """Its provider and model go before the run's; a scripted worker asks nobody, whatever a persona says."""
+    openai = Recipient("openai", "gpt-5.6")
+    assert recipient_of(project, "thinker", TERMS) == openai
+    assert recipient_of(project, "plain", TERMS) == Recipient()
+    assert recipient_of(project, "thinker", WorkerTerms()) == Recipient()
+    contexts = WorkerContexts(project, terms=TERMS)
+    thinking, plain = (Ticket(id="t", prompt="x", persona=name) for name in ("thinker", "plain"))
+    given = contexts.assignment(thinking, {}, "r/t")
+    assert (given.provider, given.model, given.base_url) == ("openai", "gpt-5.6", "")
+    assert (contexts.granted(thinking).budget.tokens, contexts.granted(thinking).is_own) == (
+        900,
+        True,
+    )
+    assert contexts.asks(plain) == Recipient("anthropic", "claude-sonnet-5")
+    assert contexts.assignment(plain, {}, "r/t").text.startswith("## Files (Summary)")
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"persona": "nobody"}, 'there is no persona "nobody"'),
+        ({"persona": "slip"}, "anthropic has no model 'claude-sonet-5': did you mean claude-sonnet-5"),
+        ({"persona": "far"}, "the project names the address https://example.org"),
+        ({"tools": ["read_fle"]}, 'names the tool \'read_fle\': did you mean "read_file"'),
+        ({"tools": ["saveState"]}, "needs more than you have allowed: add --allow write"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_before_a_run(
+    project: Project, fields: dict[str, object], error: str
+) -> None:
+    """Personas, models, addresses and tools that there are not, or that the user has not allowed."""
+    contexts = WorkerContexts(project, terms=TERMS)
+    ticket = Ticket.model_validate({"id": "t", "prompt": "x", **fields})
+    with pytest.raises(ConfigError, match=error.replace("(", r"\(")):
+        contexts.check(ticket)
+
+
+def test_tools_of_the_user(project: Project) -> None:
+    """What the user grants, and tools of their own, may be named."""
+    registry = standard_tools(permissions=("read", "write"))
+    registry.register("count_words", lambda text: len(text.split()), "Count words.")
+    contexts = WorkerContexts(project, terms=WorkerTerms(tools=registry))
+    contexts.check(Ticket(id="t", prompt="x", tools=("saveState", "count_words")))
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "known"),
+    [
+        ("openai", "gtp-5", "gpt-5"),
+        ("gemini", "gemni-3.5-flash", "gemini-3.5-flash"),
+        ("openai", "gpt-9", ""),
+        ("anthropic", "claude-saga-1", ""),
+        ("compatible", "claude-sonet-5", ""),
+    ],
+)
+def test_slips_of_models_names(provider: str, model: str, known: str) -> None:
+    """They are refused with the known name; a version or a family that is new is not."""
+    if not known:
+        check_model_name(provider, model, named_by="the worker")
+        return
+    with pytest.raises(ConfigError, match="did you mean"):
+        check_model_name(provider, model, named_by="the worker")
+
+
+def test_a_key_that_is_missing_is_known_before_a_run(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients of personas are opened first; an address of this machine needs none."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    local = Recipient("compatible", "mine", "http://127.0.0.1:8080/v1")
+    assert list(open_recipients(project, ["local", "plain", "local"], TERMS)) == [local]
+    with pytest.raises(ClientSetupError, match="OPENAI_API_KEY"):
+        open_recipients(project, ["thinker"], TERMS)
+
+
+def test_a_worker_asks_whom_the_ticket_names() -> None:
+    """An address that the worker was not started for is not asked, for the database may hold anybody's."""
+    mine, theirs = scripted_client(["mine"]), scripted_client(["theirs"])
+    local = Recipient("compatible", "m", "http://127.0.0.1:1/v1")
+    worker = ModelWorker(mine, clients={local: theirs})
+    asked = Assignment("r/a", "a", CONTEXT, "x", provider=local.provider, model="m", base_url=local.base_url)  # fmt: skip
+    assert attempt_assignment(worker, asked, 1).text == "theirs"
+    foreign = Assignment("r/a", "a", CONTEXT, "x", provider="compatible", model="m", base_url="http://example.org/v1")  # fmt: skip
+    made = attempt_assignment(worker, foreign, 1)
+    assert (made.status, made.again) == (RunStatus.ERROR, False)
+    assert "which this worker was not started for" in made.text
+    assert attempt_assignment(worker, Assignment("r/b", "b", CONTEXT, "x"), 1).text == "mine"
+
+
+def test_a_limit_bounds_the_answer() -> None:
+    """What the context leaves of it is what the model may write; without any the ticket fails with a reason."""
+    client = scripted_client(["yes"])
+    worker = ModelWorker(client, terms=WorkerTerms(limits=TicketLimits(max_tokens=100)))
+    asked = Assignment("r/a", "a", CONTEXT, "x", max_tokens=50)
+    assert attempt_assignment(worker, asked, 1).text == "yes"
+    assert isinstance(client.transport, ScriptedTransport)
+    assert 30 < client.transport.requests[0].max_output < 50
+    long = Assignment("r/a", "a", CONTEXT, "word " * 200, max_tokens=5_000)
+    made = attempt_assignment(worker, long, 1)
+    assert "exceeds max_tokens, 100: allow more" in made.text
+    assert not made.again
+
+
+def test_the_user_allows_more_than_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user's own configuration says what is allowed, options before it, and workers carry it."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert user_limits() == TicketLimits()
+    path = global_config_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("[conduct]\nmax_tokens = 500000\nmax_steps = 9\n", encoding="utf-8")
+    assert user_limits() == TicketLimits(500_000, None, 9)
+    assert user_limits().changed(max_steps=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
+
+
+def test_workers_by_name() -> None:
+    """The tools and limits that come with one are those of its user."""
+    worker = make_worker("compatible:m", base_url="http://127.0.0.1:1/v1")
+    assert isinstance(worker, ModelWorker)
+    assert worker.terms is not None
+    assert worker.terms.recipient == Recipient("compatible", "m", "http://127.0.0.1:1/v1")
+    assert "read_file" in worker.terms.tools
+    with pytest.raises(ConfigError, match="did you mean claude-sonnet"):
+        make_worker("anthropic:claude-sonet-5")

@@ -1,0 +1,239 @@
+"""Runs that go on from failures and decisions, over a database of either kind and through kills."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from simulation.kills import LOG, TRACK, read_leftovers, start, write_project
+
+from aggregate.agents.tracks import RunOptions, TrackResult, conduct
+from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks.run_control import decide, forget, status
+from aggregate.base.disk import state_folder
+from aggregate.base.errors import TrackError
+from aggregate.project.configuration import Project
+from aggregate.prompt import open_project
+from tests.agents.tracks.test_durable import server, until, url
+from tests.fakes.conducting import Says
+
+__all__ = ["server", "url"]  # fixtures that are used here too
+PLAIN = RunOptions()
+TICKETS = """\
+on_error = "fail"
+
+[[tickets]]
+id = "a"
+prompt = "x"
+retries = 0
+
+[[tickets]]
+id = "b"
+prompt = "x"
+retries = 0
+
+[[tickets]]
+id = "c"
+prompt = "x"
+depends_on = ["b"]
+"""
+APPROVAL = """\
+[[tickets]]
+id = "a"
+prompt = "x"
+
+[[tickets]]
+id = "ship"
+kind = "approval"
+prompt = "May it go?"
+depends_on = ["a"]
+
+[[tickets]]
+id = "each"
+prompt = "Look at {{item}}."
+for_each = "[1, 2, 3]"
+depends_on = ["ship"]
+"""
+
+
+def track(folder: Path, tickets: str) -> Project:
+    """Write a project with one track of these tickets and open it."""
+    write_project(folder, 1)
+    (folder / f"conductor/tracks/{TRACK}/tickets.toml").write_text(tickets)
+    return open_project(folder / "manual_slop.toml")
+
+
+def run(project: Project, worker: Says, url: str, options: RunOptions = PLAIN) -> TrackResult:
+    """Run the track on a database."""
+    return conduct(project, TRACK, worker, options=replace(options, database=url))
+
+
+def failing(ticket: str) -> Says:
+    """Return a worker that fails for a ticket."""
+
+    def answer(assignment: Assignment) -> str:
+        if assignment.ticket == ticket:
+            raise OSError("no")
+        return f"answer of {assignment.ticket}"
+
+    return Says(answer)
+
+
+def test_resume_runs_what_failed(tmp_path: Path, url: str) -> None:
+    """What failed and what was not run because of it are run, what is done stays, and the run is over then."""
+    project = track(tmp_path / "p", TICKETS)
+    first = run(project, failing("b"), url)
+    assert [line.state for line in first.lines] == ["done", "failed", "not run"]
+    worker = Says()
+    second = run(project, worker, url, RunOptions(resume=True))
+    assert second.succeeded
+    assert worker.order == ["b", "c"]
+    assert second.report == first.report
+    names = {path.name for path in second.report.parent.iterdir()}
+    assert "002_b.reply.md" in names
+    assert "002_b.failed.md" not in names
+    with pytest.raises(TrackError, match="no run to resume"):
+        run(project, Says(), url, RunOptions(resume=True))
+
+
+@pytest.mark.parametrize(("only", "asked"), [(False, ["b", "c"]), (True, ["b"])])
+def test_tickets_that_are_run_once_more(
+    tmp_path: Path, url: str, only: bool, asked: list[str]
+) -> None:
+    """They and what depends on them are asked again, or they alone; the others stay."""
+    project = track(tmp_path / "p", TICKETS)
+    run(project, Says(), url)
+    worker = Says(lambda assignment: f"new {assignment.ticket}")
+    result = run(project, worker, url, RunOptions(retry=("b",), only=only))
+    assert (worker.order, result.succeeded) == (asked, True)
+    report = result.report.read_text()
+    assert "new b" in report
+    assert "answer of a" in report
+    with pytest.raises(TrackError, match='there is no ticket "z" in this run'):
+        run(project, worker, url, RunOptions(retry=("z",)))
+
+
+def test_a_retry_that_was_killed(tmp_path: Path, url: str) -> None:
+    """Its rounds are recorded before anything else: a second resume goes on, and raises them no further."""
+    project = track(tmp_path / "p", TICKETS)
+    run(project, failing("b"), url)
+
+    def kill(_: Assignment) -> str:
+        raise KeyboardInterrupt
+
+    worker = Says()
+    with pytest.raises(KeyboardInterrupt):
+        conduct(
+            project,
+            TRACK,
+            worker,
+            options=RunOptions(database=url, resume=True),
+            observe=lambda event: kill(event) if event.ticket.id == "b" else None,  # type: ignore[arg-type]
+        )
+    progress = status(project, TRACK, database=url)
+    assert progress is not None
+    assert progress.state == "interrupted"
+    again = Says()
+    assert run(project, again, url, RunOptions(resume=True)).succeeded
+    assert sorted([*worker.order, *again.order]) in (["b", "c"], ["b", "b", "c"])
+
+
+def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
+    """A ticket waits until somebody approves it, by way of the database; once decided it stays so."""
+    project, results = track(tmp_path / "p", APPROVAL), []
+    is_decided = Event()
+
+    def answer(assignment: Assignment) -> str:
+        if assignment.ticket != "a":
+            is_decided.wait(30)  # else the run may end before the second decision is refused
+        return "answer"
+
+    worker = Says(answer)
+    thread = Thread(target=lambda: results.append(run(project, worker, url)))
+    thread.start()
+
+    def waits() -> bool:
+        progress = status(project, TRACK, database=url)
+        return progress is not None and progress.approvals == ("ship",)
+
+    until(waits)
+    with pytest.raises(TrackError, match='"each" does not wait; these do: ship'):
+        decide(project, TRACK, "each", approved=True, database=url)
+    with pytest.raises(TrackError, match="has no ticket 'shp': did you mean \"ship\""):
+        decide(project, TRACK, "shp", approved=True, database=url)
+    assert decide(project, TRACK, "ship", approved=True, note="go", database=url)
+    with pytest.raises(TrackError, match='"ship" was approved before'):
+        decide(project, TRACK, "ship", approved=False, database=url)
+    is_decided.set()
+    thread.join(30)
+    assert results[0].succeeded
+    assert sorted(worker.order) == ["a", "each[0]", "each[1]", "each[2]"]
+    progress = status(project, TRACK, database=url)
+    assert progress is not None
+    assert [line.ticket.id for line in progress.lines] == [
+        "a", "ship", "each", "each[0]", "each[1]", "each[2]",
+    ]  # fmt: skip
+    assert "waits for approval" not in progress.graph
+    assert forget(project, TRACK, database=url)
+    assert status(project, TRACK, database=url) is None
+
+
+def test_kills_while_it_waits_and_while_a_list_is_spread(tmp_path: Path) -> None:
+    """A decision that comes while nobody conducts the run counts, and each child is there exactly once."""
+    folder = tmp_path / "p"
+    project = track(folder, APPROVAL.replace("[1, 2, 3]", "Array.from({length: 12}, (_, i) => i)"))
+    process = start("conduct", folder, "", 0.02)
+    until(lambda: waiting(project))
+    process.kill()
+    process.join()
+    progress = status(project, TRACK)
+    assert progress is not None
+    assert (progress.state, progress.approvals) == ("interrupted", ("ship",))
+    decide(project, TRACK, "ship", approved=True)
+    for enough in (5, 0):
+        process = start("conduct", folder, "", 0.02)
+        if enough:
+            until(lambda enough=enough: answers(folder) >= enough)  # type: ignore[misc]
+            process.kill()
+        process.join(60)
+    assert process.exitcode == 0, (folder / "stderr.log").read_text()
+    left = read_leftovers(folder, 1)
+    assert set(left.replies.values()) == {1}
+    assert len(left.replies) == 15
+    assert left.asked_again <= 8
+    assert (folder / LOG).read_text().count("asked a\n") == 1
+
+
+def waiting(project: Project) -> bool:
+    """Tell whether the ticket waits for approval."""
+    progress = status(project, TRACK)
+    return progress is not None and bool(progress.approvals)
+
+
+def answers(folder: Path) -> int:
+    """Return how many answers were recorded."""
+    path = state_folder(folder) / "conductor.sqlite"
+    query = "SELECT count(*) FROM workflow_status WHERE status = 'SUCCESS'"
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        return int(connection.execute(query).fetchone()[0])
+
+
+def test_forgetting_shrinks_the_file(tmp_path: Path) -> None:
+    """What a run took of the disk is given back."""
+    project = track(tmp_path / "p", TICKETS)
+    run(project, Says(lambda _: "long " * 100_000), "")
+    path = state_folder(project.folder) / "conductor.sqlite"
+    before = path.stat().st_size
+    forget(project, TRACK)
+    assert path.stat().st_size < before - 1_000_000
+
+
+def test_a_new_run_clears_the_marks(tmp_path: Path) -> None:
+    """The plan shows what this run has done, and nothing of the last one."""
+    project = track(tmp_path / "p", TICKETS)
+    plan = tmp_path / f"p/conductor/tracks/{TRACK}/plan.md"
+    plan.write_text("- [x] `a`\n- [x] `b`\n- [x] `c`\n- [x] mine\n")
+    run(project, failing("b"), "")
+    assert plan.read_text() == "- [x] `a`\n- [ ] `b`\n- [ ] `c`\n- [x] mine\n"

@@ -1,0 +1,123 @@
+"""``tickets.toml``: what it may hold, and what is refused before anything runs."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from aggregate.agents.tracks import Ticket, WorkerContexts
+from aggregate.agents.tracks.dependency_graph import dependencies
+from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.base.errors import ConfigError
+from aggregate.prompt import open_project
+from tests.fakes.conducting import track_project
+
+FULL = """\
+on_error = "fail"
+
+[[tickets]]
+id = "a"
+title = "Look at a"
+prompt = "Look."
+focus_files = ["one.py"]
+collect_into = "$found"
+merge_strategy = "custom"
+custom_function = "lambda results: len(results)"
+aggregation_strategy = "summarize"
+persona = "brief"
+tools = ["read_file"]
+timeout = 30
+retries = 0
+
+[[tickets]]
+id = "b"
+prompt = "Go on."
+depends_on = ["$found", "a"]
+"""
+
+
+def test_every_key(tmp_path: Path) -> None:
+    """Every key is read; what is left out has its default; a variable stands for all who collect into it."""
+    path = tmp_path / "tickets.toml"
+    path.write_text(FULL)
+    loaded = load_tickets(path)
+    first, second = loaded.tickets
+    assert (loaded.on_error, first.custom_function, first.tools, first.timeout) == (
+        "fail",
+        "lambda results: len(results)",
+        ("read_file",),
+        30,
+    )
+    assert second == Ticket(id="b", prompt="Go on.", depends_on=("$found", "a"))
+    assert (second.name, second.variable, second.retries, second.timeout) == ("b", "b", 2, 600)
+    assert dependencies(loaded.tickets) == {"a": (), "b": ("a",)}
+
+
+ONE = '[[tickets]]\nid = "a"\nprompt = "x"\n'
+TWO = ONE + '[[tickets]]\nid = "b"\nprompt = "x"\n'
+REFUSED = [
+    ("", ": there are no tickets: add a [[tickets]] table with id and prompt"),
+    (ONE + 'focus = "y"\n', ':4: unknown key "tickets[0].focus": did you mean "focus_files"?'),
+    ("on_eror = 1\n" + ONE, ':1: unknown key "on_eror": did you mean "on_error"?'),
+    ('[[tickets]]\nid = "a"\n', ':1: "tickets[0].prompt" is missing: add it'),
+    (ONE + "retries = 11\n", ':4: "tickets[0].retries": input should be less than or equal to 10, not 11'),
+    (ONE + "timeout = 0\n", ':4: "tickets[0].timeout": input should be greater than 0, not 0'),
+    (ONE + 'merge_strategy = "sum"\n', ":4: \"tickets[0].merge_strategy\": input should be 'concat', 'json', 'merge', 'first', 'last' or 'custom', not 'sum'"),
+    (ONE + ONE, ':5: two tickets have the id "a": give each its own'),
+    (ONE + 'depends_on = ["b"]\n', ':4: "a" depends on "b", but there is no such ticket: correct the name'),
+    (ONE + 'depends_on = ["$b"]\n', ':4: "a" depends on "$b", but no ticket collects into it: correct the name'),
+    (ONE + 'depends_on = ["a"]\n', ':4: tickets wait for each other: "a" -> "a": remove one dependency'),
+    (TWO + 'depends_on = ["a"]\n[[tickets]]\nid = "c"\nprompt = "x"\ndepends_on = ["c"]\n', ':11: tickets wait for each other: "c" -> "c": remove one dependency'),
+    (ONE + 'collect_into = "found"\n', ':4: "found" is no variable: write one such as "$findings"'),
+    (ONE + 'collect_into = "$"\n', ':4: "$" is no variable: write one such as "$findings"'),
+    (ONE + 'merge_strategy = "json"\n', ":4: merge_strategy needs collect_into: name the variable that is merged"),
+    (ONE + 'collect_into = "$a"\nmerge_strategy = "custom"\n', ':5: custom_function and merge_strategy = "custom" need each other: set both or neither'),
+    (ONE + 'collect_into = "$a"\ncustom_function = "len"\n', ':5: custom_function and merge_strategy = "custom" need each other: set both or neither'),
+    ('[[tickets]]\nid = "a"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "json"\n[[tickets]]\nid = "b"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "first"\n', ':10: "a" merges $a in another way: a variable has one merge_strategy'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_refusals(tmp_path: Path, text: str, message: str) -> None:
+    """Each mistake is one sentence with file and line, before anything runs (O-20, O-21, O-22, O-24, O-47)."""
+    path = tmp_path / "tickets.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_tickets(path)
+    assert str(caught.value) == f"{path}{message}"
+
+
+@pytest.mark.parametrize("name", ["../a", "a/b", "", ".a", "a b", "x" * 65])
+def test_ids_are_file_names(tmp_path: Path, name: str) -> None:
+    """An id that is no plain name is refused: it becomes part of file names."""
+    path = tmp_path / "tickets.toml"
+    path.write_text(f'[[tickets]]\nid = "{name}"\nprompt = "x"\n')
+    with pytest.raises(ConfigError, match=r'"tickets\[0\].id": string should match pattern'):
+        load_tickets(path)
+
+
+def test_a_long_cycle_is_found_without_recursion(tmp_path: Path) -> None:
+    """A ring of a thousand tickets is named from its beginning to its end."""
+    path = tmp_path / "tickets.toml"
+    path.write_text(
+        "\n".join(
+            f'[[tickets]]\nid = "t{i}"\nprompt = "x"\ndepends_on = ["t{(i + 1) % 1000}"]'
+            for i in range(1000)
+        )
+    )
+    with pytest.raises(ConfigError) as caught:
+        load_tickets(path)
+    assert str(caught.value).count(" -> ") == 1000
+
+
+def test_focus_files(tmp_path: Path) -> None:
+    """A focus file may be a project's file by path or name, or any file on disk; any other is refused."""
+    folder = track_project(tmp_path, dedent(ONE), **{"notes.txt": "n"})
+    contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
+    contexts.check(Ticket(id="a", prompt="x", focus_files=("src/one.py", "two.py", "notes.txt")))
+    with pytest.raises(
+        ConfigError, match=r'"a" has the focus file src/three\.py, which is not there'
+    ):
+        contexts.check(Ticket(id="a", prompt="x", focus_files=("src/three.py",)))
+    with pytest.raises(ConfigError, match='there is no persona "nobody"'):
+        contexts.check(Ticket(id="a", prompt="x", persona="nobody"))

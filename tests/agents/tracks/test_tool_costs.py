@@ -1,0 +1,193 @@
+"""What tickets with tools cost: every request counts, whether its attempt gave an answer, failed or timed out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
+from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
+from aggregate.agents.tracks.request_cost import request_cost
+from aggregate.agents.tracks.tickets import TicketKind, Tickets
+from aggregate.agents.tracks.worker import ModelWorker
+from aggregate.base.errors import ProviderError
+from aggregate.base.tokens import count
+from aggregate.base.values import FinishReason, Reply, RunStatus, Usage
+from aggregate.project.configuration import global_config_path
+from aggregate.prompt import open_project
+from aggregate.sending.clients import Client, cost
+from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.retry import Retry
+from aggregate.sending.clients.scripted_client import ScriptedTransport
+from tests.agents.tracks.test_tool_tickets import ASKED, FINAL, PLAN, Script
+from tests.fakes.conducting import track_project
+
+MODEL = "claude-sonnet-5"
+USAGE = Usage(fresh=1_000, output=100)
+
+
+@pytest.fixture(autouse=True)
+def _no_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each test be of a user who has configured nothing yet."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+
+
+@dataclass
+class Counted:
+    """Answers by a script and adds up what a provider would charge."""
+
+    script: Script
+    usage: Usage = field(default_factory=Usage)
+
+    def __call__(self, request: ModelRequest) -> Reply:
+        """Answer, each time for the same tokens."""
+        answer = self.script(request)
+        reply = answer if isinstance(answer, Reply) else Reply(answer, USAGE)
+        self.usage += reply.usage
+        return reply
+
+    @property
+    def dollars(self) -> float:
+        """What all answers cost."""
+        return float(cost(self.usage, MODEL, provider="anthropic") or Decimal(0))
+
+
+def attempted(
+    root: Path,
+    answer: Callable[[ModelRequest], str | Reply],
+    *,
+    asked: Assignment = ASKED,
+    model: str = MODEL,
+) -> Attempt:
+    """Return how an attempt ends at a ticket whose model has a price."""
+    (root / "notes.txt").write_text("forty-two", encoding="utf-8")
+    client = Client("anthropic", ScriptedTransport(answer), model, retry=Retry(1))
+    return attempt_assignment(ModelWorker(client, root=root), asked, 1)
+
+
+def test_an_answer_has_its_price(tmp_path: Path) -> None:
+    """The plan, the steps and the answer are counted, so that max_cost can be kept."""
+    counted = Counted(Script({**FINAL, **PLAN}))
+    made = attempted(tmp_path, counted)
+    assert made.status is RunStatus.SUCCESS
+    assert made.cost == pytest.approx(counted.dollars)
+    assert made.tokens == counted.usage.input + counted.usage.output
+
+
+@pytest.mark.parametrize(
+    "final",
+    [Reply("", USAGE, FinishReason.REFUSED), Reply(" ", USAGE), None],
+)
+def test_a_failed_attempt_was_paid_for(tmp_path: Path, final: Reply | None) -> None:
+    """A model that refuses or says nothing, and a provider that fails, cost what was asked before and then."""
+    counted = Counted(Script({"What the steps found": final or "", **PLAN}))
+
+    def answer(request: ModelRequest) -> Reply:
+        if final is None and "What the steps found" in str(request.plan):
+            raise ProviderError("it is down", status=400)
+        return counted(request)
+
+    made = attempted(tmp_path, answer)
+    assert made.status is RunStatus.ERROR
+    assert made.cost == pytest.approx(counted.dollars)
+    assert (made.cost or 0) > 0
+    assert made.tokens == counted.usage.input + counted.usage.output
+    assert made.again is (final is not None and final.stop is not FinishReason.REFUSED)
+
+
+def test_an_attempt_whose_time_is_over_was_paid_for(tmp_path: Path) -> None:
+    """What had been answered until then is counted; the request that was under way is not known."""
+    counted, over = Counted(Script({**FINAL, **PLAN})), Event()
+
+    def answer(request: ModelRequest) -> Reply:
+        if counted.usage.output > USAGE.output:
+            over.wait(10)
+        return counted(request)
+
+    made = attempted(tmp_path, answer, asked=replace(ASKED, timeout=2))
+    known = cost(USAGE + USAGE, MODEL, provider="anthropic")
+    over.set()
+    assert made.status is not RunStatus.SUCCESS  # the goal's own limit may be reached first
+    assert made.cost == pytest.approx(float(known or 0))
+    assert made.tokens == 2_200
+
+
+def test_a_plain_ticket_that_was_refused_was_paid_for(tmp_path: Path) -> None:
+    """The same without tools."""
+    refused = Reply("", USAGE, FinishReason.REFUSED)
+    made = attempted(tmp_path, lambda _: refused, asked=replace(ASKED, tools=()))
+    price = cost(USAGE, MODEL, provider="anthropic")
+    assert made.status is RunStatus.ERROR
+    assert made.cost == pytest.approx(float(price or 0))
+
+
+@pytest.mark.parametrize("tools", [ASKED.tools, ()])
+def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[str, ...]) -> None:
+    """Without tokens the price is that of our own counts: a run with max_cost must not go on as if it were nothing."""
+    client = Client("anthropic", ScriptedTransport(iter(())), MODEL)
+    assert request_cost(client, Usage()) is None
+    script = Script({**FINAL, **PLAN})
+    asked = replace(ASKED, tools=tools)
+    made = attempted(tmp_path, lambda request: Reply(str(script(request)), Usage()), asked=asked)
+    ours = sum(map(count, (asked.text, asked.persona)))
+    assert made.status is RunStatus.SUCCESS
+    assert made.tokens >= ours
+    least = cost(Usage(fresh=ours), MODEL, provider="anthropic")
+    assert made.cost is not None
+    assert made.cost >= float(least or 0) > 0
+
+
+def write_price(**prices: float) -> None:
+    """Write the user's own prices of the model."""
+    path = global_config_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = "\n".join(f"{name} = {price}" for name, price in prices.items())
+    path.write_text(f'[models."{MODEL}"]\n{lines}\n', encoding="utf-8")
+
+
+@pytest.mark.parametrize("dear", [False, True])
+def test_what_is_read_from_a_cache_counts_at_the_users_price(tmp_path: Path, dear: bool) -> None:
+    """A limit of tokens counts them as the user's table says, which goes before the shipped one."""
+    write_price(input=3, output=15, cache_read=3 if dear else 0.3)
+    reading = Usage(cache_read=2_000, output=10)
+    script = Script({**FINAL, **PLAN})
+    made = attempted(
+        tmp_path,
+        lambda request: Reply(str(script(request)), reading),
+        asked=replace(ASKED, max_tokens=8_500),
+    )
+    assert made.status is (RunStatus.ERROR if dear else RunStatus.SUCCESS)
+
+
+def test_a_preview_takes_the_users_cache(tmp_path: Path) -> None:
+    """A minimum that no prompt reaches keeps the answer from reading what the plan has written."""
+    tickets = Tickets(tickets=(Ticket(id="a", prompt="x", tools=("read_file",)),))
+    folder = track_project(tmp_path, '[[tickets]]\nid = "a"\nprompt = "x"\n')
+    (folder / "src" / "one.py").write_text("x = 1\n" * 20_000, encoding="utf-8")
+
+    def read() -> int:
+        terms = WorkerTerms("anthropic", MODEL)
+        contexts = WorkerContexts(open_project(folder / "manual_slop.toml"), terms=terms)
+        return preview(tickets, contexts)[0].usage.cache_read
+
+    shipped = read()
+    write_price(minimum=1_000_000)
+    assert (shipped > 0, read()) == (True, 0)
+
+
+def test_a_preview_of_lists_and_approvals(tmp_path: Path) -> None:
+    """A list's files are named by items that are not there yet, and no model is paid for a person's decision."""
+    tickets = (
+        Ticket(id="list", prompt="x"),
+        Ticket(id="gate", prompt="May it?", kind=TicketKind.APPROVAL, depends_on=("list",)),
+        Ticket(id="look", prompt="x", for_each="results.list", focus_files=("{{item}}",)),
+    )
+    folder = track_project(tmp_path, '[[tickets]]\nid = "a"\nprompt = "x"\n')
+    terms = WorkerTerms("anthropic", MODEL)
+    contexts = WorkerContexts(open_project(folder / "manual_slop.toml"), terms=terms)
+    steps = {step.ticket.id: step for step in preview(Tickets(tickets=tickets), contexts)}
+    assert [steps[name].cost is None for name in ("list", "gate", "look")] == [False, True, False]

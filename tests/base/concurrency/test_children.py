@@ -1,0 +1,193 @@
+"""Calls in child processes: their order, their limits, and what is left of the processes."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from operator import add
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from aggregate.base.concurrency import Call, in_child, in_children
+from aggregate.base.errors import DeadlineError, SyntaxViewError
+
+LOST = (
+    "the parser crashes over this text, or takes far too much memory or time, and it was given up"
+)
+
+
+def answers(calls: Iterable[Call[Any, Any]], **options: Any) -> list[Any]:
+    """Return the answers of calls, a text for one that was given up."""
+    answered = (call.answer for call in in_children(calls, **options))
+    return [str(answer) if isinstance(answer, Exception) else answer for answer in answered]
+
+
+def test_answers_come_in_order_and_what_asks_for_nothing_keeps_its_place() -> None:
+    """Large and small calls, of several processes, are answered in the order in which they were asked."""
+    sizes = [3_000_000, 0, 7, 400_000, 400_000, 1]
+    calls = [Call(size, len, ("x" * size,)) for size in sizes]
+    calls.insert(3, Call(-1, None))
+    assert answers(calls, workers=3) == [*sizes[:3], None, *sizes[3:]]
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        pytest.param(signal.raise_signal, signal.SIGSEGV, id="crash"),
+        pytest.param(bytearray, 3 << 30, id="memory"),
+        pytest.param(math.factorial, 10**8, id="time", marks=pytest.mark.slow),
+    ],
+)
+def test_a_call_costs_itself_alone(function: Any, argument: int) -> None:
+    """What crashes or takes too much is given up, though another call came before; all others are answered."""
+    calls: list[Call[None, Any]] = [Call(None, abs, (-number,)) for number in range(6)]
+    calls[3:3] = [Call(None, function, (argument,))]
+    assert answers(calls) == [0, 1, 2, LOST, 3, 4, 5]
+    with pytest.raises(DeadlineError, match="given up"):
+        in_child(function, argument)
+    assert in_child(abs, -1) == 1
+
+
+def test_one_that_sleeps_is_given_up() -> None:
+    """Where a process does nothing, patience ends."""
+    calls: list[Call[None, Any]] = [Call(None, abs, (-1,)), Call(None, time.sleep, (3600,))]
+    assert answers([*calls, Call(None, abs, (-2,))], patience=3) == [1, LOST, 2]
+
+
+def test_a_process_that_was_killed_meanwhile_costs_nothing() -> None:
+    """A child that something has ended while it waited is replaced, and the call asked once more."""
+    os.kill(in_child(os.getpid), signal.SIGKILL)
+    assert in_child(add, 1, 2) == 3
+
+
+def test_what_a_function_raises_is_raised_here() -> None:
+    """An error of ours is itself, any other one its traceback."""
+    with pytest.raises(RuntimeError, match=r"ValueError: invalid literal"):
+        in_child(int, "x")
+    with pytest.raises(SyntaxViewError, match=r"^what$"):
+        in_child(raise_problem, "what")
+
+
+def raise_problem(text: str) -> None:
+    """Raise an error of ours."""
+    raise SyntaxViewError(text)
+
+
+def test_children_stay_and_are_renewed() -> None:
+    """One process does all calls that follow each other, until it has read as much as one may."""
+    assert len({in_child(os.getpid) for _ in range(5)}) == 1
+    calls = [Call(None, renewed, ("x" * 5_000_000,)) for _ in range(9)]
+    assert len(set(answers(calls))) >= 2
+
+
+def renewed(_: str) -> int:
+    """Return the process that reads a text."""
+    return os.getpid()
+
+
+def test_threads_ask_at_the_same_time() -> None:
+    """Each of several threads gets its own answers."""
+    results: dict[int, list[Any]] = {}
+
+    def ask(i: int) -> None:
+        results[i] = answers(Call(None, add, (i, number)) for number in range(50))
+
+    threads = [Thread(target=ask, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {i: [i + number for number in range(50)] for i in range(4)}
+
+
+SETUP = (
+    "import os, signal, subprocess, sys, time\n"
+    "from pathlib import Path\nfrom threading import Event, Thread\n"
+    "from aggregate.base.concurrency.children import Call, in_child, in_children\n"
+)
+THREAD = "Thread(target=Event().wait, daemon=True).start()\n"
+
+
+def host(program: str, *, threads: bool) -> str:
+    """Run a program of its own with one thread or two, and return what it prints."""
+    program = SETUP + (THREAD if threads else "") + program
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize("threads", [False, True])
+class TestHost:
+    """A program that asks for calls; it is forked where it has one thread."""
+
+    def test_a_fork_where_that_is_safe(self, *, threads: bool) -> None:
+        """With one thread the child is a fork, and has no file of its parent's; with two it is a new Python."""
+        program = (
+            "held = [os.open(os.devnull, 0) for _ in range(20)]\n"
+            "commands = [Path(f'/proc/{pid}/cmdline').read_bytes() for pid in ('self', in_child(os.getpid))]\n"
+            "print(commands[0] == commands[1])\n"
+            "print(len(in_child(os.listdir, '/proc/self/fd')))\n"
+        )
+        same, descriptors = host(program, threads=threads).split()
+        assert same == str(not threads)
+        assert int(descriptors) <= 7
+
+    def test_nothing_is_left_behind(self, *, threads: bool) -> None:
+        """The end of a program, and its death, end its children; what it had to print is printed once."""
+        (pid,) = host("sys.stdout.write(str(in_child(os.getpid)))", threads=threads).split()
+        assert not Path(f"/proc/{pid}").exists()
+        program = "print(in_child(os.getpid), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+        outer = f"done = subprocess.run([sys.executable, '-c', {SETUP + program!r}], stdout=-1)\nprint(done.stdout.decode())"
+        (pid,) = host(outer, threads=threads).split()
+        until = time.monotonic() + 10
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert not Path(f"/proc/{pid}").exists()
+
+    def test_a_fork_of_the_program_has_children_of_its_own(self, *, threads: bool) -> None:
+        """After a fork both go on, each with another child."""
+        program = (
+            "first = in_child(os.getpid)\n"
+            "if not (fork := os.fork()):\n"
+            "    os._exit(in_child(os.getpid) == first)\n"
+            "print(os.waitpid(fork, 0)[1], in_child(os.getpid) == first)\n"
+        )
+        assert host(program, threads=threads) == "0 True\n"
+
+    def test_an_interrupt_of_the_terminal_is_the_parents(self, *, threads: bool) -> None:
+        """Ctrl-C, which reaches all processes, ends the wait here and is heard once."""
+        program = (
+            "os.setpgid(0, 0)\n"
+            "Thread(target=lambda: (time.sleep(1), os.killpg(0, signal.SIGINT))).start()\n"
+            if threads
+            else "os.setpgid(0, 0)\nsignal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGINT))\n"
+            "signal.alarm(1)\n"
+        ) + (
+            "try:\n    in_child(time.sleep, 3600)\n"
+            "except KeyboardInterrupt:\n    print('interrupted', in_child(abs, -1))\n"
+        )
+        assert host(program, threads=threads) == "interrupted 1\n"
+
+
+def test_where_no_process_can_be_started_a_sentence_says_so() -> None:
+    """A program with threads whose Python cannot be run again hears it, and nothing is done in its process."""
+    program = (
+        "for sys.executable in ('/no/python', '/bin/false'):\n"
+        "    try:\n        in_child(os.getpid)\n"
+        "    except Exception as error:\n        print(error)\n"
+    )
+    missing, wrong = host(program, threads=True).splitlines()
+    problem = "no process can be started to parse texts in: "
+    assert missing.startswith(f"{problem}[Errno 2]")
+    assert wrong == f"{problem}/bin/false ended with status 1"

@@ -1,0 +1,67 @@
+"""Diffs of lines: small ones for small changes, however long the text, and back again."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregate.base.text import patched, unified_diff
+
+LINES = st.lists(
+    st.sampled_from(["", "a", "b", "c", "-", "+x", "@@ -1,1 +1,1 @@", "}"]), max_size=30
+)
+
+
+@given(LINES, LINES)
+def test_a_diff_leads_back(older: list[str], newer: list[str]) -> None:
+    """What a diff makes of the older lines are the newer ones; equal lines need none."""
+    diff = list(unified_diff(older, newer))
+    assert patched(older, diff) == newer
+    assert bool(diff) == (older != newer)
+
+
+@given(LINES, LINES, LINES)
+def test_a_diff_of_other_lines_does_not_fit(
+    older: list[str], newer: list[str], other: list[str]
+) -> None:
+    """Applied to another text it makes nothing, or what its hunks say; it never fails."""
+    result = patched(other, unified_diff(older, newer))
+    assert result is None or isinstance(result, list)
+
+
+def test_far_changes_in_a_long_file_are_small() -> None:
+    """Two lines that change 20,000 lines apart take two hunks, and no limit of length ends the comparison."""
+    older = [f"line {n}" for n in range(30_000)]
+    newer = [*older]
+    newer[100], newer[20_100] = "new", "newer"
+    diff = list(unified_diff(older, newer))
+    assert diff == [
+        "@@ -98,7 +98,7 @@",
+        " line 97",
+        " line 98",
+        " line 99",
+        "-line 100",
+        "+new",
+        " line 101",
+        " line 102",
+        " line 103",
+        "@@ -20098,7 +20098,7 @@",
+        " line 20097",
+        " line 20098",
+        " line 20099",
+        "-line 20100",
+        "+newer",
+        " line 20101",
+        " line 20102",
+        " line 20103",
+    ]
+
+
+def test_a_hostile_text_takes_no_time() -> None:
+    """Lines that are all alike would take time by the square of their number; they are replaced as a whole."""
+    chance = random.Random(1)
+    older = [chance.choice("ab") for _ in range(20_000)]
+    newer = [chance.choice("ab") for _ in range(20_000)]
+    diff = list(unified_diff(older, newer))
+    assert len(diff) <= 1 + len(older) + len(newer)
+    assert patched(older, diff) == newer

@@ -1,0 +1,226 @@
+"""Programs and styles in markup: HTML, Vue's and Svelte's components."""
+
+import pytest
+
+from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate.code.views import render_view
+from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
+
+VUE = """\
+<script setup lang="ts">
+import { ref } from 'vue'
+
+const count = ref<number>(0)
+
+/** Adds. */
+function add(by: number): void {
+  count.value += by
+}
+</script>
+
+<template>
+  <main class="page">
+    <button v-if="count < 3" @click="add(1)">
+      {{ count < 2 ? "a" : "b" }}
+    </button>
+    <Footer />
+  </main>
+</template>
+
+<style scoped lang="scss">
+.page { .inner { color: red } }
+</style>
+<style>
+.page { color: red }
+</style>
+"""
+
+VUE_OUTLINE = """\
+1-10   <script setup lang="ts">
+7-9      function add(by: number): void
+12-19  <template>
+13-18    <main class="page">
+14-16      <button v-if="count < 3" @click="add(1)">
+17-17      <Footer />
+21-23  <style scoped lang="scss">
+24-26  <style>
+25-25    .page
+"""
+
+VUE_SKELETON = """\
+<script setup lang="ts">
+import { ref } from 'vue'
+
+const count = ref<number>(0)
+
+/** Adds. */
+function add(by: number): void { /* ... */ }
+</script>
+
+<template>
+  <main class="page">
+    <button v-if="count < 3" @click="add(1)">...</button>
+    <Footer />
+  </main>
+</template>
+
+<style scoped lang="scss">...
+</style>
+<style>...
+</style>
+"""
+
+VUE_SUMMARY = """\
+vue, 26 lines
+imports: vue
+functions: add
+<script setup lang="ts">
+<template>
+  <main class="page">
+    <button v-if="count < 3" @click="add(1)">
+    <Footer />
+<style scoped lang="scss">
+<style>
+  .page"""
+
+SVELTE = """\
+<script lang="ts">
+  import Nav from './Nav.svelte'
+
+  export let items: string[] = []
+
+  function pick(item: string) {
+    items = items.filter((other) => other !== item)
+  }
+</script>
+
+<svelte:head><title>Items</title></svelte:head>
+<Nav on:pick={(event) => { pick(event.detail) }} />
+{#if items.length > 3}
+  <ul class="items">
+    {#each items as item}
+      <li>{item}</li>
+    {/each}
+  </ul>
+{/if}
+
+<style>
+  li { color: red }
+</style>
+"""
+
+SVELTE_OUTLINE = """\
+1-9    <script lang="ts">
+6-8      function pick(item: string)
+11-11  <svelte:head>
+11-11    <title>Items</title>
+12-12  <Nav on:pick={(event) => { pick(event.detail) }} />
+14-18  <ul class="items">
+16-16    <li>
+21-23  <style>
+22-22    li
+"""
+
+SVELTE_SKELETON = """\
+<script lang="ts">
+  import Nav from './Nav.svelte'
+
+  export let items: string[] = []
+
+  function pick(item: string) { /* ... */ }
+</script>
+
+<svelte:head><title>...</title></svelte:head>
+<Nav on:pick={(event) => { pick(event.detail) }} />
+{#if items.length > 3}
+  <ul class="items">
+    {#each items as item}
+      <li>...</li>
+    {/each}
+  </ul>
+{/if}
+
+<style>...
+</style>
+"""
+
+
+def test_a_component_of_vue() -> None:
+    """Its script is TypeScript, its template shown two levels deep, its styles rules (M-32, M-33, M-34)."""
+    assert outline_of("a.vue", VUE) == VUE_OUTLINE
+    assert skeleton_of("a.vue", VUE) == VUE_SKELETON
+    assert summary_of("a.vue", VUE) == VUE_SUMMARY
+
+
+def test_a_component_of_svelte() -> None:
+    """Expressions in braces are no markup; the rest is as in any component (M-33, M-34)."""
+    assert outline_of("a.svelte", SVELTE) == SVELTE_OUTLINE
+    assert skeleton_of("a.svelte", SVELTE) == SVELTE_SKELETON
+
+
+@pytest.mark.parametrize(("path", "text"), [("a.vue", VUE), ("a.svelte", SVELTE)])
+def test_skeleton_invariants(path: str, text: str) -> None:
+    """The skeleton is no longer than the file and its own skeleton (M-33)."""
+    check_skeleton(path, text)
+    assert skeleton_of(path, skeleton_of(path, text)) == skeleton_of(path, text)
+
+
+def test_symbols_of_scripts_and_styles_are_picked() -> None:
+    """What a script or a style defines is a symbol of the file (M-35)."""
+    whole = "function add(by: number): void {\n  count.value += by\n}"
+    assert masked_of("a.vue", VUE, {"add": "def"}) == whole
+    assert masked_of("a.svelte", SVELTE, {"pick": "sig"}) == "function pick(item: string)"
+
+
+@pytest.mark.parametrize(
+    ("tag", "code", "rows"),
+    [
+        ("script", "function f() {}", ["function f()"]),
+        ('script type="module"', "class A {}", ["class A"]),
+        ("script type=module lang=ts", "interface A {}", ["interface A"]),
+        ('script lang="tsx"', "type T = <A/>; class B {}", ["class B"]),
+        ('script type="application/ld+json"', '{"a": [1, 2]}', ["a: array (2 items)"]),
+        ('script type="text/x-template"', "function f() {}", []),
+        ('script data-type="text/x"', "function f() {}", ["function f()"]),
+        ("style", "a { b: c }", ["a"]),
+        ("style lang='less'", "a { b: c }", []),
+        ("script", "function f( {", []),
+    ],
+)
+def test_an_attribute_names_the_language(tag: str, code: str, rows: list[str]) -> None:
+    """Scripts and styles are read in the language of their tag; others have a row of their own only (M-34)."""
+    text = f"<p>x</p>\n<{tag}>\n{code}\n</{tag.split()[0]}>\n"
+    outline = outline_of("a.html", text).splitlines()
+    assert [row.split(maxsplit=1)[1] for row in outline] == [
+        f"<{tag}>",
+        *rows,
+    ]
+    assert all(row.startswith("3-3") for row in outline[1:])
+
+
+def test_a_page_without_scripts_of_its_own_is_as_before() -> None:
+    """Scripts that are elsewhere, and empty ones, have no rows (M-34)."""
+    text = '<h1>A</h1>\n<script src="a.js"></script>\n<script>\n</script>\n<style></style>\n'
+    assert outline_of("a.html", text) == "1-5  <h1>A</h1>\n"
+
+
+@pytest.mark.parametrize("path", ["a.html", "a.vue", "a.svelte"])
+@pytest.mark.parametrize("mode", [ViewMode.OUTLINE, ViewMode.SKELETON])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>function f() { return 1 }</script>\n" * 5_000,
+        "<script>" * 5_000,
+        "<script>" + "function f() {\n" * 5_000,
+        "<script " + "lang=ts " * 5_000 + ">function f() {}</script>",
+        "<script>" + "{" * 200_000 + "</script>",
+        "{" * 200_000,
+        "<style>" + "a{" * 50_000,
+        "<template>" + "<div>" * 2_000,
+    ],
+)
+def test_hostile_components_are_shown(path: str, mode: ViewMode, text: str) -> None:
+    """Thousands of scripts, unclosed and nested ones end in a view (M-5)."""
+    shown = render_view(ViewRequest(path, text, mode))
+    assert isinstance(shown, View), shown
+    assert shown.text

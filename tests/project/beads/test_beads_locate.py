@@ -1,0 +1,178 @@
+"""Where the beads of a project are found."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from aggregate.project.beads.find import find_beads_files
+
+
+def find_beads_dir(base_dir: Path, *, environ: Mapping[str, str]) -> Path | None:
+    """Return the directory of beads that is found from ``base_dir``."""
+    files = find_beads_files(base_dir, environ=environ)
+    return files.directory if files else None
+
+
+def make(root: Path, *names: str) -> Path:
+    """Create files, or folders where a name ends with a slash, and return ``root``."""
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(exist_ok=True) if name.endswith("/") else path.touch()
+    return root
+
+
+@pytest.mark.parametrize(
+    ("names", "for_bd"),
+    [
+        (["metadata.json"], True),
+        (["config.yaml"], True),
+        (["dolt/"], True),
+        (["embeddeddolt/"], True),
+        (["beads.db"], True),
+        (["issues.jsonl"], False),
+        (["beads.backup.db"], None),
+        (["vc.db"], None),
+        (["registry.json"], None),
+        (["deletions.jsonl", "interactions.jsonl", "routes.jsonl", "molecules.jsonl"], None),
+        (
+            [
+                "beads.base.jsonl",
+                "beads.left.jsonl",
+                "beads.right.jsonl",
+                "issues.jsonl.new",
+                "backup/",
+            ],
+            None,
+        ),
+        ([], None),
+    ],
+)
+def test_what_makes_a_project(tmp_path: Path, names: list[str], for_bd: bool | None) -> None:
+    """A folder is a project by the files that bd accepts, and for us by a JSONL file alone (M-52)."""
+    make(tmp_path, ".beads/", *(f".beads/{name}" for name in names))
+    files = find_beads_files(tmp_path, environ={})
+    assert (files.for_bd if files else None) is for_bd
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (["beads.jsonl", "issues.jsonl", "a.jsonl"], "issues.jsonl"),
+        (["beads.jsonl", "a.jsonl"], "beads.jsonl"),
+        (["deletions.jsonl", "bd.jsonl"], "bd.jsonl"),
+        (["z.jsonl", "a.jsonl"], "a.jsonl"),
+        (["issues.jsonl/", "bd.jsonl"], "bd.jsonl"),
+    ],
+)
+def test_which_jsonl(tmp_path: Path, names: list[str], chosen: str) -> None:
+    """The export is issues.jsonl, else beads.jsonl, else the first other one, never records of other kinds (M-52)."""
+    make(tmp_path, *(f".beads/{name}" for name in names))
+    files = find_beads_files(tmp_path, environ={})
+    assert files is not None
+    assert files.jsonl == tmp_path / ".beads" / chosen
+
+
+def test_upwards_to_the_git_root(tmp_path: Path) -> None:
+    """The search climbs to the root of the checkout and not beyond it."""
+    make(tmp_path, ".beads/issues.jsonl", "repo/.git/", "repo/src/deep/")
+    assert find_beads_dir(tmp_path / "repo/src/deep", environ={}) is None
+    make(tmp_path, "repo/.beads/issues.jsonl")
+    assert find_beads_dir(tmp_path / "repo/src/deep", environ={}) == tmp_path / "repo/.beads"
+
+
+def test_nearest_project_wins(tmp_path: Path) -> None:
+    """Of two projects on the way up the nearer one is taken."""
+    make(tmp_path, ".git/", ".beads/issues.jsonl", "part/.beads/issues.jsonl", "part/src/")
+    assert find_beads_dir(tmp_path / "part/src", environ={}) == tmp_path / "part/.beads"
+
+
+def test_outside_of_git_only_the_folder_itself(tmp_path: Path) -> None:
+    """Without a checkout nothing above the base directory is trusted."""
+    make(tmp_path, ".beads/issues.jsonl", "sub/")
+    assert find_beads_dir(tmp_path / "sub", environ={}) is None
+    assert find_beads_dir(tmp_path, environ={}) == tmp_path / ".beads"
+
+
+def test_variable_comes_first(tmp_path: Path) -> None:
+    """BEADS_DIR names the folder; one that is no project is passed over."""
+    make(tmp_path, "a/.beads/issues.jsonl", "b/.beads/issues.jsonl", "empty/")
+    assert (
+        find_beads_dir(tmp_path / "a", environ={"BEADS_DIR": str(tmp_path / "b/.beads")})
+        == tmp_path / "b/.beads"
+    )
+    assert (
+        find_beads_dir(tmp_path / "a", environ={"BEADS_DIR": str(tmp_path / "empty")})
+        == tmp_path / "a/.beads"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("# shared\n\n  ../shared/.beads  \nignored\n", "shared/.beads"),
+        ("../shared/../shared/.beads", "shared/.beads"),
+        ("../nowhere", "a/.beads"),
+        ("# only a comment\n", "a/.beads"),
+        ("bad\0name", "a/.beads"),
+    ],
+)
+def test_redirect(tmp_path: Path, content: str, target: str) -> None:
+    """A redirect is relative to the project's root; an unusable one is ignored."""
+    make(tmp_path, "a/.beads/issues.jsonl", "shared/.beads/issues.jsonl")
+    (tmp_path / "a/.beads/redirect").write_text(content, encoding="utf-8")
+    found = find_beads_dir(tmp_path / "a", environ={})
+    assert found is not None
+    assert found.resolve() == tmp_path / target
+
+
+def test_redirect_is_followed_once(tmp_path: Path) -> None:
+    """A redirect in the target of a redirect is ignored, so no two can run in a circle."""
+    make(tmp_path, "a/.beads/", "b/.beads/issues.jsonl", "c/.beads/issues.jsonl")
+    (tmp_path / "a/.beads/redirect").write_text(str(tmp_path / "b/.beads"), encoding="utf-8")
+    (tmp_path / "b/.beads/redirect").write_text(str(tmp_path / "c/.beads"), encoding="utf-8")
+    assert find_beads_dir(tmp_path / "a", environ={}) == tmp_path / "b/.beads"
+
+
+def worktree(tmp_path: Path, pointer: str) -> Path:
+    """Return a worktree whose main checkout is ``tmp_path / "main"``."""
+    make(tmp_path, "main/.git/worktrees/side/commondir", "side/.git")
+    (tmp_path / "main/.git/worktrees/side/commondir").write_text("../..\n", encoding="utf-8")
+    (tmp_path / "main/.git/worktrees/side/gitdir").write_text(
+        f"{tmp_path}/side/.git\n", encoding="utf-8"
+    )
+    (tmp_path / "side/.git").write_text(f"gitdir: {pointer}\n", encoding="utf-8")
+    return tmp_path / "side"
+
+
+def test_worktree_falls_back_to_the_main_checkout(tmp_path: Path) -> None:
+    """Where a worktree has no beads, or tracked settings alone, the main checkout's are taken; its own come first."""
+    side = worktree(tmp_path, str(tmp_path / "main/.git/worktrees/side"))
+    make(tmp_path, "main/.beads/beads.db")
+    assert find_beads_dir(side, environ={}) == tmp_path / "main/.beads"
+    make(side, ".beads/metadata.json")
+    assert find_beads_dir(side, environ={}) == tmp_path / "main/.beads"
+    make(side, ".beads/issues.jsonl")
+    assert find_beads_dir(side, environ={}) == side / ".beads"
+
+
+def test_worktree_with_a_relative_or_broken_pointer(tmp_path: Path) -> None:
+    """The pointer to the git directory may be relative; one that leads nowhere means no fall-back."""
+    side = worktree(tmp_path, "../main/.git/worktrees/side")
+    make(tmp_path, "main/.beads/issues.jsonl")
+    assert find_beads_dir(side, environ={}) == tmp_path / "main/.beads"
+    (side / ".git").write_text("gitdir: ../gone\n", encoding="utf-8")
+    assert find_beads_dir(side, environ={}) is None
+
+
+def test_database_of_choice(tmp_path: Path) -> None:
+    """Of several databases beads.db is read, else the first by name; backups never are."""
+    make(tmp_path, ".beads/a.db", ".beads/beads.db", ".beads/a.backup.db", ".beads/vc.db")
+    files = find_beads_files(tmp_path, environ={})
+    assert files is not None
+    assert files.database == tmp_path / ".beads/beads.db"
+    (tmp_path / ".beads/beads.db").unlink()
+    files = find_beads_files(tmp_path, environ={})
+    assert files is not None
+    assert files.database == tmp_path / ".beads/a.db"

@@ -1,0 +1,446 @@
+"""The readers of beads: files, database, program, and the choice between them."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.fakes.bd import calls, install_bd
+from tests.fakes.beads_project import needs, record, write_database, write_jsonl
+from tests.hostile.running import ends
+
+from aggregate.base.errors import BeadsError
+from aggregate.base.values import Bead, Board, Dependency
+from aggregate.project.beads import read_board
+from aggregate.project.beads.bd_program import find_bd
+from aggregate.project.beads.board import first_readable
+from aggregate.project.beads.jsonl import read_json_list, read_jsonl
+from aggregate.project.beads.record import bead_from_record, parse_time
+from aggregate.project.beads.sqlite_store import read_sqlite
+
+BEAD = Bead("bd-1", "Title", created_at=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def ids(board: Board) -> list[str]:
+    """Return the ids of the board."""
+    return [bead.id for bead in board.beads]
+
+
+class TestRecord:
+    """One record to one bead."""
+
+    def test_all_fields(self) -> None:
+        """Every field that a prompt needs is taken, unknown ones are not looked at."""
+        full = record(
+            "bd-1",
+            description="d",
+            status="Blocked",
+            priority=0,
+            issue_type="bug",
+            closed_at="2026-01-02T00:00:00+01:00",
+            defer_until="2026-01-03T00:00:00Z",
+            pinned=True,
+            wisp=True,
+            is_template=True,
+            agent_state={"x": 1},
+            dependencies=[
+                needs("bd-2", "waits-for", metadata='{"gate":"any-children"}'),
+                needs("bd-3", "related"),
+            ],
+        )
+        assert bead_from_record(full) == Bead(
+            "bd-1",
+            "Title",
+            "d",
+            "blocked",
+            0,
+            "bug",
+            created_at=datetime(2026, 1, 1, tzinfo=UTC),
+            closed_at=datetime(2026, 1, 1, 23, tzinfo=UTC),
+            defer_until=datetime(2026, 1, 3, tzinfo=UTC),
+            pinned=True,
+            ephemeral=True,
+            template=True,
+            dependencies=(
+                Dependency("bd-2", "waits-for", "any-children"),
+                Dependency("bd-3", "related"),
+            ),
+        )
+
+    @pytest.mark.parametrize(
+        ("fields", "expected"),
+        [
+            (
+                {"title": None, "description": None, "status": None, "issue_type": None},
+                Bead("x", ""),
+            ),
+            ({"title": 5, "priority": "high", "dependencies": "bd-2"}, Bead("x", "5")),
+            ({"priority": True, "created_at": 7, "dependencies": None}, Bead("x", "")),
+            ({"title": "a\ud800b"}, Bead("x", "a\ufffdb")),
+            ({"dependencies": ["bd-2"]}, Bead("x", "", dependencies=(Dependency("bd-2"),))),
+            ({"dependencies": [{}, {"depends_on_id": ""}]}, Bead("x", "")),
+            ({"parent": "bd-9"}, Bead("x", "", dependencies=(Dependency("bd-9", "parent-child"),))),
+            (
+                {
+                    "dependencies": [
+                        needs("y", "waits-for", metadata="{gate"),
+                        needs("z", "waits-for", metadata={"gate": "g"}),
+                    ]
+                },
+                Bead(
+                    "x",
+                    "",
+                    dependencies=(Dependency("y", "waits-for"), Dependency("z", "waits-for", "g")),
+                ),
+            ),
+        ],
+    )
+    def test_unusable_fields_take_defaults(self, fields: dict[str, object], expected: Bead) -> None:
+        """Whatever a field holds, the bead stays."""
+        assert bead_from_record({"id": "x", **fields}) == expected
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            (
+                "2025-10-12T00:43:03.453438-07:00",
+                datetime(2025, 10, 12, 7, 43, 3, 453438, tzinfo=UTC),
+            ),
+            (
+                "2025-11-02T09:44:12.538697729Z",
+                datetime(2025, 11, 2, 9, 44, 12, 538697, tzinfo=UTC),
+            ),
+            ("2025-11-02 09:44:12", datetime(2025, 11, 2, 9, 44, 12, tzinfo=UTC)),
+            ("2025-11-02 09:44:12.5-08:00", datetime(2025, 11, 2, 17, 44, 12, 500000, tzinfo=UTC)),
+            (
+                "2025-11-02 09:44:12.5 -0800 PST m=+0.01",
+                datetime(2025, 11, 2, 17, 44, 12, 500000, tzinfo=UTC),
+            ),
+            ("2025-13-02T09:44:12Z", None),
+            ("0001-01-01T00:00:00+01:00", None),
+            ("yesterday", None),
+            (None, None),
+        ],
+    )
+    def test_times(self, text: str | None, expected: datetime | None) -> None:
+        """RFC 3339 to the nanosecond and the ways of Go and SQLite are understood, other texts are no time."""
+        assert parse_time(text) == expected
+
+
+class TestJsonl:
+    """The export."""
+
+    def test_other_lines_and_tombstones_are_no_beads(self, tmp_path: Path) -> None:
+        """Headers, memories and tombstones are skipped, new exports' issue lines are not (M-52)."""
+        lines = [
+            {"_schema": "beads-jsonl/1"},
+            {"_type": "memory", "key": "k", "value": "v"},
+            record("bd-0", status="tombstone"),
+            {"_type": "issue", **record("bd-1")},
+        ]
+        board = read_jsonl(write_jsonl(tmp_path / "issues.jsonl", lines), name="f")
+        assert board == Board("f", (BEAD,), deleted=1)
+
+    def test_bad_lines_are_reported_with_their_numbers(self, tmp_path: Path) -> None:
+        """A bad line becomes a warning and the lines around it are read."""
+        path = tmp_path / "issues.jsonl"
+        good = json.dumps(record("bd-1")).encode()
+        deep = b"[" * 100_000
+        bad = [b"{", b"<<<<<<< HEAD", b"7", b'{"title":"x"}', b'"\xff"', deep, b"", b"  "]
+        path.write_bytes(
+            b"\n".join([b"\xef\xbb\xbf" + good, *bad]) + b"\r\n" + good.replace(b"bd-1", b"bd-2")
+        )
+        board = read_jsonl(path, name="f")
+        assert ids(board) == ["bd-1", "bd-2"]
+        assert board.warnings == (
+            "f: line 2 is not JSON and was left out.",
+            "f: line 3 is not JSON and was left out.",
+            "f: line 4 is not a JSON object and was left out.",
+            "f: line 5 has no id and was left out.",
+            "f: line 6 is not JSON and was left out.",
+            "f: line 7 is not JSON and was left out.",
+        )
+
+    def test_repeated_id(self, tmp_path: Path) -> None:
+        """Of two records with one id the later counts, also against a tombstone, and a warning says so."""
+        lines = [
+            record("bd-1", "old"),
+            record("bd-2"),
+            record("bd-1"),
+            record("bd-2", status="tombstone"),
+        ]
+        board = read_jsonl(write_jsonl(tmp_path / "issues.jsonl", lines), name="f")
+        assert board == Board(
+            "f",
+            (BEAD,),
+            deleted=1,
+            warnings=(
+                "f: line 3 repeats the id bd-1; the later record counts.",
+                "f: line 4 repeats the id bd-2; the later record counts.",
+            ),
+        )
+
+    def test_huge_line(self, tmp_path: Path) -> None:
+        """A line of 8 MB is a line like any other."""
+        path = write_jsonl(tmp_path / "issues.jsonl", [record("bd-1", description="x" * 8_000_000)])
+        assert len(read_jsonl(path, name="f").beads[0].description) == 8_000_000
+
+    def test_unreadable_file(self, tmp_path: Path) -> None:
+        """A file that cannot be opened is an error that names it."""
+        with pytest.raises(
+            BeadsError, match=r"^f cannot be read \(No such file or directory\); check"
+        ):
+            read_jsonl(tmp_path / "none", name="f")
+
+    @pytest.mark.parametrize("content", ["{}", "[", ""])
+    def test_mock_file_that_is_no_list(self, tmp_path: Path, content: str) -> None:
+        """The mock's file must hold one JSON list."""
+        (tmp_path / "beads.json").write_text(content, encoding="utf-8")
+        with pytest.raises(BeadsError, match=r"write a list of beads into it"):
+            read_json_list(tmp_path / "beads.json", name="f")
+
+
+@contextmanager
+def in_wal_mode(path: Path) -> Iterator[sqlite3.Connection]:
+    """Hold a connection that has a change in the write-ahead log."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("UPDATE issues SET title = 'from the log'")
+        connection.commit()
+        yield connection
+
+
+class TestSqlite:
+    """The database of old versions."""
+
+    def test_same_board_as_jsonl(self, tmp_path: Path) -> None:
+        """The same beads read from the database and from the export are equal."""
+        records = [
+            record("bd-1", dependencies=[needs("bd-2")]),
+            record("bd-2", status="tombstone"),
+            record("bd-3"),
+        ]
+        from_database = read_sqlite(write_database(tmp_path / "beads.db", records), name="f")
+        assert from_database == read_jsonl(
+            write_jsonl(tmp_path / "issues.jsonl", records), name="f"
+        )
+        assert from_database.beads[0].dependencies == (Dependency("bd-2"),)
+
+    def test_old_schema(self, tmp_path: Path) -> None:
+        """A database without dependencies and without most columns is read with the defaults."""
+        with closing(sqlite3.connect(tmp_path / "old.db")) as connection:
+            connection.execute("CREATE TABLE issues (id TEXT, title TEXT)")
+            connection.execute("INSERT INTO issues VALUES ('bd-1', CAST(x'61ff62' AS TEXT))")
+            connection.commit()
+        assert read_sqlite(tmp_path / "old.db", name="f").beads == (Bead("bd-1", "a\ufffdb"),)
+
+    @pytest.mark.parametrize("content", [b"", b"no database at all" * 100])
+    def test_not_a_database_of_beads(self, tmp_path: Path, content: bytes) -> None:
+        """An empty or foreign file is an error that names it."""
+        (tmp_path / "beads.db").write_bytes(content)
+        with pytest.raises(
+            BeadsError, match=r"^f (has no table of issues|is no readable database)"
+        ):
+            read_sqlite(tmp_path / "beads.db", name="f")
+
+    @pytest.mark.parametrize("name", ["plain.db", "a b#c?d%20e&mode=rw.db", "ü.db"])
+    def test_nothing_is_created_or_changed(self, tmp_path: Path, name: str) -> None:
+        """Reading leaves the folder as it was, whatever the file is called, also after a session in WAL mode."""
+        path = write_database(tmp_path / name, [record("bd-1")])
+        with in_wal_mode(path):
+            pass
+        before = [(entry.name, entry.read_bytes()) for entry in sorted(tmp_path.iterdir())]
+        assert ids(read_sqlite(path, name="f")) == ["bd-1"]
+        assert [(entry.name, entry.read_bytes()) for entry in sorted(tmp_path.iterdir())] == before
+
+    def test_changes_in_the_log_are_seen_and_writers_go_on(self, tmp_path: Path) -> None:
+        """While a program has the database open its latest changes are read, and it can still write."""
+        path = write_database(tmp_path / "beads.db", [record("bd-1", "in the file")])
+        with in_wal_mode(path) as writer:
+            assert read_sqlite(path, name="f").beads[0].title == "from the log"
+            writer.execute("UPDATE issues SET title = 'later'")
+            writer.commit()
+
+    def test_log_of_a_crash_is_refused(self, tmp_path: Path) -> None:
+        """A log that no program holds could only be read by creating files: the error says how to merge it."""
+        path = write_database(tmp_path / "beads.db", [record("bd-1")])
+        with in_wal_mode(path):
+            for suffix in ("", "-wal"):
+                (tmp_path / f"copy.db{suffix}").write_bytes(
+                    (tmp_path / f"beads.db{suffix}").read_bytes()
+                )
+        with pytest.raises(BeadsError, match="run any bd command to merge them"):
+            read_sqlite(tmp_path / "copy.db", name="f")
+
+
+@pytest.fixture
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for programs, outside of the project."""
+    return tmp_path_factory.mktemp("bin")
+
+
+class TestProgram:
+    """The program bd."""
+
+    @pytest.mark.parametrize(
+        "output",
+        [json.dumps([record("bd-1")]), json.dumps({"schema_version": 1, "data": [record("bd-1")]})],
+    )
+    def test_both_envelopes(self, tmp_path: Path, programs: Path, output: str) -> None:
+        """A bare list and a list under ``data`` are the same; notices on the standard error are ignored."""
+        bd = find_bd(
+            tmp_path,
+            environ=install_bd(programs, output=output, messages="note: 2.0 will differ\n"),
+        )
+        assert bd is not None
+        assert bd.read() == Board("bd", (BEAD,))
+        assert (programs / "cwd").read_text(encoding="utf-8").strip() == str(tmp_path)
+
+    @pytest.mark.parametrize("output", ["[]", "null", '{"schema_version":1,"data":null}'])
+    def test_no_beads(self, tmp_path: Path, programs: Path, output: str) -> None:
+        """An empty list in any form is an empty board."""
+        bd = find_bd(tmp_path, environ=install_bd(programs, output=output))
+        assert bd is not None
+        assert bd.read() == Board("bd")
+
+    def test_old_version_without_the_flag(self, tmp_path: Path, programs: Path) -> None:
+        """A version that does not know a flag is asked again with the flags that all versions know."""
+        environ = install_bd(
+            programs, output=json.dumps([record("bd-1")]), refuses="--include-gates"
+        )
+        bd = find_bd(tmp_path, environ=environ)
+        assert bd is not None
+        assert ids(bd.read()) == ["bd-1"]
+        assert calls(programs)[1:] == ["list --json --all --limit 0"]
+
+    @pytest.mark.parametrize(
+        ("fake", "reason"),
+        [
+            ({"output": "hello"}, "bd printed no JSON"),
+            ({"output": '"text"'}, "bd printed no list of beads"),
+            ({"status": 3, "messages": "\nfirst\nsecond"}, "bd failed with exit status 3: first"),
+            (
+                {"status": 1, "messages": '{"schema_version":1,"error":"no db","code":"x"}'},
+                "exit status 1: no db$",
+            ),
+            ({"status": 1}, "bd failed with exit status 1: no message"),
+            ({"output": '[{"id":"a","dependency_count":2}]'}, "bd does not list dependencies"),
+        ],
+    )
+    def test_failures(
+        self, tmp_path: Path, programs: Path, fake: dict[str, object], reason: str
+    ) -> None:
+        """Whatever goes wrong is one error that says what."""
+        bd = find_bd(tmp_path, environ=install_bd(programs, **fake))  # type: ignore[arg-type]
+        assert bd is not None
+        with pytest.raises(BeadsError, match=reason):
+            bd.read()
+
+    def test_hanging_program_is_stopped_with_its_children(
+        self, tmp_path: Path, programs: Path
+    ) -> None:
+        """A program that gives no answer is stopped in time, even if a child of it holds its output open."""
+        bd = find_bd(tmp_path, environ=install_bd(programs, sleeps=600), timeout=0.3)
+        assert bd is not None
+        with ends(), pytest.raises(BeadsError, match=r"gave no answer within 0\.3 s"):
+            bd.read()
+
+    def test_program_that_cannot_start(self, tmp_path: Path, programs: Path) -> None:
+        """A file that is executable and no program is an error, not a crash."""
+        environ = install_bd(programs)
+        (programs / "bd").write_bytes(b"\x7fELF broken")
+        bd = find_bd(tmp_path, environ=environ)
+        assert bd is not None
+        with pytest.raises(BeadsError, match="cannot be started"):
+            bd.read()
+
+    def test_not_on_path(self, tmp_path: Path) -> None:
+        """Without a PATH, or without bd on it, there is no program."""
+        assert find_bd(tmp_path, environ={}) is None
+        assert find_bd(tmp_path, environ={"PATH": str(tmp_path)}) is None
+
+
+class TestChoice:
+    """Which source is read."""
+
+    @pytest.mark.parametrize(
+        ("jsonl_age", "database_age", "source"),
+        [(0, 10, ".beads/issues.jsonl"), (10, 0, ".beads/beads.db"), (5, 5, ".beads/issues.jsonl")],
+    )
+    def test_newer_file(
+        self, tmp_path: Path, jsonl_age: int, database_age: int, source: str
+    ) -> None:
+        """Of database and export the newer is read, at one time the export; the source is named (M-52)."""
+        write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")], age=jsonl_age)
+        write_database(tmp_path / ".beads/beads.db", [record("bd-2")], age=database_age)
+        board = read_board(tmp_path, environ={})
+        assert board is not None
+        assert (board.source, board.warnings) == (source, ())
+
+    def test_log_makes_a_database_newer(self, tmp_path: Path) -> None:
+        """Changes that wait in the log count for the database's age."""
+        write_database(tmp_path / ".beads/beads.db", [record("bd-2")], age=10)
+        log = tmp_path / ".beads/beads.db-wal"
+        log.touch()
+        os.utime(log, (1_800_000_000, 1_800_000_000))
+        write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
+        board = read_board(tmp_path, environ={})
+        assert board is not None
+        assert board.source == ".beads/beads.db"
+
+    def test_failing_sources_become_warnings(self, tmp_path: Path, programs: Path) -> None:
+        """The program fails, the newer database is damaged: the export is read and both are named."""
+        write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")], age=10)
+        (tmp_path / ".beads/beads.db").write_bytes(b"damaged" * 1000)
+        environ = install_bd(programs, status=1, messages="cannot connect")
+        board = read_board(tmp_path, environ=environ)
+        assert board == Board(
+            ".beads/issues.jsonl",
+            (BEAD,),
+            warnings=(
+                "bd failed with exit status 1: cannot connect.",
+                ".beads/beads.db is no readable database of Beads (file is not a database); export it with bd or"
+                " remove it.",
+            ),
+        )
+
+    def test_hanging_bd_falls_back(self, tmp_path: Path, programs: Path) -> None:
+        """A bd that hangs costs its timeout, then the files are read."""
+        write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
+        (tmp_path / ".beads/metadata.json").touch()
+        board = read_board(tmp_path, environ=install_bd(programs, sleeps=30), timeout=0.3)
+        assert board == Board(
+            ".beads/issues.jsonl",
+            (BEAD,),
+            warnings=("bd gave no answer within 0.3 s and was stopped.",),
+        )
+
+    def test_bd_is_not_asked_about_what_it_refuses(self, tmp_path: Path, programs: Path) -> None:
+        """A folder with a JSONL file alone is no project for bd, so it is read without asking."""
+        write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
+        board = read_board(tmp_path, environ=install_bd(programs, status=1))
+        assert board == Board(".beads/issues.jsonl", (BEAD,))
+
+    def test_export_beside_dolt_may_be_behind(self, tmp_path: Path, programs: Path) -> None:
+        """Beside a Dolt database an export is read with a warning; bd's own answer needs none."""
+        write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
+        (tmp_path / ".beads/dolt").mkdir()
+        board = read_board(tmp_path, environ={})
+        assert board is not None
+        assert [warning[:78] for warning in board.warnings] == [
+            "A Dolt database holds the truth and .beads/issues.jsonl may be behind it; inst"
+        ]
+        board = read_board(tmp_path, environ=install_bd(programs))
+        assert board == Board("bd")
+
+    def test_no_project(self, tmp_path: Path) -> None:
+        """Without a project there is no board."""
+        assert read_board(tmp_path, environ={}) is None
+
+    def test_no_reader(self) -> None:
+        """Without any reader the board is empty and says what to do."""
+        assert "bd export" in first_readable([]).warnings[0]

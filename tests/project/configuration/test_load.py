@@ -1,0 +1,247 @@
+"""Configurations and the sentences about their mistakes."""
+
+import json
+import tomllib
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from aggregate import AggregateError, load_config, run
+from aggregate.base.errors import ConfigError
+from aggregate.project.configuration import first_config, validate
+from aggregate.project.configuration.key_position import key_lines
+from aggregate.project.configuration.schema import json_schema
+
+FULL = """\
+    history = ["User: before"]
+
+    [project]
+    name = "demo"
+    summary_only = true
+    aggregation_strategy = "full"
+    execution_mode = "beads"
+
+    [output]
+    namespace = "demo"
+    output_dir = "out"
+
+    [files]
+    base_dir = "src"
+    paths = ["a.py", { path = "b/**/*.py", view_mode = "skeleton", ast_mask = { f = "def" } }]
+    exclude = ["*.lock"]
+
+    [task]
+    text = "retry twice"
+
+    [budget]
+    tokens = "32k"
+    most = 100_000
+    history = 0.25
+    results = 0
+    order = "edges"
+    tier3 = "auto"
+
+    [personas.ann]
+    budget = "1.5m"
+
+    [context_presets.small]
+    budget = "8,000"
+
+    [[context_presets.small.files]]
+    path = "a.py"
+    tier = 3
+
+    [screenshots]
+    base_dir = "shots"
+    paths = ["*.png"]
+
+    [discussion]
+    history = [{ role = "AI", content = "hi" }]
+    """
+
+
+def write(folder: Path, text: str) -> Path:
+    """Write a configuration and return its path."""
+    path = folder / "manual_slop.toml"
+    path.write_text(dedent(text), encoding="utf-8")
+    return path
+
+
+def test_every_documented_key_is_accepted(tmp_path: Path) -> None:
+    """Every table and key of the guide is read, with its type (M-X13)."""
+    config = load_config(write(tmp_path, FULL)).config
+    assert (config.project.name, config.project.execution_mode) == ("demo", "beads")
+    assert [table.path for table in config.files.paths] == ["a.py", "b/**/*.py"]
+    assert config.files.paths[1].ast_mask == {"f": "def"}
+    assert config.context_presets["small"].files[0].tier == 3
+    assert config.history == ["User: before"]
+    assert config.task.text == "retry twice"
+    budget = config.budget
+    assert (budget.tokens, budget.most, budget.tier3) == (32_000, 100_000, "auto")
+    assert (budget.history, budget.results, budget.order) == (0.25, 0, "edges")
+    assert config.personas["ann"].budget == 1_500_000
+    assert config.context_presets["small"].budget == 8_000
+
+
+def test_a_configuration_survives_being_dumped(tmp_path: Path) -> None:
+    """Validate, dump, validate again: the same configuration."""
+    config = load_config(write(tmp_path, FULL)).config
+    assert validate(json.loads(config.model_dump_json())) == config
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[project]\nnmae = 'x'", ':2: unknown key "project.nmae": did you mean "name"?'),
+        ("[projects]", ':1: unknown key "projects": did you mean "project"?'),
+        (
+            "[output]\nfoo = 1",
+            ':2: unknown key "output.foo": known keys of [output]: namespace, output_dir',
+        ),
+        ("\n\n[files]\npaths = 'a'", ":4: \"files.paths\": input should be a valid list, not 'a'"),
+        ("[project]\nname = 3", ':2: "project.name": input should be a valid string, not 3'),
+        (
+            "[project]\nsummary_only = 'maybe'",
+            ':2: "project.summary_only": input should be a valid boolean',
+        ),
+        (
+            "[[files.paths]]\npath = 'a'\n[[files.paths]]\nview_mod = 'full'\npath = 'b'",
+            ':4: unknown key "files.paths[1].view_mod"',
+        ),
+        (
+            "[files]\npaths = [\n  'a',\n  { view_mode = 'full' },\n]",
+            ':4: "files.paths[1].path" is missing: add it',
+        ),
+        (
+            "[files]\npaths = [{ path = 'a', view_mode = 'skel' }]",
+            ":2: \"files.paths[0].view_mode\": input should be 'full'",
+        ),
+        (
+            "[context_presets.p]\nfile = []",
+            ':2: unknown key "context_presets.p.file": did you mean "files"?',
+        ),
+        ("history = [3]", ':1: "history[0]": input should be'),
+        ("[project\n", ": is no valid TOML: Expected ']'"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_file_key_and_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    """Unknown keys, wrong types and broken TOML name where and what, with the nearest known key."""
+    path = write(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert str(caught.value).startswith(f"{path}{message}")
+    assert "\n" not in str(caught.value)
+    assert caught.value.path == str(path)
+
+
+AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k or 1.5m"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[budget]\ntokens = 0", f':2: "budget.tokens": {AMOUNT}, or auto, not 0'),
+        ("[budget]\ntokens = true", f':2: "budget.tokens": {AMOUNT}, or auto, not True'),
+        ("[budget]\ntokens = 1.5", f':2: "budget.tokens": {AMOUNT}, or auto, not 1.5'),
+        ("[budget]\ntokens = 'all'", f":2: \"budget.tokens\": {AMOUNT}, or auto, not 'all'"),
+        ("[budget]\ntokens = [1]", f':2: "budget.tokens": {AMOUNT}, or auto'),
+        ("[budget]\nmost = 'auto'", f":2: \"budget.most\": {AMOUNT}, not 'auto'"),
+        ("[budget]\ntier3 = -1", f':2: "budget.tier3": {AMOUNT}, or auto, not -1'),
+        (
+            "[budget]\nhistory = 1.1",
+            ':2: "budget.history": input should be less than or equal to 1',
+        ),
+        (
+            "[budget]\nresults = -1",
+            ':2: "budget.results": input should be greater than or equal to 0',
+        ),
+        ("[budget]\nresults = nan", ':2: "budget.results": input should be'),
+        (
+            "[models.m]\ninput = inf\noutput = 1",
+            ':2: "models.m.input": input should be a finite number, not inf',
+        ),
+        (
+            "[budget]\norder = 'best'",
+            ":2: \"budget.order\": input should be 'configured' or 'edges'",
+        ),
+        ("[budget]\ntoken = 1", ':2: unknown key "budget.token": did you mean "tokens"?'),
+        ("[task]\ntext = 1", ':2: "task.text": input should be a valid string, not 1'),
+        ("[task]\nfocus = []", ':2: unknown key "task.focus": known keys of [task]: text'),
+        ("[personas.p]\nbudget = 0", f':2: "personas.p.budget": {AMOUNT}, or auto, not 0'),
+        ("[context_presets.p]\nbudget = 0", f':2: "context_presets.p.budget": {AMOUNT}, or auto'),
+    ],
+)
+def test_a_budget_within_no_bounds_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+    """Numbers of tokens, shares and the order are checked, each mistake with its key and line (B-1, B-4, B-5, B-8)."""
+    path = write(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert str(caught.value).startswith(f"{path}{message}")
+    assert "\n" not in str(caught.value)
+
+
+def test_mistakes_in_a_mapping_have_no_file(tmp_path: Path) -> None:
+    """A host that passes a mapping gets the same sentence."""
+    with pytest.raises(
+        AggregateError, match=r'^unknown key "project.nmae": did you mean "name"\?$'
+    ):
+        run({"project": {"nmae": "x"}, "output": {"output_dir": str(tmp_path)}})
+
+
+def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
+    """The sentence names the file and the command that writes it."""
+    with pytest.raises(
+        ConfigError, match=r'there is no manual_slop.toml here: write it with "aggregate init"'
+    ):
+        load_config(tmp_path / "manual_slop.toml")
+
+
+def test_lines_of_keys() -> None:
+    """Tables, arrays of tables, inline tables, dotted and quoted keys are all located."""
+    text = 'a.b = 1\n[t]\n"x y" = [\n 1,\n { k = 2 },\n]\n[[l]]\n[[l]]\nz = 1\n[l.sub]\nq = 1\n'
+    assert key_lines(text) == {
+        ("a", "b"): 1,
+        ("t",): 2,
+        ("t", "x y"): 3,
+        ("t", "x y", 0): 4,
+        ("t", "x y", 1): 5,
+        ("t", "x y", 1, "k"): 5,
+        ("l",): 7,
+        ("l", 0): 7,
+        ("l", 1): 8,
+        ("l", 1, "z"): 9,
+        ("l", 1, "sub"): 10,
+        ("l", 1, "sub", "q"): 11,
+    }
+
+
+def test_the_published_schema_is_the_models() -> None:
+    """docs/manual_slop.schema.json is what ``aggregate schema`` prints."""
+    published = Path("docs/manual_slop.schema.json").read_text(encoding="utf-8")
+    assert json.loads(published) == json_schema()
+
+
+def test_the_first_configuration_loads() -> None:
+    """What ``init`` writes is valid, names the README in full and the code by skeleton."""
+    files = [
+        "README.md",
+        "app/x.py",
+        "app/y.ts",
+        "main.go",
+        "we[ird]/a.py",
+        ".github/x.py",
+        "uv.lock",
+    ]
+    config = validate(tomllib.loads(first_config('my "project"', files, [".py", ".ts", ".go"])))
+    assert config.project.name == 'my "project"'
+    assert [(one.path, one.view_mode) for one in config.files.paths] == [
+        ("README.md", "full"),
+        ("*.go", "skeleton"),
+        ("app/**/*.py", "skeleton"),
+        ("app/**/*.ts", "skeleton"),
+        ("we[[]ird]/**/*.py", "skeleton"),
+    ]
+    assert config.files.exclude == ["uv.lock"]

@@ -1,0 +1,32 @@
+"""Repositories with a history that a test writes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.project.repository import git
+
+
+class Repository:
+    """A new git repository in a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(parents=True, exist_ok=True)
+        git(root, "init", "-q")
+        git(root, "config", "user.name", "Ada")
+        git(root, "config", "user.email", "ada@example.org")
+        git(root, "config", "core.quotePath", "true")
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Write files, by their paths."""
+        for path, text in files.items():
+            place = self.root / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+
+    def commit(self, message: str, files: Mapping[str, str]) -> str:
+        """Write files, commit all there is, and return the commit's id."""
+        self.write(files)
+        git(self.root, "add", "-A")
+        git(self.root, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message)
+        return git(self.root, "rev-parse", "HEAD").decode().strip()

@@ -1,0 +1,86 @@
+"""Indexes to test with."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from aggregate.project.index import Index, Kind
+
+VIEW, TOKENS = Kind("view", "1"), Kind("tokens", "1")
+LIMIT = 100_000_000
+HOUR_NS = 3_600_000_000_000
+
+
+def key(number: int) -> bytes:
+    """Return the hash of some content."""
+    return sha256(str(number).encode()).digest()
+
+
+def payload(number: int) -> bytes:
+    """Return some result, of 0 to 5,000 bytes."""
+    return sha256(b"payload %d" % number).digest() * (number * 37 % 160)
+
+
+def place(folder: Path) -> Path:
+    """Return the path of an index in ``folder``."""
+    return folder / "aggregate-index" / "index.sqlite"
+
+
+def in_an_hour() -> int:
+    """Return the time in an hour, when files that a test has just written are old: no program can date them back."""
+    return time.time_ns() + HOUR_NS
+
+
+@contextmanager
+def opened(
+    folder: Path,
+    *,
+    limit: int = LIMIT,
+    verify: bool = False,
+    now: Callable[[], int] = in_an_hour,
+) -> Iterator[Index]:
+    """Give the index in ``folder``, and close it at the end; nothing is flushed."""
+    index = Index(place(folder), limit=limit, verify=verify, now=now)
+    try:
+        yield index
+    finally:
+        index.close()
+
+
+def write_files(folder: Path, count: int) -> list[str]:
+    """Write files and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"file{number}.txt" for number in range(count)]
+    for number, path in enumerate(paths):
+        path.write_bytes(payload(number))
+    return [str(path) for path in paths]
+
+
+def fill(folder: Path, paths: Sequence[str] = (), *, count: int = 40) -> None:
+    """Make an index in ``folder`` that knows ``paths`` and holds ``count`` results of two kinds."""
+    with opened(folder) as index:
+        put_all(index, paths, count=count)
+        index.flush()
+        assert index.warning == ""
+
+
+def put_all(index: Index, paths: Sequence[str] = (), *, count: int = 40) -> None:
+    """Put into an index what ``fill`` does, and do not flush."""
+    index.put_many(VIEW, ((key(number), payload(number)) for number in range(count)))
+    index.put_many(TOKENS, ((key(number), b"%d" % number) for number in range(count)))
+    for number, state in enumerate(index.known(paths)):
+        assert state is not None
+        index.remember(state, key(number))
+
+
+def check(index: Index, paths: Sequence[str] = (), *, count: int = 40) -> int:
+    """Make sure that nothing in an index that was filled is wrong, and return how much of it is there."""
+    views = index.get_many(VIEW, [key(number) for number in range(count)])
+    assert all(view in (None, payload(number)) for number, view in enumerate(views))
+    tokens = index.get_many(TOKENS, [key(number) for number in range(count)])
+    assert all(text in (None, b"%d" % number) for number, text in enumerate(tokens))
+    hashes = [state and state.content_hash for state in index.known(paths)]
+    assert all(found in (None, key(number)) for number, found in enumerate(hashes))
+    return sum(found is not None for found in (*views, *tokens, *hashes))

@@ -1,0 +1,405 @@
+"""An index that is damaged, not ours or not to be used: never a wrong byte, never an error, one warning at most."""
+
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.project.index.samples import (
+    VIEW,
+    check,
+    fill,
+    key,
+    opened,
+    payload,
+    place,
+    put_all,
+    write_files,
+)
+
+ALL = 100
+"""What ``fill`` keeps with 20 files."""
+RENEWED = "was damaged: it is made anew"
+_PAGE = 16_384
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Return an index that is full, and the files that it knows."""
+    folder = tmp_path_factory.mktemp("full")
+    paths = write_files(folder / "files", 20)
+    fill(folder, paths)
+    return folder, paths
+
+
+@pytest.fixture
+def cache(full: tuple[Path, list[str]], tmp_path: Path) -> tuple[Path, list[str]]:
+    """Return a copy of a full index, and the files that it knows."""
+    folder, paths = full
+    shutil.copytree(place(folder).parent, place(tmp_path).parent)
+    return tmp_path, paths
+
+
+def use(folder: Path, paths: list[str]) -> tuple[int, str]:
+    """Use an index as a run does: read all, put all again, flush; return what was there, and the warning."""
+    with opened(folder) as index:
+        there = check(index, paths)
+        put_all(index, paths)
+        index.flush()
+        return there, index.warning
+
+
+def content(folder: Path, paths: list[str]) -> int:
+    """Return how much there is in an index that is in order."""
+    with opened(folder) as index:
+        there = check(index, paths)
+        assert index.warning == ""
+        return there
+
+
+def use_damaged(data: bytearray, folder: Path, paths: list[str]) -> None:
+    """Use an index of ``data`` several times; it is never wrong, says one thing at most, and is whole in the end."""
+    shutil.rmtree(place(folder).parent, ignore_errors=True)
+    place(folder).parent.mkdir(mode=0o700, parents=True)
+    place(folder).write_bytes(data)
+    place(folder).chmod(0o600)
+    _, warning = use(folder, paths)
+    assert "\n" not in warning
+    there = 0
+    for _ in range(5):
+        if there != ALL:
+            there, warning = use(folder, paths)
+    assert there == ALL or "is not an index of this program" in warning or "later" in warning
+
+
+def flips(size: int, step: int) -> Iterator[int]:
+    """Yield places of an index's file: all of its header and of each page's, and some of the rest."""
+    for at in range(size):
+        if at < 112 or at % _PAGE < 8 or at % step == 0:
+            yield at
+
+
+@pytest.mark.parametrize(
+    "step", [4001, pytest.param(31, marks=pytest.mark.slow)], ids=["few bytes", "many bytes"]
+)
+def test_a_flipped_byte_is_never_shown(
+    full: tuple[Path, list[str]], tmp_path: Path, step: int
+) -> None:
+    """Whatever byte is damaged: entries are right or missing, nothing raises, and the next runs heal it (rule I-2)."""
+    folder, paths = full
+    data = place(folder).read_bytes()
+    for at in flips(len(data), step):
+        damaged = bytearray(data)
+        damaged[at] ^= 0xFF if at % 2 else 1 << at % 8
+        use_damaged(damaged, tmp_path, paths)
+
+
+@pytest.mark.parametrize(
+    "rounds", [60, pytest.param(1000, marks=pytest.mark.slow)], ids=["some", "many"]
+)
+def test_pages_that_are_lost_mixed_or_cut_are_never_shown(
+    full: tuple[Path, list[str]], tmp_path: Path, rounds: int
+) -> None:
+    """Zeros, noise, pages in the place of others and a file that is cut short are survived (rule I-2)."""
+    folder, paths = full
+    data = place(folder).read_bytes()
+    draw = random.Random(7)
+    for _ in range(rounds):
+        use_damaged(_damaged(bytearray(data), draw), tmp_path, paths)
+
+
+def _damaged(data: bytearray, draw: random.Random) -> bytearray:
+    at = draw.randrange(len(data))
+    pages = len(data) // _PAGE
+    first, second = (draw.randrange(pages) * _PAGE for _ in range(2))
+    match draw.randrange(4):
+        case 0:
+            return data[:at]
+        case 1:
+            data[first : first + _PAGE] = bytes(_PAGE)
+        case 2:
+            data[first : first + _PAGE] = data[second : second + _PAGE]
+        case 3:
+            for _ in range(draw.randrange(2, 200)):
+                data[draw.randrange(len(data))] = draw.randrange(256)
+    return data
+
+
+def test_a_damaged_log_is_not_shown(tmp_path: Path) -> None:
+    """A log that a killed process has left counts as far as it is whole (rule I-2)."""
+    fill(tmp_path, count=10)
+    code = (
+        "import os, sys; from pathlib import Path; from tests.project.index.samples import *\n"
+        "with opened(Path(sys.argv[1])) as index:\n"
+        "    put_all(index, count=40); index.flush(); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    log = place(tmp_path).with_name("index.sqlite-wal")
+    data = log.read_bytes()
+    saved = tmp_path / "saved"
+    shutil.copytree(place(tmp_path).parent, saved)
+    for at in range(0, len(data), 997):
+        shutil.rmtree(place(tmp_path).parent)
+        shutil.copytree(saved, place(tmp_path).parent)
+        log.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+        with opened(tmp_path) as index:
+            assert check(index) >= 20
+            assert index.warning == ""
+
+
+def test_a_wrong_entry_is_computed_anew(tmp_path: Path) -> None:
+    """An entry with a flipped byte is a miss, is deleted at the next flush, and takes its new value (rule I-2)."""
+    fill(tmp_path)
+    data = place(tmp_path).read_bytes()
+    at = data.index(payload(16))
+    place(tmp_path).write_bytes(data[:at] + b"\0\0" + data[at + 2 :])
+    with opened(tmp_path) as index:
+        assert index.get_many(VIEW, [key(16), key(17)]) == [None, payload(17)]
+        index.flush()
+        assert index.warning == ""
+    with closing(sqlite3.connect(place(tmp_path))) as connection:
+        assert connection.execute("SELECT count(*) FROM entries").fetchone() == (79,)
+        assert connection.execute("SELECT count(*) FROM payloads").fetchone() == (79,)
+    fill(tmp_path)
+    with opened(tmp_path) as index:
+        assert index.get_many(VIEW, [key(16)]) == [payload(16)]
+
+
+def test_another_programs_database_stays(cache: tuple[Path, list[str]]) -> None:
+    """A database that is not ours is named and neither read nor changed."""
+    folder, paths = cache
+    place(folder).unlink()
+    with closing(sqlite3.connect(place(folder))) as connection:
+        connection.execute("CREATE TABLE entries (id, kind, used, place)")
+    place(folder).chmod(0o600)
+    before = place(folder).read_bytes()
+    there, warning = use(folder, paths)
+    assert (there, place(folder).read_bytes()) == (0, before)
+    assert warning == (
+        f"the index {place(folder)} is not an index of this program, so nothing is kept for the next run:"
+        ' try "aggregate cache clear"'
+    )
+
+
+def test_an_index_of_a_later_release_stays(cache: tuple[Path, list[str]]) -> None:
+    """What a later release has made is left to it; one of an earlier release is replaced."""
+    folder, paths = cache
+    with closing(sqlite3.connect(place(folder))) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    there, warning = use(folder, paths)
+    assert there == 0
+    assert "is of a later release" in warning
+    with closing(sqlite3.connect(place(folder))) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (99,)
+        connection.execute("PRAGMA user_version = 0")
+    there, warning = use(folder, paths)
+    assert (there, content(folder, paths)) == (0, ALL)
+    assert "of an earlier release: it is made anew" in warning
+
+
+@pytest.mark.parametrize("what", ["folder", "link", "fifo"])
+def test_what_is_no_file_is_not_opened(cache: tuple[Path, list[str]], what: str) -> None:
+    """A folder, a link or a FIFO in the place of the database is named, not waited for and not followed."""
+    folder, paths = cache
+    elsewhere = folder / "elsewhere"
+    place(folder).rename(elsewhere)
+    if what == "folder":
+        place(folder).mkdir()
+    elif what == "link":
+        place(folder).symlink_to(elsewhere)
+    else:
+        os.mkfifo(place(folder), 0o600)
+    there, warning = use(folder, paths)
+    assert there == 0
+    assert warning.startswith(f"the index {place(folder)} is no regular file, so nothing is kept")
+
+
+def test_a_link_in_the_place_of_the_folder_is_not_followed(cache: tuple[Path, list[str]]) -> None:
+    """The index's folder itself has to be one."""
+    folder, paths = cache
+    elsewhere = folder / "elsewhere"
+    place(folder).parent.rename(elsewhere)
+    place(folder).parent.symlink_to(elsewhere)
+    there, warning = use(folder, paths)
+    assert there == 0
+    assert warning.startswith(f"the index {place(folder).parent} is no folder, so nothing is kept")
+
+
+def test_an_index_that_others_could_write_is_not_believed(cache: tuple[Path, list[str]]) -> None:
+    """A checkout or a neighbour may have brought it: it is replaced by one for the user alone (rule I-5)."""
+    folder, paths = cache
+    place(folder).chmod(0o644)
+    there, warning = use(folder, paths)
+    assert there == 0
+    assert warning == f"the index {place(folder)} was open to other users: it is made anew"
+    assert place(folder).stat().st_mode & 0o777 == 0o600
+    assert place(folder).parent.stat().st_mode & 0o777 == 0o700
+    assert content(folder, paths) == ALL
+
+
+def test_a_log_without_its_database_is_removed(cache: tuple[Path, list[str]]) -> None:
+    """Where somebody has deleted the database alone, the next one does not take up the old one's log (rule I-2)."""
+    folder, paths = cache
+    place(folder).rename(place(folder).with_name("index.sqlite-wal"))
+    assert use(folder, paths) == (0, "")
+    assert list(place(folder).parent.iterdir()) == [place(folder)]
+    assert content(folder, paths) == ALL
+
+
+def test_deleting_it_while_it_is_open_harms_nothing(cache: tuple[Path, list[str]]) -> None:
+    """A process goes on with what it has, and writes into a new index (rule I-2)."""
+    folder, paths = cache
+    with opened(folder) as index:
+        assert check(index, paths) == ALL
+        shutil.rmtree(place(folder).parent)
+        assert check(index, paths) == ALL
+        put_all(index, paths)
+        index.flush()
+        assert index.warning == ""
+        assert check(index, paths) == ALL
+    assert content(folder, paths) == ALL
+
+
+def test_replacing_it_while_it_is_open_harms_nothing(cache: tuple[Path, list[str]]) -> None:
+    """A process that has the old one open writes into the one that is there now (rule I-2)."""
+    folder, _ = cache
+    with opened(folder) as first:
+        assert check(first) == 80
+        shutil.rmtree(place(folder).parent)
+        fill(folder, count=3)
+        first.put_many(VIEW, [(key(99), payload(99))])
+        first.flush()
+    with opened(folder) as index:
+        assert check(index) == 6
+        assert index.get_many(VIEW, [key(99)]) == [payload(99)]
+
+
+def test_damage_while_it_is_open_is_found(cache: tuple[Path, list[str]]) -> None:
+    """A file that is overwritten under an open connection gives nothing wrong, and is replaced (rule I-2)."""
+    folder, paths = cache
+    with opened(folder) as index:
+        assert index.get_many(VIEW, [key(1)]) == [payload(1)]
+        with place(folder).open("r+b") as file:
+            file.write(b"\xee" * place(folder).stat().st_size)
+        check(index, paths)
+        put_all(index, paths)
+        index.flush()
+    use(folder, paths)
+    assert content(folder, paths) == ALL
+
+
+def as_another_user(task: Callable[[], None]) -> int:
+    """Run ``task`` in a copy of this process without the rights of root, and return its exit code."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            if os.geteuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+            task()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.fixture
+def open_folder(tmp_path: Path) -> Iterator[Path]:
+    """Return a folder that everybody can reach and write to."""
+    folder = Path("/tmp") / f"aggregate-test-{os.getpid()}-{time.monotonic_ns()}"
+    folder.mkdir()
+    folder.chmod(0o777)
+    yield folder
+    subprocess.run(["chmod", "-R", "u+rwx", str(folder)], check=True)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights and users are those of POSIX")
+def test_a_folder_that_cannot_be_written_is_named(open_folder: Path) -> None:
+    """Nothing is kept, and one sentence says why; reading works there without a log (rule I-2)."""
+    cache = open_folder / "cache"
+
+    def task() -> None:
+        fill(cache)
+        place(cache).parent.chmod(0o500)
+        with opened(cache) as index:
+            assert check(index) == 80
+            index.flush()
+            assert index.warning == ""
+            index.put_many(VIEW, [(key(99), payload(99))])
+            index.flush()
+            assert index.warning.startswith("the index cannot be written: ")
+            assert check(index) == 80
+        assert list(place(cache).parent.iterdir()) == [place(cache)]
+        cache.chmod(0o500)
+        with opened(cache / "deeper") as index:
+            index.put_many(VIEW, [(key(99), payload(99))])
+            index.flush()
+            assert "cannot be used: Permission denied" in index.warning
+
+    assert as_another_user(task) == 0
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="takes two users")
+def test_another_users_index_is_not_believed(open_folder: Path) -> None:
+    """What a neighbour has put into a shared folder is neither read nor replaced (rule I-5)."""
+    fill(open_folder)
+    os.chown(place(open_folder).parent, 65533, 65533)
+    os.chown(place(open_folder), 65533, 65533)
+    with opened(open_folder) as index:
+        put_all(index)
+        index.flush()
+        assert "belongs to another user" in index.warning
+    assert place(open_folder).stat().st_uid == 65533
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="limits of files are those of POSIX")
+def test_a_full_disk_is_named_and_what_is_there_stays(tmp_path: Path) -> None:
+    """Where nothing more fits, the index keeps what it has, and one sentence says so (rule I-2)."""
+    fill(tmp_path)
+
+    def task() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        with opened(tmp_path) as index:
+            assert check(index) == 80
+            index.put_many(VIEW, ((key(n), os.urandom(5_000)) for n in range(100, 200)))
+            index.flush()
+            assert index.warning.count("nothing is kept for the next run") <= 1
+
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            task()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with opened(tmp_path) as index:
+        assert check(index) == 80
+        assert index.warning == ""
+
+
+def test_a_locked_index_is_read_and_not_waited_for_long(cache: tuple[Path, list[str]]) -> None:
+    """While another process writes, reading goes on, and what cannot be written is given up without a word."""
+    folder, paths = cache
+    with closing(sqlite3.connect(place(folder), isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with opened(folder) as index:
+            assert check(index, paths) == ALL
+            index.put_many(VIEW, [(key(99), payload(99))])
+            index.flush()
+            assert index.warning == ""
+            assert index.get_many(VIEW, [key(99)]) == [None]
+        other.execute("ROLLBACK")

@@ -1,0 +1,139 @@
+"""Whether a file is unchanged, without reading it (rule I-4)."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aggregate.project.index import FileState, file_state
+from tests.project.index.samples import HOUR_NS, fill, in_an_hour, key, opened, write_files
+
+SECOND_NS = 1_000_000_000
+
+
+def known_hash(folder: Path, file: Path, *, now: Callable[[], int] = in_an_hour) -> bytes | None:
+    """Return what the index in ``folder`` knows of a file."""
+    with opened(folder, now=now) as index:
+        [state] = index.known([str(file)])
+        assert state is not None
+        return state.content_hash
+
+
+def remember(folder: Path, file: Path, *, seen_ns: int) -> None:
+    """Read a file as a run does at some time, and note the hash of its content."""
+    with file.open("rb") as opened_file, opened(folder) as index:
+        info = os.fstat(opened_file.fileno())
+        index.remember(file_state(info, seen_ns=seen_ns), key(1))
+        index.flush()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a file."""
+    path = tmp_path / "file.txt"
+    path.write_text("text")
+    return path
+
+
+def test_an_unchanged_file_is_known(tmp_path: Path, file: Path) -> None:
+    """Through any path and link that leads to it; what is no regular file is nothing."""
+    remember(tmp_path, file, seen_ns=in_an_hour())
+    (tmp_path / "link").symlink_to(file)
+    os.link(file, tmp_path / "other")  # changes the file's ctime
+    assert known_hash(tmp_path, file) is None
+    remember(tmp_path, file, seen_ns=in_an_hour())
+    for name in ("file.txt", "link", "other"):
+        assert known_hash(tmp_path, tmp_path / name) == key(1)
+    with opened(tmp_path) as index:
+        nothing = ["", str(tmp_path), str(tmp_path / "missing"), "a\0b", "x" * 5000]
+        assert index.known(nothing) == [None] * 5
+
+
+@pytest.mark.parametrize("change", ["content", "size", "touch", "replace", "mode"])
+def test_a_changed_file_is_unknown(tmp_path: Path, file: Path, change: str) -> None:
+    """Whatever changes, also where size and mtime are set back to what they were."""
+    remember(tmp_path, file, seen_ns=in_an_hour())
+    before = file.stat()
+    time.sleep(0.02)  # so that the file system's clock ticks
+    if change == "content":
+        file.write_text("TEXT")
+    elif change == "size":
+        file.write_text("longer")
+    elif change == "touch":
+        file.touch()
+    elif change == "mode":
+        file.chmod(0o600 if before.st_mode & 0o77 else 0o644)
+    else:
+        (tmp_path / "new").write_text("TEXT")
+        (tmp_path / "new").rename(file)
+    if change != "touch":
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert known_hash(tmp_path, file) is None
+
+
+@pytest.mark.parametrize(
+    ("age_ns", "is_known"),
+    [
+        (-HOUR_NS, False),
+        (0, False),
+        (2 * SECOND_NS - 1, False),
+        (2 * SECOND_NS, True),
+        (HOUR_NS, True),
+    ],
+)
+def test_a_file_that_was_changed_just_before_is_read_again(
+    tmp_path: Path, file: Path, age_ns: int, is_known: bool
+) -> None:
+    """Two seconds decide, and a time in the future proves nothing."""
+    info = file.stat()
+    os.utime(file, ns=(info.st_atime_ns, info.st_mtime_ns - HOUR_NS))
+    changed = file.stat().st_ctime_ns
+    remember(tmp_path, file, seen_ns=changed + age_ns)
+    assert (known_hash(tmp_path, file) == key(1)) is is_known
+
+
+def test_an_mtime_in_the_future_proves_nothing(tmp_path: Path, file: Path) -> None:
+    """A file that is dated ahead is read each time; one that is dated centuries ahead or back is no error."""
+    for year_ns in (in_an_hour() + HOUR_NS, 9 * 10**18, -9 * 10**18):
+        try:
+            os.utime(file, ns=(0, year_ns))
+        except (OSError, OverflowError):
+            continue
+        remember(tmp_path, file, seen_ns=in_an_hour())
+        assert known_hash(tmp_path, file) in ((None,) if year_ns > 0 else (None, key(1)))
+    far = FileState(1, 1, 1, 10**30, -(10**30), in_an_hour())
+    with opened(tmp_path) as index:
+        index.remember(far, key(1))
+        index.remember(far._replace(mtime_ns=-(10**30)), key(1))
+
+
+def test_a_clock_that_ran_backwards_proves_nothing(tmp_path: Path, file: Path) -> None:
+    """What was noted at a time that is yet to come is not believed."""
+    remember(tmp_path, file, seen_ns=in_an_hour() + HOUR_NS)
+    assert known_hash(tmp_path, file) is None
+    assert known_hash(tmp_path, file, now=lambda: in_an_hour() + 2 * HOUR_NS) == key(1)
+
+
+def test_verify_knows_no_file(tmp_path: Path) -> None:
+    """With ``verify`` every file is to be read, and what is read is noted all the same (rule I-4)."""
+    paths = write_files(tmp_path / "files", 5)
+    fill(tmp_path, paths)
+    with opened(tmp_path, verify=True) as index:
+        assert [state and state.content_hash for state in index.known(paths)] == [None] * 5
+    with opened(tmp_path) as index:
+        assert [s and s.content_hash for s in index.known(paths)] == [key(n) for n in range(5)]
+
+
+def test_what_was_noted_is_known_before_it_is_written(tmp_path: Path, file: Path) -> None:
+    """A process that goes on knows what it has read, and a later state goes before an earlier one."""
+    with opened(tmp_path) as index:
+        [state] = index.known([str(file)])
+        assert state is not None
+        index.remember(state, key(1))
+        assert [s and s.content_hash for s in index.known([str(file)])] == [key(1)]
+        index.flush()
+        index.remember(state, key(2))
+        index.flush()
+    assert known_hash(tmp_path, file) == key(2)

@@ -1,0 +1,287 @@
+"""Past commits, in small repositories."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aggregate.project.git import (
+    HunkContext,
+    LoggedCommit,
+    commit_ids,
+    find_head,
+    read_commits,
+    read_contexts,
+    why_no_history,
+)
+from aggregate.project.git.git_log import MOST_PATHS
+from tests.project.history import Repository
+from tests.project.repository import git
+
+
+def log(folder: Path, *, most_bytes: int = 1_000_000) -> list[LoggedCommit]:
+    """Return all commits of a folder, the newest first."""
+    head = find_head(str(folder))
+    assert head is not None
+    ids = commit_ids(str(folder), head, most=1000)
+    commits = read_commits(str(folder), ids, most_bytes=most_bytes)
+    return [commits[commit_id] for commit_id in ids]
+
+
+def contexts(folder: Path) -> list[list[HunkContext]]:
+    """Return the contexts of all commits of a folder, the newest first."""
+    head = find_head(str(folder))
+    assert head is not None
+    ids = commit_ids(str(folder), head, most=1000)
+    read = read_contexts(str(folder), head, ids)
+    return [read[commit_id] for commit_id in ids]
+
+
+def test_messages_and_files_of_commits(tmp_path: Path) -> None:
+    """The newest commit comes first; the first one of all, which has no parent, and merges are left out (rule T-2)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "1"})
+    repository.commit("Fix a\n\nBecause of ü.", {"a.py": "2", "sub/b c.py": "1"})
+    git(tmp_path, "checkout", "-qb", "side")
+    repository.commit("side", {"d.py": "1"})
+    git(tmp_path, "checkout", "-q", "-")
+    repository.commit("main", {"a.py": "3"})
+    git(tmp_path, "merge", "-q", "--no-edit", "side")
+    told = [(commit.message.strip(), commit.paths) for commit in log(tmp_path)]
+    assert sorted(told[:2]) == [("main", ("a.py",)), ("side", ("d.py",))]
+    assert told[2:] == [("Fix a\n\nBecause of ü.", ("a.py", "sub/b c.py"))]
+    below = [(commit.message.strip(), commit.paths) for commit in log(tmp_path / "sub")]
+    assert below == [("Fix a\n\nBecause of ü.", ("b c.py",))]
+
+
+def test_names_and_messages_cannot_be_forged(tmp_path: Path) -> None:
+    """Files called like commits, with line breaks or bytes that are no text, and empty messages are told apart (T-5)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "1"})
+    older = repository.commit("", {"a.py": "2"})
+    odd = [older, "\n", "\nb\x01", "-r", os.fsdecode(b"\xff")]
+    repository.commit(f"{older}\n\nx", dict.fromkeys(odd, "x"))
+    newest, oldest = log(tmp_path)
+    assert set(newest.paths) == set(odd)
+    assert newest.message.startswith(older)
+    assert (oldest.message.strip(), oldest.paths) == ("", ("a.py",))
+
+
+def test_a_commit_of_many_files_tells_of_none(tmp_path: Path) -> None:
+    """A commit that touches more than 200 files has a message and no paths (rule T-5)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "1"})
+    repository.commit("many", {f"f{n}": "1" for n in range(MOST_PATHS + 1)})
+    repository.commit("most", {f"f{n}": "2" for n in range(MOST_PATHS)})
+    assert [len(commit.paths) for commit in log(tmp_path)] == [MOST_PATHS, 0]
+
+
+def test_a_flood_of_names_costs_only_its_commit(tmp_path: Path) -> None:
+    """Where git prints more than is read at once, the commits before and behind are told all the same (rule T-5)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "1"})
+    repository.commit("old", {"a.py": "2"})
+    repository.commit("flood", {f"{n:0200}": "1" for n in range(MOST_PATHS + 100)})
+    repository.commit("new", {"a.py": "3"})
+    told = [(commit.message.strip(), commit.paths) for commit in log(tmp_path, most_bytes=50_000)]
+    assert told == [("new", ("a.py",)), ("flood", ()), ("old", ("a.py",))]
+
+
+@pytest.mark.parametrize("asked_at_once", [1, 3, 99])
+def test_floods_in_a_row_cost_only_themselves(tmp_path: Path, asked_at_once: int) -> None:
+    """However many commits print more than is read at once, all are told, whichever are asked together (I-2, T-5)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "1"})
+    repository.commit("old", {"a.py": "2"})
+    for number in range(5):
+        repository.commit(f"flood {number}", {f"{n}{'x' * 200}": str(number) for n in range(50)})
+    repository.commit("long " * 3_000, {"a.py": "3"})
+    repository.commit("new", {"a.py": "4"})
+    head = find_head(str(tmp_path))
+    assert head is not None
+    ids = commit_ids(str(tmp_path), head, most=99)
+    read: dict[str, LoggedCommit] = {}
+    for start in range(0, len(ids), asked_at_once):
+        asked = ids[start : start + asked_at_once]
+        read |= read_commits(str(tmp_path), asked, most_bytes=8_000)
+    told = [(read[name].message.strip()[:7], read[name].paths) for name in ids]
+    floods = [(f"flood {number}", ()) for number in reversed(range(5))]
+    assert told == [("new", ("a.py",)), ("long lo", ()), *floods, ("old", ("a.py",))]
+
+
+SOURCE = """\
+class Cart:
+    def total(self):
+        a = 1
+        return a
+
+    async def price(self,
+                    of):
+        b = 1
+
+
+        return b
+"""
+
+
+def test_the_definitions_around_changes(tmp_path: Path) -> None:
+    """Git names the innermost definition in languages that it knows; new files tell of none (rule T-2)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": SOURCE, "b.go": "package b\n"})
+    repository.commit(
+        "change",
+        {
+            "a.py": SOURCE.replace("a = 1", "a = 2").replace("return b", "return 3"),
+            "new.py": SOURCE,
+        },
+    )
+    expected = [
+        HunkContext("a.py", "def total(self):"),
+        HunkContext("a.py", "async def price(self,"),
+    ]
+    assert contexts(tmp_path) == [expected]
+
+
+def test_no_attributes_of_the_work_tree_count(tmp_path: Path) -> None:
+    """What is told of a commit does not change with files that are not part of it (rule T-4)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": SOURCE})
+    repository.commit("change", {"a.py": SOURCE.replace("a = 1", "a = 2")})
+    before = contexts(tmp_path)
+    repository.write({".gitattributes": "*.py -diff\n"})
+    git(tmp_path, "add", "-A")
+    assert contexts(tmp_path) == before == [[HunkContext("a.py", "def total(self):")]]
+
+
+def test_a_shallow_clone_tells_what_it_has(tmp_path: Path) -> None:
+    """The oldest commit of a shallow clone, whose parent is missing, does not count as adding all files (rule T-5)."""
+    repository = Repository(tmp_path / "all")
+    for number in range(4):
+        repository.commit(f"number {number}", {"a.py": str(number), f"b{number}.py": ""})
+    git(tmp_path, "clone", "-q", "--depth", "2", (tmp_path / "all").as_uri(), "few")
+    head = find_head(str(tmp_path / "few"))
+    assert head is not None
+    assert head.is_shallow
+    assert [commit.message.strip() for commit in log(tmp_path / "few")] == ["number 3"]
+
+
+@pytest.mark.parametrize(("left_out", "commits"), [("blob:none", 2), ("tree:0", 0)])
+def test_a_clone_without_contents_fetches_nothing(
+    tmp_path: Path, left_out: str, commits: int
+) -> None:
+    """In a partial clone what was not fetched stays where it is: files are told, or nothing (rules T-4 and T-5)."""
+    repository = Repository(tmp_path / "all")
+    git(tmp_path / "all", "config", "uploadpack.allowFilter", "true")
+    for number in range(3):
+        repository.commit(f"number {number}", {"a.py": f"def f():\n    return {number}\n"})
+    address = (tmp_path / "all").as_uri()
+    git(tmp_path, "clone", "-q", "--no-checkout", f"--filter={left_out}", address, "part")
+    objects = sorted((tmp_path / "part" / ".git" / "objects").rglob("*"))
+    head = find_head(str(tmp_path / "part"))
+    assert head is not None
+    ids = commit_ids(str(tmp_path / "part"), head, most=9)
+    assert len(ids) == 2
+    assert len(read_commits(str(tmp_path / "part"), ids)) == commits
+    assert not any(read_contexts(str(tmp_path / "part"), head, ids).values())
+    assert sorted((tmp_path / "part" / ".git" / "objects").rglob("*")) == objects
+
+
+def test_a_linked_worktree_has_its_own_head(tmp_path: Path) -> None:
+    """In a linked work tree, and below it, the history of its branch is told (rule T-2)."""
+    repository = Repository(tmp_path / "all")
+    repository.commit("begin", {"a.py": SOURCE})
+    git(tmp_path / "all", "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    (tmp_path / "side" / "a.py").write_text(SOURCE.replace("a = 1", "a = 2"), encoding="utf-8")
+    git(tmp_path / "side", "commit", "-qam", "side")
+    assert [commit.message.strip() for commit in log(tmp_path / "side")] == ["side"]
+    assert contexts(tmp_path / "side") == [[HunkContext("a.py", "def total(self):")]]
+    assert log(tmp_path / "all") == []
+
+
+def test_where_there_is_no_history(tmp_path: Path) -> None:
+    """No repository, no commit, a broken reference: there is no head, and no error (rule T-5)."""
+    assert find_head(str(tmp_path)) is None
+    assert "no git repository" in why_no_history(str(tmp_path))
+    assert why_no_history("a\0b")
+    git(tmp_path, "init", "-q")
+    assert find_head(str(tmp_path)) is None
+    assert why_no_history(str(tmp_path)) == ""
+    (tmp_path / ".git" / "HEAD").write_text("garbage", encoding="utf-8")
+    assert find_head(str(tmp_path)) is None
+
+
+def test_a_missing_git_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the program there is no history, and the reason is named (rule T-5)."""
+    git(tmp_path, "init", "-q")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "not installed" in why_no_history(str(tmp_path))
+    assert find_head(str(tmp_path)) is None
+
+
+def test_missing_contents_are_no_error(tmp_path: Path) -> None:
+    """Where the objects of the past are gone, nothing is told of it (rule T-5)."""
+    repository = Repository(tmp_path)
+    for number in range(3):
+        repository.commit(f"number {number}", {"a.py": str(number)})
+    head = find_head(str(tmp_path))
+    assert head is not None
+    ids = commit_ids(str(tmp_path), head, most=9)
+    for folder in (tmp_path / ".git" / "objects").iterdir():
+        shutil.rmtree(folder)
+    assert read_commits(str(tmp_path), ids) == {}
+    assert read_contexts(str(tmp_path), head, ids) == {}
+    assert commit_ids(str(tmp_path), head, most=9) == ()
+
+
+@pytest.mark.parametrize("asked_at_once", [1, 2, 9])
+def test_what_is_told_of_a_commit_is_its_own(tmp_path: Path, asked_at_once: int) -> None:
+    """A commit too large to be told of costs no other, whichever are asked for with it (rules I-2 and T-5)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": SOURCE})
+    for name in ("a", "large", "b", "half", "most", "c"):
+        size = {"large": 60_000, "half": 25_000, "most": 30_000}.get(name, 0)
+        body = f"'{name * size}'"
+        repository.commit(name, {"a.py": SOURCE.replace("a = 1", f"a = {body}")})
+        repository.commit("back", {"a.py": SOURCE})
+    head = find_head(str(tmp_path))
+    assert head is not None
+    ids = commit_ids(str(tmp_path), head, most=99)
+    read: dict[str, list[HunkContext]] = {}
+    for start in range(0, len(ids), asked_at_once):
+        asked = ids[start : start + asked_at_once]
+        read |= read_contexts(str(tmp_path), head, asked, most_bytes=150_000)
+    assert [[each.line for each in read.get(name, [])] for name in ids] == [
+        [] if place in (8, 9) else ["def total(self):"] for place in range(12)
+    ]
+
+
+def test_another_object_in_a_commits_place_does_not_count(tmp_path: Path) -> None:
+    """Replacements, which are local to a clone, do not change what a commit's id stands for (rule T-4)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "1"})
+    first = repository.commit("first", {"a.py": "2"})
+    second = repository.commit("second", {"a.py": "3"})
+    before = log(tmp_path)
+    git(tmp_path, "replace", second, first)
+    assert log(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [("ISO-8859-1", "retry ÿ"), ("UTF-16", ""), ("ucs-4", "")],
+)
+def test_messages_in_other_encodings(tmp_path: Path, encoding: str, expected: str) -> None:
+    """One whose encoding does not extend ASCII is left out: git would print what lies in its memory instead (T-2)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "0"})
+    for _ in range(8):
+        repository.commit(f"login {'session ' * 1_000}", {"a.py": "1"})
+        tree = git(tmp_path, "rev-parse", "HEAD^{tree}").decode().strip()
+        raw = f"tree {tree}\nparent {git(tmp_path, 'rev-parse', 'HEAD').decode().strip()}\n"
+        raw += "author A <a@example.org> 1 +0000\ncommitter A <a@example.org> 1 +0000\n"
+        (tmp_path / "raw").write_bytes(f"{raw}encoding {encoding}\n\n".encode() + b"retry \xff")
+        commit = git(tmp_path, "hash-object", "-t", "commit", "-w", "raw").decode().strip()
+        git(tmp_path, "update-ref", "HEAD", commit)
+    messages = [commit.message for commit in log(tmp_path)]
+    assert [message.rstrip("\n") for message in messages[::2]] == [expected] * 8

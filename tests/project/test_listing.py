@@ -1,0 +1,378 @@
+"""Entries to files, against git itself."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aggregate import resolve_paths
+from aggregate.project.files import FolderListing
+from aggregate.project.files.walk import walk_files
+from aggregate.prompt import open_project, request_for, select_files
+from tests.project.repository import git, untracked_and_tracked
+from tests.projects import project
+
+NAMES = ["a", "b.py", "c.log", "build", "ü n", "#x", "!y", "[z]", ".dot", "q?", "-r", "x y"]
+RULES = [
+    "*.log",
+    "/a",
+    "a/",
+    "build/",
+    "!b.py",
+    "!c.log",
+    "**/b.py",
+    "a/**",
+    "a/**/c.log",
+    "/*/b.py",
+    "\\#x",
+    "\\!y",
+    "[[]z]",
+    "\\[z\\]",
+    "q\\?",
+    "x y",
+    "x\\ y",
+    "c.log ",
+    "c.log\\ ",
+    "*",
+    "!*/",
+    "!/build",
+    ".*",
+    "# a comment",
+    "",
+    "ü*",
+    "[a-c]*",
+    "[!a]",
+    "a/b.py",
+    "b.py/",
+    "**",
+    "/",
+    "a?",
+    "build/**/b.py",
+    "!build/b.py",
+]
+TREES = st.dictionaries(
+    st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join),
+    st.just("x"),
+    min_size=1,
+    max_size=14,
+)
+# Pieces of rules, put together without sense: lines that say nothing must not end a run.
+HOSTILE_RULES = st.lists(
+    st.sampled_from([*"ab/*?[]!\\ -^#z", "**", "[:alpha:]", "[:none:]", "[!", "[a-"]),
+    min_size=1,
+    max_size=6,
+).map("".join)
+IGNORE_FILES = st.dictionaries(
+    st.lists(st.sampled_from(NAMES), max_size=2).map(
+        lambda parts: "/".join([*parts, ".gitignore"])
+    ),
+    st.lists(st.sampled_from(RULES) | HOSTILE_RULES, max_size=5).map(
+        lambda rules: "\n".join(rules) + "\n"
+    ),
+    max_size=3,
+)
+QUICK = settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+THOROUGH = settings(QUICK, max_examples=1500)
+
+
+def write(folder: Path, tree: dict[str, str], ignores: dict[str, str]) -> None:
+    """Write a tree of files; where one stands in the way of another, the first one stays."""
+    for name, text in {**tree, **ignores}.items():
+        path = folder / name
+        if any(parent.is_file() for parent in path.parents) or path.is_dir():
+            continue
+        project(folder, {name: text})
+
+
+def agree_with_git(folder: Path, tree: dict[str, str], ignores: dict[str, str]) -> None:
+    """Check our lists against git's, with and without a repository, from the root and from a folder in it."""
+    write(folder, tree, ignores)
+    walked = walk_files(str(folder)).files
+    git(folder, "init", "-q")
+    expected = untracked_and_tracked(folder)
+    assert walked == expected
+    assert FolderListing().files(str(folder)) == expected
+    assert [str(path.relative_to(folder)) for path in resolve_paths(folder, "**")] == expected
+    for inner in {name.split("/")[0] for name in expected if "/" in name}:
+        assert FolderListing().files(str(folder / inner)) == untracked_and_tracked(folder / inner)
+
+
+@QUICK
+@given(tree=TREES, ignores=IGNORE_FILES)
+def test_lists_are_those_of_git(
+    tmp_path_factory: pytest.TempPathFactory, tree: dict[str, str], ignores: dict[str, str]
+) -> None:
+    """In a repository and outside of one the files are those that git would take (M-2)."""
+    agree_with_git(tmp_path_factory.mktemp("tree"), tree, ignores)
+
+
+@pytest.mark.slow
+@THOROUGH
+@given(tree=TREES, ignores=IGNORE_FILES)
+def test_many_lists_are_those_of_git(
+    tmp_path_factory: pytest.TempPathFactory, tree: dict[str, str], ignores: dict[str, str]
+) -> None:
+    """The same on many more trees (M-2)."""
+    agree_with_git(tmp_path_factory.mktemp("tree"), tree, ignores)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["!\n", "\\\n", "[\n", "*.log\\\n", "\ufeffb.py\n", "b.py\r\n", "b.py \t\n", "b.py\x0c\n"],
+)
+def test_odd_lines_of_an_ignore_file(tmp_path: Path, text: str) -> None:
+    """Lines that git shrugs at, a byte order mark and CR LF mean here what they mean to git (M-2)."""
+    agree_with_git(tmp_path, {"a.log": "", "b.py": "", "b.py\t": ""}, {".gitignore": text})
+
+
+@pytest.mark.parametrize("pattern", ["!", "\\", "[", "[[]z]", "a**b", "[a--b]"])
+def test_a_pattern_to_exclude_may_mean_nothing(tmp_path: Path, pattern: str) -> None:
+    """The configuration's exclude patterns are as forgiving as an ignore file."""
+    config = {"files": {"base_dir": str(tmp_path), "paths": ["*.py"], "exclude": [pattern, "b.py"]}}
+    project(tmp_path, {"a.py": "", "b.py": "", "deep/b.py": ""})
+    selection = select_files(request_for(open_project(config)))
+    assert [one.path for one in selection.files] == ["a.py"]
+
+
+def found(folder: Path, entry: str) -> list[str]:
+    """Return what an entry stands for, relative to ``folder``."""
+    return [os.path.relpath(path, folder) for path in resolve_paths(folder, entry)]
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("*", [".env", "a.py", "b.txt", "brackets[1].py"]),
+        ("*.py", ["a.py", "brackets[1].py"]),
+        ("**", "all"),
+        ("**/*", "all"),
+        (
+            "**/*.py",
+            [
+                "a.py",
+                "brackets[1].py",
+                "src/.hidden/h.py",
+                "src/a.py",
+                "src/deep/er/c.py",
+                "src/data.py",
+            ],
+        ),
+        ("src/**/*.py", ["src/.hidden/h.py", "src/a.py", "src/data.py", "src/deep/er/c.py"]),
+        ("src/**/c.py", ["src/deep/er/c.py"]),
+        ("src/**/a.py", ["src/a.py"]),
+        ("src/**", ["src/.hidden/h.py", "src/a.py", "src/data.py", "src/deep/er/c.py"]),
+        ("src/*", ["src/a.py", "src/data.py"]),
+        ("src/*/*", ["src/.hidden/h.py"]),
+        ("?.py", ["a.py"]),
+        ("src/d*.py", ["src/data.py"]),
+        ("[ab].*", ["a.py", "b.txt"]),
+        ("[!a].*", ["b.txt"]),
+        ("[^a].*", ["b.txt"]),
+        ("[a-c].*", ["a.py", "b.txt"]),
+        ("[]a].py", ["a.py"]),
+        ("{a,b}.{py,txt}", ["a.py", "b.txt"]),
+        ("src/{a,data}.py", ["src/a.py", "src/data.py"]),
+        ("{src/deep/er,.}/c.py", []),
+        ("brackets[1].py", ["brackets[1].py"]),
+        ("brackets[[]1].py", ["brackets[1].py"]),
+        (".e*", [".env"]),
+        ("./src/../*.txt", ["b.txt"]),
+        ("src/../*.txt", ["b.txt"]),
+        ("src//*.py", ["src/a.py", "src/data.py"]),
+        ("*.gone", []),
+        ("gone/*.py", []),
+        ("*.PY", []),
+        ("src", ["src"]),
+        ("gone.py", ["gone.py"]),
+        ("[z-a].py", []),
+        ("[", []),
+    ],
+)
+def test_what_a_pattern_means(tmp_path: Path, entry: str, expected: list[str] | str) -> None:
+    """Stars stay within a name, two span folders, dots are plain, brackets in a real name are the name (M-2)."""
+    files = [
+        ".env",
+        "a.py",
+        "b.txt",
+        "brackets[1].py",
+        "src/.hidden/h.py",
+        "src/a.py",
+        "src/data.py",
+        "src/deep/er/c.py",
+    ]
+    folder = project(tmp_path, dict.fromkeys(files, ""))
+    assert found(folder, entry) == (files if expected == "all" else sorted(expected))
+
+
+def test_a_pattern_may_be_absolute(tmp_path: Path) -> None:
+    """A glob from the root of the disk finds what a relative one finds, also outside of the base folder (M-2)."""
+    project(tmp_path, {"in/a.py": "", "out/b.py": "", "out/deep/c.py": ""})
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    assert resolve_paths(inside, f"{outside}/*.py") == [outside / "b.py"]
+    assert resolve_paths(inside, "../out/**/*.py") == [outside / "b.py", outside / "deep/c.py"]
+    assert resolve_paths(inside, f"{inside}/*.py") == [inside / "a.py"]
+
+
+@pytest.mark.parametrize(
+    "name", ["history.toml", "x_history.toml", "HISTORY.toml", "a/History.TOML", "a/b_History.toml"]
+)
+def test_the_discussion_is_never_a_file(tmp_path: Path, name: str) -> None:
+    """History files drop out of plain, absolute and glob entries, in any case (M-2)."""
+    folder = project(tmp_path, {name: "", "a/history.tom": "", "a/prehistory.toml": ""})
+    assert resolve_paths(folder, name) == []
+    assert resolve_paths(folder, str(folder / name)) == []
+    assert found(folder, "**") == ["a/history.tom", "a/prehistory.toml"]
+
+
+def test_a_file_that_is_named_is_taken_though_ignored(tmp_path: Path) -> None:
+    """Ignore rules are for globs; a plain name means the file (M-2)."""
+    folder = project(tmp_path, {".gitignore": "*.log\n", "a.log": "", "b.txt": ""})
+    git(folder, "init", "-q")
+    assert found(folder, "a.log") == ["a.log"]
+    assert found(folder, "*.log") == []
+
+
+def test_an_ignored_folder_that_is_named_is_listed(tmp_path: Path) -> None:
+    """A base folder that its repository ignores has files all the same: the user pointed at it (M-2)."""
+    folder = project(
+        tmp_path,
+        {".gitignore": "out/\n", "out/a.py": "", "out/.gitignore": "b.py\n", "out/b.py": ""},
+    )
+    git(folder, "init", "-q")
+    assert found(folder / "out", "*.py") == ["a.py"]
+
+
+def test_an_empty_rule_ignores_no_folder(tmp_path: Path) -> None:
+    """A lone slash says nothing: from a folder within, the rules above it stay in force (M-2)."""
+    folder = project(tmp_path, {".gitignore": "/\n*.log\n", "sub/a.log": "", "sub/b.py": ""})
+    git(folder, "init", "-q")
+    (tmp_path / "link").symlink_to("sub")
+    assert found(folder / "sub", "*") == ["b.py"]
+    assert found(folder / "link", "*") == ["b.py"]
+
+
+def test_what_git_tracks_counts_though_ignored_and_not_once_deleted(tmp_path: Path) -> None:
+    """Tracked files stay when a rule ignores them; deleted ones are gone; both as ``git ls-files`` says (M-2)."""
+    folder = project(tmp_path, {"a.log": "", "b.log": "", "c.log": "", "d.py": ""})
+    git(folder, "init", "-q")
+    git(folder, "add", "a.log", "b.log")
+    (folder / ".gitignore").write_text("*.log\n", encoding="utf-8")
+    (folder / "b.log").unlink()
+    assert found(folder, "**") == [".gitignore", "a.log", "d.py"]
+
+
+def test_the_repositorys_own_excludes_count(tmp_path: Path) -> None:
+    """``.git/info/exclude`` hides files, and a ``.gitignore`` can take them back (M-2)."""
+    folder = project(
+        tmp_path, {"a.txt": "", "b.txt": "", "sub/c.txt": "", "sub/.gitignore": "!c.txt\n"}
+    )
+    git(folder, "init", "-q")
+    (folder / ".git/info/exclude").write_text("*.txt\n!b.txt\n", encoding="utf-8")
+    assert found(folder, "**/*.txt") == ["b.txt", "sub/c.txt"]
+
+
+def test_rules_above_the_base_folder_count(tmp_path: Path) -> None:
+    """From a folder within a repository the rules of the folders above it are in force (M-2)."""
+    folder = project(
+        tmp_path,
+        {".gitignore": "*.log\n/sub/x.py\n", "sub/a.log": "", "sub/x.py": "", "sub/b.py": ""},
+    )
+    git(folder, "init", "-q")
+    assert found(folder / "sub", "*") == ["b.py"]
+
+
+def test_links_stay_inside(tmp_path: Path) -> None:
+    """A glob takes links to files below its folder; links out of it are named as left out, dangling ones are nothing."""
+    folder = project(tmp_path, {"in/a.py": "", "secret/key.py": ""}) / "in"
+    (folder / "inside.py").symlink_to("a.py")
+    (folder / "outside.py").symlink_to("../secret/key.py")
+    (folder / "dangling.py").symlink_to("gone.py")
+    (folder / "round.py").symlink_to("round.py")
+    (folder / "folder").symlink_to("../secret")
+    resolved = FolderListing().resolve(folder, "**/*.py")
+    assert resolved.names == ("a.py", "inside.py")
+    assert resolved.skipped == (
+        ("outside.py", "a link that leaves the folder; name it without a wildcard to take it"),
+    )
+    git(folder, "init", "-q")
+    assert FolderListing().resolve(folder, "**/*.py") == resolved
+    assert found(folder, "outside.py") == ["outside.py"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a\nb.py",
+        'qu"ote.py',
+        "tab\t.py",
+        "ü.py",
+        "sp ace.py",
+        "-dash.py",
+        "\\back.py",
+        "b\udcff.py",
+    ],
+)
+def test_names_come_back_as_they_are(tmp_path: Path, name: str) -> None:
+    """Names with any byte survive git's lists (M-2, M-X18)."""
+    folder = project(tmp_path, {name: ""})
+    assert found(folder, "*.py") == [name]
+    git(folder, "init", "-q")
+    assert found(folder, "*.py") == [name]
+    git(folder, "add", "-A")
+    assert found(folder, "*.py") == [name]
+
+
+@pytest.mark.parametrize(
+    "setting", ["core.fsmonitor", "core.pager", "core.sshCommand", "core.editor"]
+)
+def test_a_repository_cannot_start_programs(tmp_path: Path, setting: str) -> None:
+    """Listing a repository that somebody else made runs nothing that its configuration names."""
+    folder = project(tmp_path / "r", {"a.py": ""})
+    program = project(tmp_path, {"evil.sh": f"#!/bin/sh\necho ran > {tmp_path}/ran\n"}) / "evil.sh"
+    program.chmod(0o755)
+    git(folder, "init", "-q")
+    git(folder, "config", setting, str(program))
+    assert found(folder, "*") == ["a.py"]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_nested_repository_is_not_entered(tmp_path: Path) -> None:
+    """What lies in a repository within belongs to that one, as for git (M-2)."""
+    folder = project(tmp_path, {"a.py": "", "inner/b.py": ""})
+    git(folder, "init", "-q")
+    git(folder / "inner", "init", "-q")
+    assert found(folder, "**/*.py") == ["a.py"]
+    assert found(folder, "inner/*.py") == ["inner/b.py"]
+
+
+def test_variables_of_a_hook_do_not_mislead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within a git hook, whose variables name another repository, the folder's own rules count (M-2)."""
+    other = project(tmp_path / "other", {"x.py": ""})
+    folder = project(tmp_path / "mine", {"a.py": "", "b.log": "", ".gitignore": "*.log\n"})
+    for one in (other, folder):
+        git(one, "init", "-q")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    assert found(folder, "**") == [".gitignore", "a.py"]
+
+
+def test_without_git_the_rules_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no git program is found, ignore files still count (M-2)."""
+    folder = project(
+        tmp_path,
+        {".gitignore": "*.log\n", "a.log": "", "b.py": "", "c/.gitignore": "!a.log", "c/a.log": ""},
+    )
+    git(folder, "init", "-q")
+    expected = untracked_and_tracked(folder)
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    assert found(folder, "**") == expected

@@ -1,0 +1,366 @@
+"""Learning what changes below a folder."""
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from aggregate.base.concurrency import run_in_thread
+from aggregate.project.watching import TreeWatch
+from aggregate.project.watching.watch_backends import (
+    Backend,
+    Entry,
+    Observed,
+    Polling,
+    Report,
+    system_backend,
+)
+from tests.project.repository import git
+
+PATIENCE = 10
+"""Seconds until a change that was not seen counts as missed: machines are slow at times."""
+
+
+def _polling(_root: str, report: Report) -> Backend:
+    return Polling(report, seconds=0.01)
+
+
+BACKENDS = pytest.mark.parametrize("backend", [system_backend, Observed, _polling])
+
+
+def _seen(watch: TreeWatch, root: Path, *expected: str) -> set[str]:
+    """Return the names of what has changed until ``expected`` are among them."""
+    seen: set[str] = set()
+    end = time.monotonic() + PATIENCE
+    while not seen >= set(expected) and time.monotonic() < end:
+        changes = watch.wait(0.05)
+        seen |= {os.path.relpath(path, root) for path in (changes.paths if changes else ())}
+    return seen
+
+
+# On Linux, where the program does not use it, watchdog may meet a new folder twice, and says so on its own thread.
+@pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")
+@BACKENDS
+def test_changes_of_files_and_new_folders_are_told(
+    tmp_path: Path, backend: partial[Backend]
+) -> None:
+    """Writing, making, renaming and deleting are told, in folders that came and were renamed meanwhile too."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a.py").write_text("a = 1\n")
+    with TreeWatch(tmp_path, make_backend=backend) as watch:
+        (tmp_path / "src/a.py").write_text("a = 22\n")
+        assert _seen(watch, tmp_path, "src/a.py") == {"src/a.py"}
+        (tmp_path / "new/deep").mkdir(parents=True)
+        (tmp_path / "new/deep/b.py").write_text("b\n")
+        assert _seen(watch, tmp_path, "new/deep/b.py") >= {"new", "new/deep/b.py"}
+        (tmp_path / "new").rename(tmp_path / "moved")
+        _seen(watch, tmp_path, "moved", "moved/deep/b.py")
+        (tmp_path / "moved/deep/b.py").write_text("b = 2\n")
+        assert "moved/deep/b.py" in _seen(watch, tmp_path, "moved/deep/b.py")
+        (tmp_path / "moved/deep/b.py").replace(tmp_path / "src/c.py")
+        assert _seen(watch, tmp_path, "moved/deep/b.py", "src/c.py") >= {"src/c.py"}
+        shutil.rmtree(tmp_path / "moved")
+        assert "moved" in _seen(watch, tmp_path, "moved")
+
+
+@BACKENDS
+def test_what_no_prompt_shows_is_not_watched(tmp_path: Path, backend: partial[Backend]) -> None:
+    """Ignored folders and files, dependencies, objects of git and what is skipped are no news; named files are."""
+    for folder in ("node_modules/a", "logs", "src", "md_gen", "env/lib"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / ".gitignore").write_text("logs/\n*.tmp\n")
+    (tmp_path / "env/pyvenv.cfg").write_text("")
+    git(tmp_path, "init", "-q", "-b", "main")
+    output = str((tmp_path / "md_gen").resolve())
+    skips = partial(_is_below, output)
+    with TreeWatch(tmp_path, skips=skips, make_backend=backend) as watch:
+        watch.watch_files([tmp_path / "logs/named.log"])
+        hidden = ("node_modules/a/x.js", "logs/x.log", "src/x.tmp", "md_gen/1.md", "env/lib/x.py")
+        for name in (*hidden, ".git/objects/x", ".git/description", "logs/named.log", "src/z.py"):
+            (tmp_path / name).write_text("x")
+        seen = _seen(watch, tmp_path, "src/z.py", "logs/named.log")
+        assert seen == {"src/z.py", "logs/named.log"}
+
+
+def _is_below(folder: str, path: str) -> bool:
+    return path.startswith(folder)
+
+
+def test_commits_and_branches_are_told(tmp_path: Path) -> None:
+    """What is staged, committed and checked out counts as history."""
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "a.py").write_text("a\n")
+    with TreeWatch(tmp_path) as watch:
+        git(tmp_path, "add", ".")
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        git(tmp_path, *who, "commit", "-q", "-m", "first")
+        seen = _seen(watch, tmp_path, ".git/index", ".git/refs/heads/main")
+        assert seen >= {".git/index", ".git/refs/heads/main"}
+        assert not [path for path in seen if path.endswith(".lock")]
+
+
+def test_new_ignore_rules_hold_at_once(tmp_path: Path) -> None:
+    """A folder that is ignored from now on is no news, and one that is taken back is."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / ".gitignore").write_text("a/\n")
+    with TreeWatch(tmp_path) as watch:
+        (tmp_path / ".gitignore").write_text("b/\n")
+        _seen(watch, tmp_path, ".gitignore")
+        time.sleep(0.05)
+        (tmp_path / "b/x").write_text("")
+        (tmp_path / "a/x").write_text("")
+        assert "b/x" not in _seen(watch, tmp_path, "a/x")
+
+
+def test_a_batch_is_told_once(tmp_path: Path) -> None:
+    """All that is written together is told, and nothing of it again."""
+    names = {f"{number}.py" for number in range(20)}
+    with TreeWatch(tmp_path) as watch:
+        for name in names:
+            (tmp_path / name).write_text("x")
+        assert _seen(watch, tmp_path, *names) == names
+        assert watch.wait(0) is None
+
+
+def test_a_limit_of_the_system_is_said_and_folders_are_polled(tmp_path: Path) -> None:
+    """Where the system lets no more folders be watched nothing is missed, and the reason is told."""
+    (tmp_path / "src").mkdir()
+    with TreeWatch(tmp_path, make_backend=_Limited) as watch:
+        assert "fs.inotify.max_user_watches" in watch.notice
+        (tmp_path / "src/a.py").write_text("a")
+        assert "src/a.py" in _seen(watch, tmp_path, "src/a.py")
+    with TreeWatch(tmp_path, make_backend=_refused) as watch:
+        assert "every second" in watch.notice
+
+
+class _Limited:
+    """A backend that has room for a single folder."""
+
+    def __init__(self, _root: str, _report: Report) -> None:
+        self._folders: set[str] = set()
+
+    def add(self, folder: str) -> None:
+        self._folders.add(folder)
+        if len(self._folders) > 1:
+            raise OSError(errno.ENOSPC, "no room for more")
+
+    def discard(self, folder: str) -> None:
+        self._folders.discard(folder)
+
+    def close(self) -> None:
+        self._folders.clear()
+
+
+def _refused(_root: str, _report: Report) -> Backend:
+    raise OSError(errno.EMFILE, "too many watchers")
+
+
+class _Slow:
+    """A backend that takes a while for each folder but the first."""
+
+    def __init__(self, root: str, report: Report) -> None:
+        self.report = report
+        self._root = root
+
+    def add(self, folder: str) -> None:
+        if folder != self._root:
+            time.sleep(0.2)
+
+    def discard(self, folder: str) -> None:
+        """Nothing is kept."""
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+
+def test_what_a_new_folder_holds_is_told_of_with_it(tmp_path: Path) -> None:
+    """However long a folder that has come takes to be watched: it alone would be a change that names no file."""
+    backends: list[_Slow] = []
+
+    def keep(root: str, report: Report) -> Backend:
+        backends.append(_Slow(root, report))
+        return backends[0]
+
+    with TreeWatch(tmp_path, make_backend=keep) as watch:
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new/a.py").write_text("a")
+        come = Entry(os.path.realpath(tmp_path), "new", is_folder=True)
+        told = run_in_thread("telling", lambda: backends[0].report(come))
+        changes = watch.wait(PATIENCE)
+        told.result()
+    assert changes is not None
+    assert [Path(path).name for path in changes.paths] == ["new", "a.py"]
+
+
+def test_lost_events_are_told(tmp_path: Path) -> None:
+    """Where the system has lost events, anything may have changed, and that is said."""
+    reports: list[Report] = []
+
+    def keep(_root: str, report: Report) -> Backend:
+        reports.append(report)
+        return _Limited("", report)
+
+    with TreeWatch(tmp_path, make_backend=keep) as watch:
+        reports[0](None)
+        changes = watch.wait(PATIENCE)
+        assert changes is not None
+        assert changes.is_incomplete
+
+
+def test_a_file_that_is_gone_hides_no_other_from_polling(tmp_path: Path) -> None:
+    """Where an entry goes while its folder is looked at, those beside it are not told of as gone."""
+    (tmp_path / "kept").write_text("")
+    gone: list[str] = []
+    polling = Polling(lambda entry: gone.append(entry.name) if entry else None, seconds=0)
+    polling.add(str(tmp_path))
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        names = [tmp_path / f"passing {number}" for number in range(20)]
+        for name in names:
+            name.write_text("")
+        for name in names:
+            name.unlink()
+    polling.close()
+    assert "kept" not in gone
+
+
+def test_iterating_ends_with_the_watch(tmp_path: Path) -> None:
+    """Closing ends whoever waits, once the wait of half a second is over."""
+    watch = TreeWatch(tmp_path)
+    changes: Iterator[object] = iter(watch)
+    (tmp_path / "a").write_text("a")
+    assert next(changes)
+    watch.close()
+    watch.close()
+    assert list(changes) == []
+
+
+@BACKENDS
+def test_a_folder_that_is_made_again_is_watched_again(
+    tmp_path: Path, backend: partial[Backend]
+) -> None:
+    """The watched folder may be deleted and made again, or another one be moved into its place: changes are told."""
+    root = tmp_path / "root"
+    root.mkdir()
+    with TreeWatch(root, make_backend=backend) as watch:
+        shutil.rmtree(root)
+        _lost(watch)
+        root.mkdir()
+        _lost(watch)
+        (root / "a").write_text("a")
+        assert "a" in _seen(watch, root, "a")
+        root.rename(tmp_path / "old")
+        (tmp_path / "new/sub").mkdir(parents=True)
+        (tmp_path / "new").rename(root)
+        _lost(watch)
+        (root / "sub/b").write_text("b")
+        assert "sub/b" in _seen(watch, root, "sub/b")
+
+
+@pytest.mark.parametrize("backend", [system_backend, Observed])
+def test_a_folder_that_is_made_again_at_once_is_watched_again(
+    tmp_path: Path, backend: partial[Backend]
+) -> None:
+    """A folder that takes the place of a deleted one may have its number too, and is another one all the same."""
+    root = tmp_path / "root"
+    root.mkdir()
+    with TreeWatch(root, make_backend=backend) as watch:
+        shutil.rmtree(root)
+        root.mkdir()
+        _lost(watch)
+        (root / "a").write_text("a")
+        assert "a" in _seen(watch, root, "a")
+
+
+@BACKENDS
+def test_a_file_in_a_folder_that_is_not_there_yet_is_watched(
+    tmp_path: Path, backend: partial[Backend]
+) -> None:
+    """A single file is watched whenever its folder comes, outside of the tree and in what the rules ignore."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / ".gitignore").write_text("build/\n")
+    files = [tmp_path / "beside/deep/a", root / "build/b"]
+    with TreeWatch(root, make_backend=backend) as watch:
+        watch.watch_files(files)
+        for file in files:
+            file.parent.mkdir(parents=True)
+            _lost(watch)
+            file.write_text("1")
+            assert _seen(watch, file.parent, file.name) >= {file.name}
+
+
+def _lost(watch: TreeWatch) -> None:
+    """Wait until the watch tells that more may have changed than it names."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        changes = watch.wait(0.05)
+        if changes and changes.is_incomplete:
+            return
+    raise AssertionError("nothing was said to be lost")
+
+
+def test_folders_that_came_while_events_were_lost_are_watched(tmp_path: Path) -> None:
+    """Where the system has lost the coming of a folder, what happens in it later is told all the same."""
+
+    def forgetful(root: str, report: Report) -> Backend:
+        return system_backend(
+            root, lambda entry: report(None if entry and entry.name == "new" else entry)
+        )
+
+    with TreeWatch(tmp_path, make_backend=forgetful) as watch:
+        (tmp_path / "new").mkdir()
+        _lost(watch)
+        (tmp_path / "new/a").write_text("a")
+        assert "new/a" in _seen(watch, tmp_path, "new/a")
+
+
+@BACKENDS
+def test_a_backend_takes_folders_while_it_reports(
+    tmp_path: Path, backend: Callable[[str, Report], Backend]
+) -> None:
+    """Whoever is told of a change may wait for another thread that has a folder watched: nobody waits for ever."""
+    for name in ("root", "beside"):
+        (tmp_path / name).mkdir()
+    begun, added = Event(), Event()
+    was_added: list[bool] = []
+
+    def report(_entry: Entry | None) -> None:
+        begun.set()
+        was_added.append(added.wait(PATIENCE))
+
+    watched = backend(str(tmp_path / "root"), report)
+    watched.add(str(tmp_path / "root"))
+    (tmp_path / "root/a").write_text("a")
+    assert begun.wait(PATIENCE)
+    watched.add(str(tmp_path / "beside"))
+    assert not was_added
+    added.set()
+    watched.close()
+
+
+@BACKENDS
+def test_a_path_that_no_system_takes_is_no_folder(
+    tmp_path: Path, backend: Callable[[str, Report], Backend]
+) -> None:
+    """A folder deeper than a path can say is not watched, and stops nothing."""
+    watched = backend(str(tmp_path), lambda _entry: None)
+    watched.add(str(tmp_path / ("deep/" * 1000)))
+    watched.close()
+
+
+def test_all_that_has_come_is_there_at_once(tmp_path: Path) -> None:
+    """Waiting for no time gives what has come already."""
+    with TreeWatch(tmp_path) as watch:
+        (tmp_path / "a").write_text("a")
+        time.sleep(0.2)
+        changes = watch.wait(0)
+        assert changes is not None
+        assert changes.paths == (str(tmp_path.resolve() / "a"),)

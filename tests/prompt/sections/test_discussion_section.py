@@ -1,0 +1,95 @@
+"""The section of the discussion."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregate.base.values import Prompt, Section
+from aggregate.prompt.sections import build_discussion_section
+from aggregate.prompt.sections.discussion import build_discussion_text, discussion_segments
+
+MIXED = [
+    "  User: hi \n",
+    {"role": "AI", "content": "\nanswer\n"},
+    {"content": "who?"},
+    {"role": "User"},
+]
+BODY = (
+    "### Discussion Excerpt 1\n\nUser: hi\n\n---\n\n"
+    "### Discussion Excerpt 2\n\nAI: answer\n\n---\n\n"
+    "### Discussion Excerpt 3\n\nUnknown: who?\n\n---\n\n"
+    "### Discussion Excerpt 4\n\nUser: "
+)
+
+
+def test_body() -> None:
+    """Strings and mappings mix; numbers from 1, defaults, stripping and rules are exact (M-6, M-50)."""
+    assert build_discussion_section(MIXED) == BODY
+
+
+def test_text() -> None:
+    """The whole section is the heading and the body (M-11, M-X4)."""
+    assert build_discussion_text(MIXED) == f"## Discussion History\n\n{BODY}"
+
+
+def test_empty() -> None:
+    """No history is no text at all (M-50, M-X4)."""
+    assert (build_discussion_section([]), build_discussion_text([]), discussion_segments([])) == (
+        "",
+        "",
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        ({"role": "User", "content": None}, "User: "),
+        ({"role": None, "content": "x"}, "Unknown: x"),
+        ({"role": "", "content": "x"}, ": x"),
+        ({"role": 1, "content": 2}, "1: 2"),
+        ({"role": "User", "content": ["a", "b"]}, "User: ['a', 'b']"),
+        ({}, "Unknown: "),
+        (7, "7"),
+        (["a"], "['a']"),
+        ("", ""),
+        ("# not ours\n\n```\n```", "# not ours\n\n```\n```"),
+    ],
+)
+def test_entries(entry: object, text: str) -> None:
+    """An entry of any shape is shown, and nothing in it is escaped (M-50)."""
+    assert build_discussion_section([entry]) == f"### Discussion Excerpt 1\n\n{text}"
+
+
+def test_segments() -> None:
+    """The heading and one segment for each turn; the rule belongs to the later one (M-11)."""
+    assert [(segment.source, segment.text) for segment in discussion_segments(["a", "b"])] == [
+        ("", "## Discussion History"),
+        ("Discussion Excerpt 1", "### Discussion Excerpt 1\n\na"),
+        ("Discussion Excerpt 2", "---\n\n### Discussion Excerpt 2\n\nb"),
+    ]
+
+
+ENTRIES = st.text() | st.dictionaries(
+    st.sampled_from(["role", "content", "at"]), st.text() | st.none() | st.integers()
+)
+
+
+@given(st.lists(ENTRIES, max_size=4), ENTRIES)
+def test_segments_join_to_the_text_and_never_change(history: list[object], new: object) -> None:
+    """The segments joined are the section byte for byte, and a further turn changes none of them (M-11, M-50)."""
+    segments = discussion_segments(history)
+    body = build_discussion_section(history)
+    assert Prompt(segments).markdown == build_discussion_text(history)
+    assert build_discussion_text(history) == (f"## Discussion History\n\n{body}" if history else "")
+    assert discussion_segments([*history, new])[: len(segments)] == segments
+    assert all(
+        segment.section is Section.HISTORY and segment.text[0] in "#-" for segment in segments
+    )
+
+
+def test_arguments_are_not_changed() -> None:
+    """The history that is passed in stays as it was."""
+    entry = {"role": "User", "content": " x "}
+    build_discussion_text([entry])
+    assert entry == {"role": "User", "content": " x "}

@@ -1,0 +1,369 @@
+"""The account of a prompt."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregate.base.values import (
+    Audit,
+    Budget,
+    Cut,
+    FileChoice,
+    FileOrder,
+    Level,
+    Missing,
+    Place,
+    Reason,
+    Section,
+    Task,
+)
+from aggregate.project.index import Index
+from aggregate.prompt import (
+    Composition,
+    Request,
+    audit_data,
+    audit_of,
+    audit_path,
+    compare_manifests,
+    compose_prompt,
+    count_prompt,
+    newest_audited,
+    open_project,
+    prune_outputs,
+    read_audit,
+    request_for,
+    write_audit,
+    write_numbered,
+)
+from aggregate.prompt.audit_file import audit_pieces, parse_audit
+from aggregate.prompt.audit_schema import audit_schema
+from tests.base.redaction.samples import PLANTED
+from tests.projects import project
+
+TASK = Task("fix f in a.py", (Place("a.py", 2, 3),), ("C.f",), "HEAD~1")
+BUDGET = Budget(8_000, order=FileOrder.EDGES)
+FILES = {"a.py": "def f():\n    return 1\n", "b.py": "X = 1\n", "c\n.py": "Y = 1\n"}
+CHOICES = (
+    FileChoice(
+        "a.py",
+        "*.py",
+        Level.FULL,
+        Level.FULL,
+        pinned=True,
+        score=0.9000000001,
+        rank=1,
+        reasons=(Reason("named in the task", 1.25, "a.py"), Reason("definition text", 0.5, "f")),
+        definitions=("f",),
+        content_hash="00" * 32,
+        size=9,
+    ),
+    FileChoice("b.py", "*.py", Level.FULL, Level.FULL, score=0.1, rank=2, next=Level.FULL),
+    FileChoice("gone.py", "gone.py", Level.LEFT_OUT, Level.FULL, score=0.0, rank=3),
+)
+CUT = (Cut("history", "turns 1 to 2", 300, "its share is full"),)
+MISSING = (Missing("history", "there is no git repository"),)
+
+
+def made(folder: Path, **fields: Any) -> tuple[Request, Composition]:
+    """Return a request, and its prompt with the decisions above."""
+    files = {"base_dir": str(folder), "paths": ["*.py"]}
+    discussion = {"history": ["User: hello"]}
+    config = {"project": {"name": "demo"}, "files": files, "discussion": discussion}
+    request = request_for(open_project(config))
+    composition = compose_prompt(request, index=Index(None, limit=1))
+    request = replace(request, **{"task": TASK, "budget": BUDGET, **fields})
+    return request, replace(composition, choices=CHOICES, cut=CUT, missing=MISSING)
+
+
+def audited(folder: Path, **fields: Any) -> Audit:
+    """Return the account of that prompt."""
+    request, composition = made(folder, **fields)
+    tokens = count_prompt(composition.prompt, index=Index(None, limit=1))
+    size = len(composition.prompt.markdown.encode())
+    return audit_of(request, composition, tokens, size=size, source_map=composition.source_map)
+
+
+def audit_text(audit: Audit) -> str:
+    """Return what its file holds."""
+    return b"".join(audit_pieces(audit)).decode("ascii")
+
+
+def test_the_parts_add_up(tmp_path: Path) -> None:
+    """Tokens of the rows, of what is generated and of the other sections are those of the prompt (rule A-2)."""
+    audit = audited(project(tmp_path, FILES))
+    others = sum(tokens for section, tokens in audit.sections.items() if section != Section.FILES)
+    rows = sum(row.tokens for row in audit.rows)
+    assert rows + audit.generated + others == audit.tokens
+    assert [bool(row.tokens) for row in audit.rows] == [True, True, False]
+    assert audit.generated > 0
+    assert others > 0
+
+
+def test_an_audit_survives_its_file(tmp_path: Path) -> None:
+    """What is written beside a prompt is read again, rounded to six digits, whatever the paths hold (rule A-1)."""
+    audit = audited(project(tmp_path / "p", FILES))
+    prompt = write_numbered(tmp_path / "out", "demo", "x")
+    write_audit(prompt, audit)
+    assert audit_path(prompt).name == ".demo_001.audit.json"
+    assert audit_path(prompt).stat().st_mode & 0o777 == 0o600
+    back = read_audit(prompt)
+    assert back is not None
+    assert back.rows[0].score == 0.9
+    assert replace(back, source_map=None) == replace(audit, source_map=None)
+    assert back.source_map is not None
+    assert audit.source_map is not None
+    assert [*back.source_map.runs] == [*audit.source_map.runs]
+    assert audit_text(back) == audit_text(audit)
+    assert audit_text(audit).isascii()
+
+
+@pytest.mark.parametrize("score", [None, 0.0, 1e-9, 0.0000125, 1.0])
+def test_rows_of_mere_names_are_written_like_all(score: float | None, tmp_path: Path) -> None:
+    """A file of which nothing is shown has the row that the schema describes, whatever it is called (rule A-1)."""
+    plain = FileChoice("a.py", "*", Level.NAME, Level.FULL, score=score, rank=7, size=3)
+    rows = tuple(
+        plain._replace(path=path, entry=path, next=later, pinned=later is None, tokens=number)
+        for number, path in enumerate(['a"b\\c.py', "é\n\x7f\u2028", "\udcff", "x\U0001f600", ""])
+        for later in (None, Level.OUTLINE)
+    )
+    request, composition = made(tmp_path)
+    audit = audit_of(request, composition, count_prompt(composition.prompt))
+    audit = replace(audit, rows=rows)
+    written = json.loads(audit_text(audit))
+    assert written["rows"] == audit_data(audit)["rows"]
+    compact = json.JSONEncoder(separators=(",", ":")).encode
+    assert audit_text(audit).splitlines()[-len(rows) - 1 : -1] == [
+        compact(row) + ("," if place < len(rows) else "")
+        for place, row in enumerate(written["rows"], start=1)
+    ]
+
+
+@pytest.mark.parametrize("count", [0, 1, 1_000, 1_001, 2_500])
+def test_accounts_of_many_files_are_one_text(count: int, tmp_path: Path) -> None:
+    """However many rows there are, each is a line, also where one piece of the text follows another (rule A-1)."""
+    row = FileChoice("a.py", "*", Level.NAME, Level.FULL, score=0.5, rank=7, size=3)
+    rows = tuple(row._replace(path=f"{number}.py") for number in range(count))
+    request, composition = made(tmp_path)
+    audit = audit_of(request, composition, count_prompt(composition.prompt))
+    audit = replace(audit, rows=rows)
+    written = json.loads(audit_text(audit))
+    assert [row["path"] for row in written["rows"]] == [row.path for row in rows]
+    assert audit_text(audit).splitlines()[-1] == "]}"
+    write_audit(tmp_path / "demo_001.md", audit)
+    path = audit_path(tmp_path / "demo_001.md")
+    assert path.read_text(encoding="ascii") == audit_text(audit)
+    back = read_audit(tmp_path / "demo_001.md")
+    assert back is not None
+    assert back.rows == rows
+
+
+def test_the_keys_are_those_that_were_promised(tmp_path: Path) -> None:
+    """The file has the keys of the format, at the top and in each row (rules A-1, A-4)."""
+    data = json.loads(audit_text(audited(project(tmp_path, FILES))))
+    promised = "version task seeds budget tokens sections missing cut rows"
+    assert {*promised.split()} <= data.keys()
+    row = "path entry level most pinned tokens score rank evidence definitions next"
+    assert {*row.split()} <= data["rows"][0].keys()
+    assert data["rows"][0]["evidence"][0] == {
+        "kind": "named in the task",
+        "weight": 1.25,
+        "matched": "a.py",
+    }
+    assert data["seeds"] == {"focus": ["a.py:2-3"], "symbols": ["C.f"], "since": "HEAD~1"}
+    assert data["budget"] == {"tokens": 8000, "history": 0.2, "results": 0.2, "order": "edges"}
+    assert data["cut"] == [
+        {
+            "section": "history",
+            "what": "turns 1 to 2",
+            "tokens": 300,
+            "reason": "its share is full",
+        }
+    ]
+    assert data["missing"] == [{"evidence": "history", "reason": "there is no git repository"}]
+
+
+def violations(value: object, schema: dict[str, Any], place: str = "") -> list[str]:
+    """Return where a value is not as a schema of ours says; it knows the words that ours uses."""
+    if "anyOf" in schema:
+        found = [violations(value, option, place) for option in schema["anyOf"]]
+        return [] if not all(found) else found[-1]
+    if "const" in schema:
+        return [] if value == schema["const"] else [place]
+    if "enum" in schema:
+        return [] if value in schema["enum"] else [place]
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "string": str,
+        "boolean": bool,
+        "null": type(None),
+        "array": list,
+        "object": dict,
+        "integer": int,
+        "number": (int, float),
+    }
+    if not isinstance(value, kinds[schema["type"]]):
+        return [place]
+    if isinstance(value, list):
+        items = [violations(item, schema["items"], f"{place}[]") for item in value]
+        return [problem for item in items for problem in item]
+    if isinstance(value, dict):
+        return _in_table(value, schema, place)
+    if isinstance(value, int | float):
+        is_low = value < schema.get("minimum", value)
+        return [place] if is_low or value > schema.get("maximum", value) else []
+    return []
+
+
+def _in_table(value: dict[str, Any], schema: dict[str, Any], place: str) -> list[str]:
+    properties = schema.get("properties", {})
+    problems = [
+        f"{place}.{key} is missing" for key in schema.get("required", ()) if key not in value
+    ]
+    for key, item in value.items():
+        other = schema.get("additionalProperties")
+        described = properties.get(key, other)
+        names = schema.get("propertyNames", {}).get("enum", [key])
+        if not described or key not in names:
+            problems.append(f"{place}.{key} is not described")
+        else:
+            problems += violations(item, described, f"{place}.{key}")
+    return problems
+
+
+def test_the_schema_describes_an_audit(tmp_path: Path) -> None:
+    """An audit is as its published schema says, with and without a map and a budget; other data is not (rule A-1)."""
+    audit = audited(project(tmp_path, FILES))
+    data = json.loads(audit_text(audit))
+    assert violations(data, audit_schema()) == []
+    assert violations(audit_data(replace(audit, budget=None)), audit_schema()) == []
+    assert violations({**data, "more": 1}, audit_schema()) == [".more is not described"]
+    del data["rows"][0]["score"]
+    data["rows"][1]["level"] = "all"
+    assert violations(data, audit_schema()) == [".rows[].score is missing", ".rows[].level"]
+
+
+def test_secrets_are_replaced(tmp_path: Path) -> None:
+    """No text in the audit holds a secret: none of the task's words, no path, name or reason (rule A-1)."""
+    sample = PLANTED[0]
+    secret, other = sample.value, PLANTED[3].value
+    files = {
+        f"{secret}.py": "X = 1\n",
+        f"{other}.py": "Y = 1\n",
+        "a.py": f"def f():\n    return {secret}\n",
+    }
+    config = {"files": {"base_dir": str(project(tmp_path, files)), "paths": ["*.py"]}}
+    words = f"why\n{sample.content}\nfails in f"
+    task = Task(words, focus=(Place(f"{secret}.py"),), symbols=(sample.content, secret))
+    index = Index(None, limit=1)
+    request = request_for(open_project(config), task=task, budget=8_000, redact=False)
+    composition = compose_prompt(request, index=index)
+    left = audit_of(request, composition, count_prompt(composition.prompt, index=index))
+    assert secret in audit_text(left)
+    request = request_for(open_project(config), task=task, budget=8_000)
+    composition = compose_prompt(request, index=index)
+    tokens = count_prompt(composition.prompt, index=index)
+    clean = audit_of(request, composition, tokens, source_map=composition.source_map)
+    text = audit_text(clean)
+    assert (secret in text, other in text) == (False, False)
+    markdown = composition.prompt.markdown
+    assert (secret in markdown, other in markdown) == (False, False)
+    assert clean.task.text.startswith("why\n")
+    assert clean.task.text.endswith("\nfails in f")
+    assert {row.path for row in clean.rows} == {
+        "[REDACTED].py",
+        "[REDACTED:github-token].py",
+        "a.py",
+    }
+    assert clean.rows[0].pinned
+    assert clean.source_map is not None
+    assert clean.source_map.find("a.py", 2) == composition.find("a.py", 2) is not None
+    assert parse_audit(text).rows == tuple(row._replace(lines=()) for row in clean.rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"version":2}',
+        "null",
+        "[" * 100_000,
+        '{"version":1,"rows":[1]}',
+        '{"version":1,"rows":{},"seeds":3}',
+    ],
+)
+def test_a_damaged_audit_is_none(text: str, tmp_path: Path) -> None:
+    """What is no audit of ours is as if there were none: no traceback, no wrong answer (rule A-1)."""
+    prompt = write_numbered(tmp_path, "demo", "x")
+    audit_path(prompt).write_text(text, encoding="utf-8")
+    assert read_audit(prompt) is None
+    assert newest_audited(tmp_path, "demo") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("tokens", -(2**50)),
+        ("tokens", 1.5),
+        ("sections", {"odd": 1}),
+        ("budget", {"tokens": 3}),
+        ("source_map", {"sources": [], "runs": "x"}),
+        ("rows", None),
+    ],
+)
+def test_an_audit_with_odd_values_is_refused(key: str, value: object, tmp_path: Path) -> None:
+    """Values that none of ours has are a ``ValueError``, nothing else (rule A-1)."""
+    data = json.loads(audit_text(audited(project(tmp_path, FILES))))
+    with pytest.raises(ValueError, match=r"\S"):
+        parse_audit(json.dumps({**data, key: value}))
+
+
+def test_prune_deletes_audits(tmp_path: Path) -> None:
+    """With a prompt goes its audit (rule A-1)."""
+    audit = audited(project(tmp_path / "p", FILES))
+    first, second = (write_numbered(tmp_path / "out", "demo", "x") for _ in range(2))
+    write_audit(first, audit)
+    write_audit(second, audit)
+    assert prune_outputs(tmp_path / "out", "demo", keep=1) == [first]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        ".demo_002.audit.json",
+        "demo_002.md",
+    ]
+
+
+def test_a_glob_never_takes_an_audit(tmp_path: Path) -> None:
+    """What lies beside prompts is not fed back into the next one (rule A-1)."""
+    folder = project(tmp_path, FILES)
+    prompt = write_numbered(folder / "md_gen", "demo", "x")
+    write_audit(prompt, audited(folder))
+    config = {
+        "project": {"name": "demo"},
+        "files": {"base_dir": str(folder), "paths": ["**/*"]},
+        "output": {"output_dir": str(folder / "md_gen")},
+    }
+    composition = compose_prompt(request_for(open_project(config)), index=Index(None, limit=1))
+    assert [file.path for file in composition.files] == ["a.py", "b.py", "c\n.py"]
+
+
+def test_manifests_tell_what_became_of_files(tmp_path: Path) -> None:
+    """Files that are new, gone, changed or at another level are told of, those that are the same are not (rule A-2)."""
+    audit = audited(project(tmp_path, FILES))
+    a, b, _ = CHOICES
+    later = replace(
+        audit,
+        rows=(
+            a._replace(content_hash="11" * 32, level=Level.SKELETON),
+            b._replace(level=Level.OUTLINE),
+            FileChoice("new.py", "*.py", Level.NAME, Level.FULL),
+        ),
+    )
+    assert [change.sentence for change in compare_manifests(audit, later)] == [
+        "changed: a.py (full → skeleton)",
+        "level: b.py (full → outline)",
+        "new: new.py (name)",
+        "gone: gone.py (was left out)",
+    ]
+    assert compare_manifests(audit, audit) == ()

@@ -1,0 +1,204 @@
+"""The corpus of a project: the same whatever the index knows, and after an edit only what changed is made anew."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aggregate.base.values import AS_THEY_ARE, Redaction
+from aggregate.project.index import Index
+from aggregate.prompt import FileCorpus, Request, select_files
+from aggregate.prompt.corpus_reading import read_corpus
+from aggregate.prompt.file_reading import FileReader
+from aggregate.ranking import terms_in
+from tests.base.redaction.samples import PLANTED
+from tests.projects import project
+from tests.prompt.test_stream import FILES, in_index, kept_nothing, made
+
+NAMES = ("one", "Two", "f", "three", "absent", "os", "g")
+
+
+def corpus_of(request: Request, index: Index) -> tuple[FileCorpus, FileReader]:
+    """Return the corpus of a request, and what has read it."""
+    selection = select_files(request)
+    reader = FileReader(request.redaction, selection.generated)
+    corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
+    return corpus, reader
+
+
+def told(request: Request, index: Index) -> dict[str, object]:
+    """Return all that a corpus tells, once what is new was kept."""
+    corpus, reader = corpus_of(request, index)
+    numbers = range(len(corpus.files))
+    texts = [corpus.text(number) for number in numbers]
+    terms = [*sorted(terms_in(" ".join(texts))), "absent"]
+    analyses = corpus.analyses(numbers)
+    answer: dict[str, object] = {
+        "files": list(corpus.files),
+        "texts": texts,
+        "terms": {term: dict(corpus.files_with(term)) for term in terms},
+        "defining": {name: list(corpus.files_defining(name)) for name in NAMES},
+        "referring": {name: list(corpus.files_referring(name)) for name in NAMES},
+        "definitions": [list(each.definitions) for each in analyses],
+        "pieces": [list(each.pieces) for each in analyses],
+        "references": [list(each.references) for each in analyses],
+        "hashes": [corpus.content_hash(number) for number in numbers],
+        "shown": [corpus.shown[number] for number in numbers],
+        "others": [(other.file, other.source.error) for other in corpus.others],
+        "notes": reader.notes.in_order([file.path for file in corpus.files]),
+    }
+    index.flush()
+    return answer
+
+
+@pytest.mark.parametrize("redaction", [AS_THEY_ARE, Redaction()])
+def test_the_index_changes_nothing_of_a_corpus(redaction: Redaction, tmp_path: Path) -> None:
+    """Without an index, with an empty one and with all known the corpus and its notes are the same (rule I-2)."""
+    files = {**FILES, "key.py": PLANTED[0].content, "uv.lock": "version = 1\n", "d/x.min.js": "f()"}
+    files["d/long.txt"] = "retry of lines\n" * 20_000
+    # What marks a file as generated need not stand in its text, and its size is told all the same.
+    files |= {".gitattributes": "marked.py linguist-generated\n", "d/marked.py": "MARKED = 'é'\n"}
+    folder = project(tmp_path / "p", files)
+    request = replace(made(folder, "skeleton"), redaction=redaction)
+    (folder / "odd.txt").write_bytes(b"\xff\xc3 odd \xc3")
+    without = told(request, kept_nothing())
+    later = in_index(tmp_path)
+    for index in (later, later, in_index(tmp_path)):
+        assert told(request, index) == without
+    # What another run knows of a file with a secret is not taken for it where that is replaced.
+    other = replace(request, redaction=AS_THEY_ARE if redaction.replaces else Redaction())
+    told(other, later)
+    assert told(request, later) == without
+
+
+def test_a_file_has_the_terms_that_a_look_into_it_finds(tmp_path: Path) -> None:
+    """Each term of each text leads to its file, with its number there (rule T-4)."""
+    request = made(project(tmp_path / "p", FILES), "skeleton")
+    corpus, _ = corpus_of(request, in_index(tmp_path))
+    counts = [terms_in(corpus.text(number)) for number in range(len(corpus.files))]
+    for term in {term for count in counts for term in count}:
+        found = {number: match.occurrences for number, match in corpus.files_with(term).items()}
+        assert found == {
+            number: count[term] for number, count in enumerate(counts) if term in count
+        }
+    paths = [file.path for file in corpus.files]
+    assert [paths[number] for number, _ in corpus.files_defining("three")] == ["script"]
+
+
+def test_what_cannot_be_read_stands_beside_the_corpus(tmp_path: Path) -> None:
+    """A missing file is told of, and a glob's binary ones in a remark, also where both are known (rule T-6)."""
+    request = made(project(tmp_path / "p", FILES), "skeleton")
+    index = in_index(tmp_path)
+    for _ in range(2):
+        corpus, _ = corpus_of(request, index)
+        index.flush()
+        errors = {other.file.path: other.source.error for other in corpus.others}
+        assert "gone.py" in errors
+        assert "image.png" in errors["**/*"]
+        assert "image.png" not in {file.path for file in corpus.files}
+
+
+def large(folder: Path, count: int) -> Request:
+    """Return the request for many files."""
+    files = {
+        f"src/{number:03}.py": f"def name{number}():\n    return retry{number}(common)\n"
+        for number in range(count)
+    }
+    return made(project(folder, files), "skeleton")
+
+
+def test_an_edit_makes_one_analysis_and_one_group(tmp_path: Path) -> None:
+    """What did not change is neither read nor made again, and a new or lost file moves few groups (rule I-6)."""
+    request = large(tmp_path / "p", 400)
+    index = in_index(tmp_path)
+    made_of: list[tuple[int, int]] = []
+
+    def read() -> FileCorpus:
+        corpus, _ = corpus_of(request, index)
+        index.flush()
+        made_of.append((corpus.analysed, corpus.grouped))
+        return corpus
+
+    assert len(read().files_with("common")) == 400
+    read()
+    (tmp_path / "p/src/200.py").write_text("def other():\n    pass\n")
+    assert len(read().files_with("common")) == 399
+    (tmp_path / "p/src/200_new.py").write_text("def common():\n    pass\n")
+    assert len(read().files_with("common")) == 400
+    (tmp_path / "p/src/300.py").unlink()
+    assert len(read().files_with("common")) == 399
+    (tmp_path / "p/src/100.py").rename(tmp_path / "p/src/100_moved.py")
+    assert len(read().files_with("common")) == 399
+    analysed, grouped = made_of[0]
+    assert analysed >= 400
+    assert 4 <= grouped <= 20
+    assert made_of[1:] == [(0, 0), (1, 1), (1, 1), (0, 1), (0, 0)]
+
+
+def test_random_edits_leave_what_a_fresh_look_finds(tmp_path: Path) -> None:
+    """After any edits the corpus that is updated and one that is made anew are the same (rules I-2 and I-6)."""
+    chance = random.Random(3)
+    folder = tmp_path / "p"
+    request = large(folder, 150)
+    index = in_index(tmp_path)
+    told(request, index)
+    for _ in range(4):
+        for number in chance.sample(range(150), 5):
+            path = folder / f"src/{number:03}.py"
+            what = chance.choice(["edit", "swap", "remove", "binary"])
+            if what == "remove":
+                path.unlink(missing_ok=True)
+            elif what == "swap":
+                path.write_text(f"def name{number}():\n    return retry{number}(other0)\n")
+            else:
+                path.write_bytes(
+                    b"\0" if what == "binary" else b"class Two:\n    one = os\n" * number
+                )
+        assert told(request, index) == told(request, kept_nothing())
+
+
+def test_many_names_are_found_as_few_are(tmp_path: Path) -> None:
+    """However many names are looked up, each is found where it is defined (rule I-6)."""
+    corpus, _ = corpus_of(large(tmp_path / "p", 150), kept_nothing())
+    few = [corpus.files_defining(f"name{number}") for number in range(50)]
+    for number in range(150):
+        corpus.files_defining(f"name{number}")
+    assert [corpus.files_defining(f"name{number}") for number in range(50)] == few
+    assert len({tuple(places) for places in few}) == 50
+    assert not corpus.files_defining("absent")
+
+
+def number_of(corpus: FileCorpus, path: str) -> int:
+    """Return a file's number."""
+    return [file.path for file in corpus.files].index(path)
+
+
+def test_what_the_index_lost_is_made_again(tmp_path: Path) -> None:
+    """An index that forgets between opening and asking, and a file that changes then, end nothing (rule I-2)."""
+    folder = tmp_path / "p"
+    request = large(folder, 5)
+    index = in_index(tmp_path)
+    told(request, index)
+    corpus, _ = corpus_of(request, index)
+    index.close()
+    (tmp_path / "index" / "i.sqlite").rename(tmp_path / "index" / "away")
+    (folder / "src/001.py").write_text("class Changed:\n    pass\n")
+    (folder / "src/002.py").unlink()
+    changed, gone, kept = (number_of(corpus, f"src/00{number}.py") for number in (1, 2, 3))
+    analyses = corpus.analyses([changed, gone, kept])
+    names = [[each.path for each in analysis.definitions] for analysis in analyses]
+    assert names == [[("Changed",)], [], [("name3",)]]
+    assert corpus.text(changed) == "class Changed:\n    pass\n"
+    assert corpus.text(gone) == ""
+
+
+def test_text_and_analysis_go_together(tmp_path: Path) -> None:
+    """A file that changes while a prompt is composed is analysed as it is read (rule L-1)."""
+    folder = tmp_path / "p"
+    corpus, _ = corpus_of(large(folder, 3), kept_nothing())
+    number = number_of(corpus, "src/000.py")
+    assert corpus.analyses([number])[0].definitions[0].path == ("name0",)
+    (folder / "src/000.py").write_text("x = 1\n\n\ndef late():\n    pass\n")
+    assert "late" in corpus.text(number)
+    assert corpus.analyses([number])[0].definitions[0].path == ("late",)

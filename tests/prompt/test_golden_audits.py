@@ -1,0 +1,196 @@
+"""Whole audits of three small projects, which a reader can check by hand."""
+
+from pathlib import Path
+from typing import Any
+
+from aggregate.base.values import Audit, Budget, Place, Task
+from aggregate.project.index import Index
+from aggregate.prompt import audit_of, compose_prompt, count_prompt, open_project, request_for
+from tests.projects import project
+
+SHOP = {
+    "shop/cart.py": '''\
+        """A cart."""
+
+        from shop.prices import total
+
+
+        class Cart:
+            """Collects items."""
+
+            def __init__(self):
+                self.items = []
+
+            def add(self, item):
+                """Put an item in."""
+                self.items.append(item)
+
+            def total(self):
+                """Return what all items cost."""
+                return total(self.items)
+        ''',
+    "shop/prices.py": '''\
+        """Prices."""
+
+        DISCOUNT = 0.1
+
+
+        def total(items):
+            """Add up the prices of items."""
+            return sum(item.price for item in items)
+
+
+        def discounted(price):
+            """Take the discount off."""
+            return price * (1 - DISCOUNT)
+        ''',
+    "tests/test_cart.py": """\
+        from shop.cart import Cart
+
+
+        def test_an_empty_cart_costs_nothing():
+            assert Cart().total() == 0
+        """,
+    "README.md": "# Shop\n\nA cart and its prices.\n",
+}
+
+
+SERVER = {
+    "main.go": """\
+        package main
+
+        import "example.org/server/retry"
+
+        func main() {
+        \tretry.Do(3, func() error {
+        \t\treturn nil
+        \t})
+        }
+        """,
+    "retry/retry.go": """\
+        // Package retry calls again what has failed.
+        package retry
+
+        // Do calls f until it does not fail, at most times.
+        func Do(times int, f func() error) error {
+        \tvar err error
+        \tfor i := 0; i < times; i++ {
+        \t\tif err = f(); err == nil {
+        \t\t\treturn nil
+        \t\t}
+        \t}
+        \treturn err
+        }
+
+        // Wait sleeps between two calls.
+        func Wait(seconds int) {
+        \tsleep(seconds)
+        }
+        """,
+    "go.mod": "module example.org/server\n",
+}
+NOTES = {
+    "guide.md": "# Guide\n\nHow to begin.\n\n## Install\n\nRun the installer.\n\n## Use\n\nStart it.\n",
+    "data.json": '{\n  "name": "demo",\n  "sizes": [1, 2, 3],\n  "deep": {"a": {"b": 1}}\n}\n',
+    "todo.txt": "buy milk\n",
+}
+
+
+def audited(
+    folder: Path, files: dict[str, Any], *, history: tuple[str, ...] = (), **asked: Any
+) -> Audit:
+    """Return the account of a prompt."""
+    config = {
+        "project": {"name": "demo"},
+        "files": {"base_dir": str(folder), **files},
+        "discussion": {"history": [*history]},
+    }
+    request = request_for(open_project(config), **asked)
+    index = Index(None, limit=1)
+    composition = compose_prompt(request, index=index)
+    tokens = count_prompt(composition.prompt, index=index)
+    return audit_of(request, composition, tokens, source_map=composition.source_map)
+
+
+def told(audit: Audit) -> str:
+    """Return what a reader checks: scores and weights are left out, which change when weights are fitted anew."""
+    lines = [f"{audit.tokens} tokens, {audit.generated} generated"]
+    lines += [f"{tokens} in {section}" for section, tokens in audit.sections.items()]
+    for row in audit.rows:
+        pin = " pinned" if row.pinned else ""
+        following = f" next {row.next}" if row.next else ""
+        shown = f" shows {', '.join(row.definitions)}" if row.definitions else ""
+        lines.append(
+            f"{row.tokens} {row.path}: {row.level} of {row.most}{pin}, rank {row.rank}{shown}{following}"
+        )
+    lines += [f"cut {cut.section}: {cut.what}, {cut.tokens}: {cut.reason}" for cut in audit.cut]
+    lines += [f"no {missing.evidence}: {missing.reason}" for missing in audit.missing]
+    return "\n".join(lines) + "\n"
+
+
+def test_a_task_without_a_budget_lowers_nothing(tmp_path: Path) -> None:
+    """Every file is shown as its entry asks, with its place by score (rules A-1, A-2, T-3)."""
+    folder = project(tmp_path, SHOP)
+    task = Task("take the discount off the total of a cart")
+    assert told(audited(folder, {"paths": ["**/*"]}, task=task)) == (
+        "208 tokens, 3 generated\n"
+        "208 in files\n"
+        "19 README.md: full of full, rank 4\n"
+        "82 shop/cart.py: full of full, rank 2\n"
+        "67 shop/prices.py: full of full, rank 1\n"
+        "37 tests/test_cart.py: full of full, rank 3\n"
+        "no history: the files lie in no git repository\n"
+    )
+
+
+def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
+    """The two files of the task are shown in part, the others named, the first turn is left out (A-1, A-2, A-4)."""
+    folder = project(tmp_path, SHOP)
+    task = Task("take the discount off the total of a cart")
+    history = ("User: " + "hello " * 60, "AI: yes")
+    audit = audited(folder, {"paths": ["**/*"]}, history=history, task=task, budget=Budget(260))
+    assert told(audit) == (
+        "199 tokens, 63 generated\n"
+        "172 in files\n"
+        "27 in history\n"
+        "0 README.md: name of full, rank 4\n"
+        "60 shop/cart.py: focused of full, rank 2 shows Cart.__init__, Cart.total next focused\n"
+        "49 shop/prices.py: focused of full, rank 1 shows discounted\n"
+        "0 tests/test_cart.py: name of full, rank 3\n"
+        "cut history: turn 1, 70: the discussion has no more of the budget; the oldest turns go first\n"
+        "no history: the files lie in no git repository\n"
+    )
+
+
+def test_a_pin_goes_first(tmp_path: Path) -> None:
+    """The file of the place is pinned, and what else fits follows by rank (rules A-1, B-4)."""
+    folder = project(tmp_path, SERVER)
+    task = Task("Wait longer before each retry", (Place("retry/retry.go", 16, 16),))
+    audit = audited(folder, {"paths": ["**/*.go", "go.mod"]}, task=task, budget=Budget(164))
+    assert told(audit) == (
+        "138 tokens, 51 generated\n"
+        "138 in files\n"
+        "32 main.go: focused of full, rank 2 shows main\n"
+        "55 retry/retry.go: focused of full pinned, rank 1 shows Wait\n"
+        "0 go.mod: name of full, rank 3\n"
+        "no history: the files lie in no git repository\n"
+    )
+
+
+def test_a_budget_without_a_task_scores_nothing(tmp_path: Path) -> None:
+    """No rank and no score, no entry is raised, and what all fits into names the excluded too (A-1, B-3, B-12, T-3)."""
+    files = [
+        "guide.md",
+        {"path": "data.json", "view_mode": "outline"},
+        {"path": "todo.txt", "view_mode": "none"},
+    ]
+    audit = audited(project(tmp_path, NOTES), {"paths": files}, budget=Budget(500))
+    assert told(audit) == (
+        "83 tokens, 3 generated\n"
+        "83 in files\n"
+        "30 guide.md: full of full, rank None shows Guide, Guide.Install, Guide.Use\n"
+        "40 data.json: outline of outline, rank None\n"
+        "10 todo.txt: none of none, rank None\n"
+        "no text: there is no text of a task\n"
+    )
+    assert {row.score for row in audit.rows} == {None}

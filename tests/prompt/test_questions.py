@@ -1,0 +1,92 @@
+"""From requests to questions."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aggregate.base.errors import ConfigError
+from aggregate.base.values import Place, Task
+from aggregate.project.index import Index
+from aggregate.prompt import open_project, request_for
+from aggregate.prompt.questions import question_for, resolve_place
+from aggregate.ranking import ChangedLines, Question
+from tests.project.history import Repository
+
+NO_INDEX = Index(None, limit=0)
+
+
+def asked(root: Path, task: Task | None, *paths: str) -> Question:
+    """Return the question of a task in a folder with some candidates."""
+    project = open_project({"files": {"base_dir": str(root), "paths": ["**"]}})
+    request = replace(request_for(project), task=task)
+    return question_for(request, index=NO_INDEX, paths=paths)
+
+
+def test_all_parts_of_a_question(tmp_path: Path) -> None:
+    """Text, focus, symbols, changes of candidates and history come together (rules T-2 and T-6)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "1\n", "b.py": "1\n", "c.py": "1\n"})
+    repository.commit("Retry it", {"a.py": "2\n"})
+    repository.write({"b.py": "2\n", "c.py": "2\n"})
+    task = Task(
+        "retry fails", (Place("./a.py", 3, 4),), (" Cart.total", "", "Cart.total"), "HEAD~1"
+    )
+    question = asked(tmp_path, task, "a.py", "b.py")
+    assert question.task.terms == {"retry": 1, "fail": 1}
+    assert question.focus == (("a.py", 3, 4),)
+    assert question.symbols == ("Cart.total",)
+    assert question.changes == (ChangedLines("a.py", 1, 1), ChangedLines("b.py", 1, 1))
+    assert question.commits[0].terms == {"retry"}
+    assert question.commits[0].paths == ("a.py",)
+    assert len(question.commits) == 1
+    assert question.missing == ()
+
+
+@pytest.mark.parametrize("task", [None, Task(), Task(" \n"), Task("the of")])
+def test_nothing_is_asked_without_a_task(tmp_path: Path, task: Task | None) -> None:
+    """Without a task there is nothing to look up in the history, and nothing is an error (rules T-3 and T-5)."""
+    assert asked(tmp_path, task, "a.py").is_empty
+    assert asked(tmp_path, task).commits == ()
+    assert len(asked(tmp_path, task).missing) == (task is not None)
+
+
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    """A task without a repository, and seeds without a text, say what there is none of (rule T-5)."""
+    assert [missing.evidence for missing in asked(tmp_path, Task("retry")).missing] == ["history"]
+    question = asked(tmp_path, Task(symbols=("f",)))
+    assert [missing.evidence for missing in question.missing] == ["history", "text"]
+
+
+def test_a_revision_without_changes_is_said(tmp_path: Path) -> None:
+    """Where no candidate has changed since the revision, that is told (rules T-2 and T-5)."""
+    Repository(tmp_path).commit("begin", {"a.py": "1\n", "b.py": "1\n"})
+    (tmp_path / "b.py").write_text("2\n", encoding="utf-8")
+    question = asked(tmp_path, Task("retry", since="HEAD"), "a.py")
+    assert question.changes == ()
+    assert [missing.evidence for missing in question.missing] == ["history", "changes"]
+
+
+def test_a_revision_needs_a_repository(tmp_path: Path) -> None:
+    """Changes since a revision where there is no repository are refused (rule T-2)."""
+    with pytest.raises(ConfigError, match="no git repository"):
+        asked(tmp_path, Task("x", since="HEAD"))
+
+
+@pytest.mark.parametrize(
+    ("place", "resolved"),
+    [
+        ("src/a.py:3-5", ("src/a.py", 3, 5)),
+        ("./src/../src/a.py:3", ("src/a.py", 3, 3)),
+        ("src\\a.py", ("src/a.py", 0, 0)),
+        ("b.py", ("lib/b.py", 0, 0)),
+        ("a.py", ("a.py", 0, 0)),
+        ("d.py", ("d.py", 0, 0)),
+        ("odd:7", ("odd:7", 0, 0)),
+        ("", ("", 0, 0)),
+    ],
+)
+def test_the_candidate_that_a_place_names(place: str, resolved: tuple[str, int, int]) -> None:
+    """A place names a candidate by its path or by an ending that only one has, else it stays as written (rule T-2)."""
+    paths = {"src/a.py", "a.py", "lib/b.py", "x/d.py", "y/d.py", "odd:7"}
+    assert resolve_place(Place.parse(place), paths) == resolved

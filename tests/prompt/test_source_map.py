@@ -1,0 +1,378 @@
+"""Where each line of a prompt comes from."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregate.base.values import (
+    AS_THEY_ARE,
+    AggregatedResult,
+    Budget,
+    GroupStatus,
+    MergeStrategy,
+    Origin,
+    OriginKind,
+    Prompt,
+    Redaction,
+    RenderedFile,
+    Section,
+    Segment,
+    Span,
+    Stability,
+    Task,
+    ViewMode,
+)
+from aggregate.project.index import Index
+from aggregate.prompt import Composition, compose_prompt, open_project, request_for
+from aggregate.prompt.sections import changed_heading, changed_segment, results_segments
+from aggregate.prompt.sections.discussion import discussion_segments
+from aggregate.prompt.sections.files import file_block, file_segment, rendered_segment
+from aggregate.prompt.source_map import map_sources
+from tests.base.redaction.samples import PLANTED
+from tests.projects import project
+
+MODES = ("full", "skeleton", "outline", "summary", "masked", "custom", "none")
+
+
+def _notebook(*cells: str) -> str:
+    listed = [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "outputs": [],
+            "source": cell.splitlines(keepends=True),
+        }
+        for cell in cells
+    ]
+    return json.dumps(
+        {"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1
+    )
+
+
+FILES = {
+    "a.py": '"""Doc."""\nimport os\n\n\nclass C:\n    def one(self, x: int) -> int:\n        """Doc."""\n'
+    "        y = x + 1\n        return y\n\n    def two(self): return 2\n\n\ndef three():\n    return 3\n",
+    "crlf.py": "def f():\r\n    x = 1\r\n    return x\r\n\r\n\r\nY = 2\r\n",
+    "no_end.go": "package b\n\nfunc Two() int {\n\tx := 1\n\treturn x\n}",
+    "empty.py": "",
+    "fences.md": "# One\n\n```py\nx\n```\n\n### File a.py\n\n````\nnested\n````\n## Files\n",
+    "data.json": '{\n  "a": [1, 2],\n  "b": {\n    "c": 1\n  }\n}\n',
+    "table.csv": "a,b\n1,2\n3,4\n",
+    "book.ipynb": _notebook("x = 1\n\ndef f():\n    return x\n", "# %%\nprint(f())"),
+    "bad.ipynb": "{ not json at all, but text\nof two lines\n",
+    "odd.txt": "form\ffeed\u2028line\x85\r\n  \n...\n",
+    "long.c": "int f(int a)\n{\n    int b = a;\n    return b;\n}\n\nstruct S { int x; };\n",
+}
+
+
+def composed(folder: Path, mode: str, **tables: object) -> Composition:
+    """Return the prompt of all files below ``folder`` in a mode."""
+    entry = {
+        "path": "**/*",
+        "view_mode": mode,
+        "ast_mask": {"C.one": "def", "three": "sig", "gone": "def"} if mode == "masked" else {},
+        "custom_slices": [
+            {"start_line": 2, "end_line": 3, "tag": "t"},
+            {"start_line": 90, "end_line": 91},
+        ]
+        if mode == "custom"
+        else [],
+    }
+    config = {
+        "project": {"name": "demo"},
+        "files": {"base_dir": str(folder), "paths": [entry]},
+        **tables,
+    }
+    return compose_prompt(request_for(open_project(config)), index=Index(None, limit=1))
+
+
+def check(composition: Composition, texts: dict[str, str]) -> list[Origin]:
+    """Return the origins of all lines, after making sure that what claims to be verbatim is so."""
+    lines = composition.prompt.markdown.split("\n")
+    origins = [*composition.source_map.origins()]
+    assert len(origins) == len(lines) == composition.source_map.lines
+    for number, (line, origin) in enumerate(zip(lines, origins, strict=True), start=1):
+        assert composition.origin(number) == origin
+        if origin.is_verbatim:
+            assert origin.first == origin.last
+            assert texts[origin.source].split("\n")[origin.first - 1] == line
+        if origin.kind is OriginKind.FILE:
+            assert 1 <= origin.first <= origin.last <= texts[origin.source].count("\n") + 1
+    return origins
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("strategy", ["auto", "summarize"])
+def test_a_verbatim_line_is_the_files_own(mode: str, strategy: str, tmp_path: Path) -> None:
+    """In each view, of odd files too, what is called verbatim is that line of the file (rule L-1)."""
+    folder = project(tmp_path, {})
+    for name, text in FILES.items():
+        (folder / name).write_bytes(text.encode())
+    composition = composed(folder, mode, project={"name": "d"}, screenshots={})
+    request = request_for(
+        open_project(
+            {"project": {"name": "d"}, "files": {"base_dir": str(folder), "paths": ["**/*"]}}
+        ),
+        strategy=strategy,
+    )
+    if strategy == "summarize":
+        composition = compose_prompt(request, index=Index(None, limit=1))
+    origins = check(composition, FILES)
+    shown = {origin.source for origin in origins if origin.is_verbatim}
+    if strategy == "auto" and mode == "full":
+        assert shown == FILES.keys() - {"empty.py", "book.ipynb"}
+        numbers = [origin.first for origin in origins if origin.source == "crlf.py"]
+        assert [number for number in numbers if number] == [*range(1, 7)]
+    if strategy == "auto" and mode == "none":
+        assert not shown
+
+
+def test_a_tier_3_prompt_has_origins(tmp_path: Path) -> None:
+    """Focus files are verbatim as a whole, the others line by line as far as they are shown (rule L-1)."""
+    folder = project(tmp_path, {})
+    for name, text in FILES.items():
+        (folder / name).write_bytes(text.encode())
+    config = {"project": {"name": "d"}, "files": {"base_dir": str(folder), "paths": ["**/*"]}}
+    request = request_for(open_project(config), focus_files=("crlf.py", "book.ipynb"))
+    composition = compose_prompt(request, index=Index(None, limit=1))
+    origins = check(composition, FILES)
+    whole = [
+        origin.first for origin in origins if origin.is_verbatim and origin.source == "book.ipynb"
+    ]
+    assert whole == [*range(1, FILES["book.ipynb"].count("\n") + 2)]
+    assert composition.find("a.py", 8) is not None  # by what stands for the body
+
+
+@pytest.mark.parametrize("budget", [250, 330, 800, 4_000])
+@pytest.mark.parametrize("redaction", [AS_THEY_ARE, Redaction()])
+def test_a_prompt_with_a_budget_has_origins(
+    budget: int, redaction: Redaction, tmp_path: Path
+) -> None:
+    """Chosen lines are verbatim, marks tell what is left out, secrets and the remainder are told (rules L-1, B-2)."""
+    texts = {**FILES, "key.py": f"first = 1\n{PLANTED[0].content}\ndef two():\n    return 2\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text.encode())
+    config = {"project": {"name": "d"}, "files": {"base_dir": str(tmp_path), "paths": ["**/*"]}}
+    task = Task("why does two return the first key")
+    request = request_for(open_project(config), task=task, budget=Budget(budget))
+    request = replace(request, redaction=redaction)
+    composition = compose_prompt(request, index=Index(None, limit=1))
+    origins = check(composition, texts)
+    assert any(origin.is_verbatim for origin in origins)
+    replaced = [origin for origin in origins if "secret" in origin.stands_for]
+    assert bool(replaced) == ("[REDACTED" in composition.prompt.markdown)
+    if budget < 800:
+        assert origins[-1].stands_for == "remainder"
+
+
+def test_what_stands_for_lines_says_how_many(tmp_path: Path) -> None:
+    """A placeholder is generated and names the lines that are not shown, a slice's heading is a note (rule L-1)."""
+    composition = composed(project(tmp_path, {"crlf.py": FILES["crlf.py"]}), "skeleton")
+    number = composition.find("crlf.py", 3)
+    assert number == 7
+    assert composition.origin(number) == Origin(
+        OriginKind.GENERATED, "crlf.py", 2, 3, False, "not shown: 2 lines of crlf.py"
+    )
+    told = [
+        (origin.kind.value, origin.stands_for or f"{origin.source}:{origin.first}")
+        for origin in composition.source_map.origins()
+    ]
+    assert told == [
+        ("generated", "heading of the section files"),
+        ("generated", "blank line"),
+        ("generated", "heading of crlf.py"),
+        ("generated", "blank line"),
+        ("generated", "fence of crlf.py"),
+        ("file", "crlf.py:1"),
+        ("generated", "not shown: 2 lines of crlf.py"),
+        ("file", "crlf.py:4"),
+        ("file", "crlf.py:5"),
+        ("file", "crlf.py:6"),
+        ("generated", "fence of crlf.py"),
+    ]
+    assert composition.origin(0) is None
+    assert composition.origin(12) is None
+    assert composition.find("crlf.py", 7) is None
+    assert composition.find("gone.py", 1) is None
+
+
+def test_a_line_on_which_a_body_was_cut_is_not_verbatim(tmp_path: Path) -> None:
+    """A body within a line leaves a line that is not the file's, though it stands for no other (rule L-1)."""
+    source = "int f(int a) { int b = a; int c = b; return b + c; }\n"
+    composition = composed(project(tmp_path, {"a.c": source}), "skeleton")
+    line = composition.prompt.markdown.split("\n")[5]
+    assert line != source.rstrip()
+    assert composition.origin(6) == Origin(OriginKind.FILE, "a.c", 1, 1)
+
+
+def test_a_line_with_a_secret_is_not_verbatim(tmp_path: Path) -> None:
+    """A line in which a secret was replaced says so; the lines around it are verbatim (rule L-1)."""
+    text = f"first = 1\n{PLANTED[0].content}\nlast = 2\n"
+    (tmp_path / "key.py").write_text(text, encoding="utf-8")
+    config = {"project": {"name": "d"}, "files": {"base_dir": str(tmp_path), "paths": ["key.py"]}}
+    request = replace(request_for(open_project(config)), redaction=Redaction())
+    composition = compose_prompt(request, index=Index(None, limit=1))
+    origins = check(composition, {"key.py": text})
+    odd = [
+        origin for origin in origins if origin.kind is OriginKind.FILE and not origin.is_verbatim
+    ]
+    assert odd
+    assert {origin.stands_for for origin in odd} == {"a line with a secret that was replaced"}
+    assert origins[5].is_verbatim
+    assert not composition.shows("key.py", [odd[0].first])
+    assert composition.shows("key.py", [1])
+
+
+def test_what_was_shown_is_asked_of_the_file_now(tmp_path: Path) -> None:
+    """``shows`` is true while the file still has the lines that the prompt shows, and of no others (rule L-2)."""
+    folder = project(tmp_path, {"a.py": "def f():\n    x = 1\n    return x\n\n\nY = 2\n"})
+    composition = composed(folder, "skeleton")
+    assert composition.shows("a.py", range(4, 7))
+    assert not composition.shows("a.py", range(1, 3))  # the body is not shown
+    assert not composition.shows("a.py", [])
+    assert not composition.shows("gone.py", [1])
+    (folder / "a.py").write_text("def f():\n    x = 1\n    return x\n\n\nY = 3\n", encoding="utf-8")
+    assert composition.shows("a.py", [1])
+    assert not composition.shows("a.py", [6])
+
+
+def test_every_other_section_has_origins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns, beads, results and screenshots are named, their fences and headings are generated (rule L-1)."""
+    beads = [
+        {"id": "b-1", "title": "Open (one)", "status": "open", "description": "two\nlines"},
+        {"id": "b-2", "title": "Done", "status": "closed"},
+    ]
+    folder = project(tmp_path, {"a.py": "X = 1\n", ".beads_mock/beads.json": json.dumps(beads)})
+    (folder / "an image<1>.png").write_bytes(b"")
+    monkeypatch.chdir(folder)
+    composition = composed(
+        folder,
+        "full",
+        files={"base_dir": str(folder), "paths": ["a.py"]},
+        project={"name": "d", "execution_mode": "beads"},
+        screenshots={"base_dir": str(folder), "paths": ["an image<1>.png", "gone.png"]},
+        discussion={"history": ["User: hi\nthere", {"role": "AI", "content": "a\n---\nUser: b"}]},
+    )
+    result = AggregatedResult(
+        "found", MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE, value="x\n```\ny"
+    )
+    segments = (*composition.prompt.segments, *results_segments([result]))
+    lines = Prompt(segments).markdown.split("\n")
+    told = [
+        f"{origin.kind.value}|{origin.source if origin.kind is not OriginKind.GENERATED else origin.stands_for}|{line}"
+        for line, origin in zip(lines, map_sources(segments).origins(), strict=True)
+        if line
+    ]
+    start = told.index("generated|heading of the section screenshots|## Screenshots")
+    images, others = told[start:], told[:start]
+    assert others[-2:] == ["file|a.py|X = 1", "generated|fence of a.py|```"]
+    assert images == [
+        "generated|heading of the section screenshots|## Screenshots",
+        "screenshot|an image<1>.png|![an image\\<1>.png](<an image\\<1\\>.png>)",
+        "screenshot|gone.png|![gone.png](gone.png) (missing)",
+        "generated|heading of the section beads|## Beads Mode: Progress Track",
+        "generated|note of the section beads|Source: .beads_mock/beads.json. Completed: 1. Active: 1, 1 of them ready.",
+        "bead|all that are completed|Completed: Done (b-2)",
+        "bead|b-1|- ready, P2 task: Open (one) (b-1)",
+        "bead|b-1|  Description:",
+        "bead|b-1|  ```",
+        "bead|b-1|  two",
+        "bead|b-1|  lines",
+        "bead|b-1|  ```",
+        "generated|heading of the section history|## Discussion History",
+        "generated|heading of turn 1|### Discussion Excerpt 1",
+        "turn|1|User: hi",
+        "turn|1|there",
+        "generated|rule between two turns|---",
+        "generated|heading of turn 2|### Discussion Excerpt 2",
+        "turn|2|AI:",
+        "generated|fence of turn 2|```text",
+        "turn|2|a",
+        "turn|2|---",
+        "turn|2|User: b",
+        "generated|fence of turn 2|```",
+        "generated|heading of the section results|## Sub-Agent Results",
+        "generated|heading of found|### found",
+        "result|found|first of 1 result",
+        "generated|fence of found|````text",
+        "result|found|x",
+        "result|found|```",
+        "result|found|y",
+        "generated|fence of found|````",
+    ]
+
+
+def test_a_diff_stands_for_the_lines_that_a_file_has_now() -> None:
+    """Lines of a diff lead to the file as it is now, but for those that it has no longer (rule L-1)."""
+    older = file_block("a.py", "".join(f"{n}\n" for n in range(1, 9)))
+    now = file_segment("a.py", file_block("a.py", "1\n2\nnew\n4\n5\n6\n7\n8\n"))
+    changed = changed_segment(older, now)
+    assert changed is not None
+    source_map = map_sources([changed_heading(), changed])
+    lines = Prompt((changed_heading(), changed)).markdown.split("\n")
+    told = {
+        line: (origin.kind.value, origin.first)
+        for line, origin in zip(lines, source_map.origins(), strict=True)
+    }
+    assert told["+new"] == ("file", 3)
+    assert told["-3"] == ("generated", 0)
+    assert told[" 4"] == ("file", 4)
+
+
+def test_what_is_not_shown_is_the_remainder() -> None:
+    """The list of files that are not shown is generated, line by line (rules B-7, L-1)."""
+    text = "### Not shown\n\n- src: 3 files, 1,200 tokens"
+    segment = Segment(Section.FILES, text, Stability.STABLE)
+    told = [origin.stands_for for origin in map_sources([segment]).origins()]
+    assert told == ["heading of the remainder", "remainder", "remainder"]
+
+
+@st.composite
+def _rendered(draw: st.DrawFn) -> RenderedFile:
+    """Return a file with a view and spans that anybody could have made up."""
+    lines = st.lists(st.sampled_from(["a", "b", "```", "", "...", "### File x", "c\r"]), max_size=8)
+    source, content = ("\n".join(draw(lines)) for _ in range(2))
+    numbers = st.integers(min_value=0, max_value=10)
+    spans = draw(st.lists(st.builds(Span, numbers, numbers, numbers, numbers), max_size=4))
+    return RenderedFile(
+        "a\nb.py",
+        content=content,
+        source=source,
+        error=draw(st.booleans()),
+        view_mode=draw(st.sampled_from(ViewMode)),
+        spans=tuple(spans),
+    )
+
+
+@given(files=st.lists(_rendered(), max_size=4), history=st.lists(st.text("ab:-`\n #x"), max_size=3))
+@settings(max_examples=80, deadline=None, derandomize=True)
+def test_whatever_is_shown_each_line_has_one_origin(
+    files: list[RenderedFile], history: list[str]
+) -> None:
+    """Spans that others made up, and texts like our own marks, leave one origin a line, verbatim or not (rule L-1)."""
+    segments = (*map(rendered_segment, files), *discussion_segments(history))
+    lines = Prompt(segments).markdown.split("\n") if segments else []
+    origins = [*map_sources(segments).origins()]
+    assert len(origins) == len(lines)
+    sources = [file.source.split("\n") for file in files]
+    for line, origin in zip(lines, origins, strict=True):
+        if origin.is_verbatim:
+            assert any(source[origin.first - 1 : origin.first] == [line] for source in sources)
+
+
+def test_joined_runs_keep_what_is_found(tmp_path: Path) -> None:
+    """A line that is shown twice is found where it first stands verbatim, not where something stands for it (rule L-2)."""
+    outline = RenderedFile("a.py", content="1-3 f", source="x\ny\nz", spans=(Span(1, 1, 1, 3),))
+    whole = RenderedFile("a.py", content="x\ny\nz", source="x\ny\nz")
+    source_map = map_sources([rendered_segment(outline), rendered_segment(whole)])
+    assert [source_map.find("a.py", line) for line in range(5)] == [None, 10, 11, 12, None]
+
+
+def test_a_prompt_of_nothing() -> None:
+    """A map of no segments has no lines (rule L-1)."""
+    empty = map_sources([])
+    assert (empty.lines, [*empty.origins()], empty.origin(1)) == (0, [], None)

@@ -1,0 +1,189 @@
+"""A prompt as a stream: the same as the one that is kept, whatever the index knows of its files."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from aggregate.base.disk import temporary_name
+from aggregate.base.values import AS_THEY_ARE, Prompt, Redaction
+from aggregate.project.index import INDEX_FILE, INDEX_FOLDER, FileState, Index
+from aggregate.prompt import Request, compose_prompt, open_project, request_for, stream_prompt
+from tests.base.redaction.samples import PLANTED
+from tests.projects import project
+
+FILES = {
+    "a.py": 'import os\n\n\ndef one(x: int) -> int:\n    """Doc."""\n    return x + 1\n',
+    "empty.py": "",
+    "plain.py": "LIMIT = 3\n",
+    "hidden.py": "def f():\n    return 1 # \u202e\n",
+    "latin.py": "def g():\n    # ä\n    return 'f\xfcr \xe4hnliche \xd6fen und M\xfchlen, gr\xfc\xdfe aus K\xf6ln'\n",
+    "b.go": "package b\n\nfunc Two() int {\n\treturn 2\n}\n",
+    "page.html": "<html><body><h1 id='a'>Title</h1></body></html>\n",
+    "notes.md": "# One\n\ntext\n\n## Two\n",
+    "data.csv": "a,b\n1,2\n",
+    "script": "#!/usr/bin/env python3\ndef three():\n    return 3\n",
+    "head.h": "#ifndef H\nint four(void);\n#endif\n",
+    "c.py": "def five():\n    return 5\n",
+}
+MODES = ("skeleton", "outline", "summary", "full", "none", "masked", "custom")
+
+
+def _notebook(code: str) -> str:
+    """Return a notebook with one cell."""
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": [code]}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def made(folder: Path, mode: str, **tables: Mapping[str, object]) -> Request:
+    """Return the request for all files in a mode, with a binary file and one that is missing."""
+    (folder / "latin.py").write_bytes(FILES["latin.py"].encode("latin-1"))
+    (folder / "image.png").write_bytes(b"\x89PNG\0\0")
+    entry = {
+        "path": "**/*",
+        "view_mode": mode,
+        "ast_mask": {"one": "def"} if mode == "masked" else {},
+        "custom_slices": [{"start_line": 1, "end_line": 1}] if mode == "custom" else [],
+    }
+    config = {
+        "project": {"name": "demo"},
+        "files": {"base_dir": str(folder), "paths": [entry, "gone.py"]},
+        **tables,
+    }
+    return request_for(open_project(config))
+
+
+def kept_nothing() -> Index:
+    """Return an index that keeps nothing."""
+    return Index(None, limit=1)
+
+
+def in_index(tmp_path: Path) -> Index:
+    """Return an index for which all files were changed long ago."""
+    return Index(tmp_path / "index" / "i.sqlite", limit=10**8, now=lambda: 2 * 10**18)
+
+
+def streamed(request: Request, index: Index) -> tuple[Prompt, tuple[str, ...]]:
+    """Return what a stream gives, once all of it was taken."""
+    stream = stream_prompt(request, index=index)
+    prompt = Prompt(tuple(stream))
+    index.flush()
+    return prompt, stream.warnings
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("redaction", [AS_THEY_ARE, Redaction()])
+def test_the_index_changes_nothing(mode: str, redaction: Redaction, tmp_path: Path) -> None:
+    """Without an index, with an empty one, and with all known: prompt and warnings are the same, to the byte (I-2)."""
+    folder = project(tmp_path / "p", {**FILES, "key.py": PLANTED[0].content})
+    request = replace(made(folder, mode), redaction=redaction)
+    kept = compose_prompt(request, index=kept_nothing())
+    later = in_index(tmp_path)
+    for index in (kept_nothing(), later, later):
+        assert streamed(request, index) == (kept.prompt, kept.warnings)
+    assert compose_prompt(request, index=later).files == kept.files
+
+
+def test_a_folder_that_tells_of_a_generated_file_counts(tmp_path: Path) -> None:
+    """A text is a snapshot in one folder and none in another: what is known of one is not said of the other (I-2)."""
+    names = ["__snapshots__/x.snap", "data/x.snap", "data/__snapshots__/x.snap"]
+    folder = project(tmp_path / "p", dict.fromkeys(names, "exports[`x`] = 1\n"))
+    request = made(folder, "summary")
+    kept = compose_prompt(request, index=kept_nothing())
+    assert [file.path for file in kept.files if file.path in names] == ["data/x.snap"]
+    later = in_index(tmp_path)
+    for index in (later, later):
+        assert streamed(request, index) == (kept.prompt, kept.warnings)
+
+
+def test_an_index_in_the_project_is_no_file_of_it(tmp_path: Path) -> None:
+    """The user may keep the index there: the first prompt and later ones are the same, also beside leftovers (I-2)."""
+    folder = project(tmp_path / "p", {"a.py": FILES["a.py"]})
+    request = made(folder, "skeleton")
+    kept = compose_prompt(request, index=kept_nothing())
+    path = folder / "cache" / INDEX_FOLDER / INDEX_FILE
+    index = Index(path, limit=10**8, now=lambda: 2 * 10**18)
+    for _ in range(2):
+        assert streamed(request, index) == (kept.prompt, kept.warnings)
+        assert path.is_file()
+    path.parent.rename(temporary_name(path.parents[1], INDEX_FOLDER))
+    assert streamed(request, kept_nothing()) == (kept.prompt, kept.warnings)
+
+
+def test_what_is_known_is_not_read(tmp_path: Path) -> None:
+    """A view of an unchanged file comes from the index alone: the file may even be unreadable by then (I-4)."""
+    folder = project(tmp_path / "p", {"a.py": FILES["a.py"]})
+    entry = {"path": "a.py", "view_mode": "skeleton"}
+    config = {"project": {"name": "demo"}, "files": {"base_dir": str(folder), "paths": [entry]}}
+    request = request_for(open_project(config))
+    index = in_index(tmp_path)
+    first, _ = streamed(request, index)
+    info = (folder / "a.py").stat()
+    reader = _OnlyKnown(tmp_path / "index" / "i.sqlite", limit=10**8, now=lambda: 2 * 10**18)
+    assert streamed(request, reader)[0] == first
+    assert reader.remembered == []
+    (folder / "a.py").write_text(FILES["a.py"].replace("one", "two"), encoding="utf-8")
+    os.utime(folder / "a.py", ns=(info.st_atime_ns, info.st_mtime_ns))
+    changed, _ = streamed(request, reader)
+    assert "def two" in changed.markdown  # same size and time, but the system's own time tells
+    assert len(reader.remembered) == 1
+
+
+class _OnlyKnown(Index):
+    """Tells of which files the content was hashed."""
+
+    remembered: ClassVar[list[FileState]] = []
+
+    def remember(self, state: FileState, content_hash: bytes) -> None:
+        """Note that a file was read."""
+        self.remembered.append(state)
+        super().remember(state, content_hash)
+
+
+def test_no_index_holds_a_whole_text(tmp_path: Path) -> None:
+    """A view that equals its file's text is not stored, and still is not rendered again (I-5)."""
+    text = "UNCOMMON_LIMIT = 31415926\n"
+    folder = project(tmp_path / "p", {"plain.py": text, "a.py": FILES["a.py"]})
+    request = made(folder, "skeleton")
+    index = in_index(tmp_path)
+    prompt, _ = streamed(request, index)
+    assert text in prompt.markdown
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "index").iterdir())
+    assert b"UNCOMMON_LIMIT" not in stored
+    assert b"def one" in stored
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "mode"),
+    [
+        ("a.py", "UNCOMMON_LIMIT = 31415926\n", "custom"),
+        ("a.py", "UNCOMMON_LIMIT = 31415926\r\nB = 2", "custom"),
+        ("a.py", "\n\nclass Uncommon:\n    UNCOMMON_LIMIT = 31415926\n", "masked"),
+        ("a.ipynb", _notebook("UNCOMMON_LIMIT = 31415926"), "full"),
+    ],
+)
+def test_no_index_holds_a_whole_text_in_other_words(
+    name: str, text: str, mode: str, tmp_path: Path
+) -> None:
+    """Nor a view that shows all of it: slices and masks that leave out nothing, a notebook's cells (I-5)."""
+    folder = project(tmp_path / "p", {name: text})
+    entry = {
+        "path": name,
+        "view_mode": mode,
+        "ast_mask": {"Uncommon": "def"} if mode == "masked" else {},
+        "custom_slices": [{"start_line": 1, "end_line": 9}] if mode == "custom" else [],
+    }
+    request = request_for(
+        open_project({"files": {"base_dir": str(folder), "paths": [entry, "gone.py"]}})
+    )
+    index = in_index(tmp_path)
+    kept = compose_prompt(request, index=kept_nothing())
+    assert "UNCOMMON_LIMIT = 31415926" in kept.prompt.markdown
+    for _ in range(2):
+        assert streamed(request, index) == (kept.prompt, kept.warnings)
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "index").iterdir())
+    assert b"UNCOMMON_LIMIT" not in stored

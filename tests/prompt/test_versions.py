@@ -1,0 +1,122 @@
+"""What is kept belongs to a version of all that computes it: nothing that takes part is left out of it."""
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import aggregate
+from aggregate.prompt.analysis_index import ANALYSIS_CODE, ANALYSIS_LIBRARIES, analysis_version
+from aggregate.prompt.commit_history import HISTORY_CODE, HISTORY_LIBRARIES, history_version
+from aggregate.prompt.segment_counter import TOKEN_CODE, TOKEN_LIBRARIES, token_version
+from aggregate.prompt.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
+
+PACKAGE = Path(aggregate.__file__).parent
+VIEW_MAKERS = (
+    "code.views.rendering",
+    "project.files.file_content",
+    "base.redaction.redact",
+    "base.text.generated",
+    "base.text.invisible",
+)
+HISTORY_MAKERS = (
+    "ranking.definition_lines",
+    "ranking.message_text",
+    "ranking.terms",
+    "base.redaction.redact",
+    "project.git.git_log",
+)
+ANALYSIS_MAKERS = (
+    "ranking.analyse",
+    "ranking.analysis",
+    "ranking.term_groups",
+    "base.redaction.redact",
+    "project.files.file_content",
+    "base.text.generated",
+    "base.text.invisible",
+)
+TOKEN_MAKERS = ("base.tokens.batch", "base.tokens.counter", "base.tokens.vocabulary")
+
+
+def imports(module: str) -> Iterator[str]:
+    """Yield the full names of all that a module of ours imports to run, also within functions."""
+    place = PACKAGE.joinpath(*module.split("."))
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+            offered = behind_door(node.module)
+            yield from (offered[name.name] for name in node.names if name.name in offered)
+
+
+@cache
+def behind_door(package: str) -> dict[str, str]:
+    """Return the modules that the names come from which the door of one of our packages offers."""
+    path = PACKAGE.joinpath(*package.split(".")[1:]) / "__init__.py"
+    if package.split(".")[0] != "aggregate" or not path.is_file():
+        return {}
+    return {
+        name.name: node.module
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package)
+        for name in node.names
+    }
+
+
+def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Return the modules of ours, and the libraries of others, that take part where ``makers`` do."""
+    ours, libraries = set(makers), set[str]()
+    waiting = [*makers]
+    while waiting:
+        for name in imports(waiting.pop()):
+            top, _, module = name.partition(".")
+            place = PACKAGE.joinpath(*module.split("."))
+            if top != "aggregate":
+                libraries.add(top)
+            elif module not in ours and place.with_suffix(".py").is_file():
+                ours.add(module)
+                waiting.append(module)
+    return ours, libraries - set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(
+    ("makers", "code", "libraries"),
+    [
+        (VIEW_MAKERS, VIEW_CODE, VIEW_LIBRARIES),
+        (ANALYSIS_MAKERS, ANALYSIS_CODE, ANALYSIS_LIBRARIES),
+        (TOKEN_MAKERS, TOKEN_CODE, TOKEN_LIBRARIES),
+        (HISTORY_MAKERS, HISTORY_CODE, HISTORY_LIBRARIES),
+    ],
+    ids=["views", "analyses", "tokens", "history"],
+)
+def test_all_that_computes_is_in_the_version(
+    makers: Sequence[str], code: Sequence[str], libraries: Sequence[str]
+) -> None:
+    """Each module that is imported where views are made, tokens counted or commits read changes what they are kept under (I-1)."""
+    modules, imported = closure(makers)
+    assert len(modules) > len(makers)
+    assert [name for name in sorted(modules) if not f"{name}.".startswith(_prefixes(code))] == []
+    assert imported <= set(libraries)
+
+
+def _prefixes(code: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{name}." for name in code)
+
+
+def test_versions_are_known_where_all_is_installed() -> None:
+    """Views, counts and commits are kept: no name of what computes them is mistyped."""
+    assert view_version()
+    assert analysis_version()
+    assert token_version()
+    assert history_version()

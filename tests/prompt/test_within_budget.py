@@ -1,0 +1,434 @@
+"""Prompts within a budget, from files on the disk to the text: never over, monotone, accounted for."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregate.base.errors import BudgetError
+from aggregate.base.tokens import count
+from aggregate.base.values import (
+    AggregatedResult,
+    Budget,
+    FileChoice,
+    FileOrder,
+    GroupStatus,
+    Level,
+    MergeStrategy,
+    Place,
+    Task,
+)
+from aggregate.project.index import Index
+from aggregate.prompt import (
+    BudgetFitting,
+    Composition,
+    Request,
+    compose_prompt,
+    open_project,
+    rank_files,
+    request_for,
+)
+
+FUNCTION = '''def {name}({argument}):
+    """Return what {name} makes of {argument}."""
+    result = {argument} + {number}
+    for step in range({number}):
+        result = result * step - {number}
+    return result
+
+
+'''
+LEVELS = [Level.LEFT_OUT, Level.NAME, Level.OUTLINE, Level.SKELETON, Level.FOCUSED, Level.FULL]
+
+
+def module(*names: str, number: int = 3) -> str:
+    """Return a Python module with a function for each name."""
+    return "import os\n\n\n" + "".join(
+        FUNCTION.format(name=name, argument="value", number=number) for name in names
+    )
+
+
+def project(
+    folder: Path, files: Mapping[str, str | bytes], /, **tables: Mapping[str, object]
+) -> Request:
+    """Write files below ``folder`` and return the request for all of them, or as ``tables`` say."""
+    for path, text in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    named = {"base_dir": str(folder), "paths": ["**/*"], **tables.pop("files", {})}
+    return request_for(open_project({"files": named, **tables}))
+
+
+def composed(request: Request, tokens: int, task: Task | None = None) -> Composition:
+    """Compose within ``tokens``, without an index."""
+    asked = replace(request, task=task, budget=Budget(tokens))
+    return compose_prompt(asked, index=Index(None, limit=1))
+
+
+FILES = {
+    "net/retry.py": module("retry_loop", "backoff", "give_up"),
+    "net/session.py": module("open_session", "close_session", number=7),
+    "app/main.py": module(*(f"command_{number}" for number in range(40))),
+    "docs/guide.md": "# Guide\n\nWelcome.\n\n## Retries\n\nHow often to try.\n\n## Sessions\n\nOpen one.\n",
+    "data.json": '{"a": 1, "b": [1, 2, 3]}\n',
+    "notes.xyz": "".join(f"line {number} of notes\n" for number in range(80)),
+}
+
+
+def test_the_definition_that_the_task_names_is_shown_in_full(tmp_path: Path) -> None:
+    """What the task is about enters first, the rest by structure and by name (rules B-2, B-7)."""
+    request = project(tmp_path, FILES)
+    composition = composed(request, 700, Task("fix `backoff` in the retry loop"))
+    by_path = {choice.path: choice for choice in composition.choices}
+    assert "backoff" in by_path["net/retry.py"].definitions
+    assert by_path["net/retry.py"].rank == 1
+    assert FUNCTION.format(name="backoff", argument="value", number=3).strip() in (
+        composition.prompt.markdown
+    )
+    assert "### Not shown" in composition.prompt.markdown
+    assert count(composition.prompt.markdown) <= 700
+
+
+@pytest.mark.parametrize("tokens", [1, 20, 64, 100, 150, 300, 500, 1000, 2000, 5000, 100_000])
+def test_no_budget_is_exceeded_and_what_fits_is_used(tmp_path: Path, tokens: int) -> None:
+    """An independent recount is never over, and a budget that all fits into shows all (rules B-1, B-6)."""
+    request = project(tmp_path, FILES)
+    composition = composed(request, tokens, Task("close the session"))
+    assert count(composition.prompt.markdown) <= tokens
+    assert {len(choice) for choice in composition.choices} == {len(FileChoice._fields)}
+    if tokens == 100_000:
+        assert {choice.level for choice in composition.choices} == {Level.FULL}
+        assert "### Not shown" not in composition.prompt.markdown
+    if tokens in (1000, 2000):
+        assert count(composition.prompt.markdown) >= 0.95 * tokens
+
+
+@pytest.mark.parametrize("blank", ["\n" * 20_000, f"{chr(9) * 3000}\n" * 40, "\x0c\n" * 20_000])
+def test_blank_lines_between_definitions_do_not_empty_the_prompt(
+    tmp_path: Path, blank: str
+) -> None:
+    """Thousands of them are a gap like any other, and no budget is too small for what stands around (rule B-6)."""
+    gap = f"def retry():\n    return 1\n{blank}"
+    request = project(tmp_path, {"net.py": f"{gap * 3}def last():\n    return 2\n", **FILES})
+    shown: set[int] = set()
+    for tokens in (400, 800, 1600, 3200):
+        composition = composed(request, tokens)
+        assert 0.7 * tokens <= count(composition.prompt.markdown) <= tokens
+        verbatim = composition.source_map.verbatim_lines("net.py")
+        assert shown <= verbatim
+        shown = set(verbatim)
+
+
+@given(
+    names=st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=8),
+    texts=st.lists(
+        st.sampled_from(
+            [
+                module("one", "two"),
+                "# Title\n\ntext\n\n## Part\n\nmore\n",
+                "",
+                "\n\n\n",
+                "def a():\n    return 1\n" + "\n" * 900 + "def b():\n    return 2\n" + " \n" * 90,
+                "x" * 3000 + "\n",
+                "a\r\nb\r\n",
+                "no end",
+                "```\nfence\n```\n### File `x`\n",
+                "class A:\n    def f(self):\n        return 1\n" * 20,
+                "func F() {\n\tx := 1\n\treturn x\n}\n" * 9,
+            ]
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    task=st.sampled_from(["", "one", "fix the fence in Title", "漢字", "A.f returns 1"]),
+    budgets=st.lists(st.integers(1, 3_000), min_size=2, max_size=4, unique=True),
+)
+@settings(max_examples=25, deadline=None)
+def test_more_tokens_never_show_less_and_all_is_accounted_for(
+    names: list[str], texts: list[str], task: str, budgets: list[int]
+) -> None:
+    """Levels and definitions grow with the budget, no count is over, and rows add up (rules B-1, B-6, A-2)."""
+    suffixes = [".py", ".md", ".go", ".txt", ".unknown"]
+    files = {
+        f"{name}{place}{suffixes[(place + len(text)) % 5]}": text
+        for place, (name, text) in enumerate(zip(names, texts, strict=False))
+    }
+    with TemporaryDirectory() as folder:
+        request = project(Path(folder), files)
+        before: dict[str, tuple[int, frozenset[str]]] = {}
+        for tokens in sorted(budgets):
+            composition = composed(request, tokens, Task(task))
+            assert count(composition.prompt.markdown) <= tokens
+            assert sum(choice.tokens for choice in composition.choices) <= tokens
+            _check_origins(composition)
+            for choice in composition.choices:
+                level, definitions = before.get(choice.path, (0, frozenset()))
+                assert LEVELS.index(choice.level) >= level
+                assert definitions <= set(choice.definitions)
+                before[choice.path] = LEVELS.index(choice.level), frozenset(choice.definitions)
+
+
+def _check_origins(composition: Composition) -> None:
+    """Make sure that lines that are told to be as in a file are (rule L-1)."""
+    shown = composition.prompt.markdown.split("\n")
+    for file in composition.files:
+        lines = file.source.split("\n")
+        for line in range(1, len(lines) + 1):
+            place = composition.find(file.path, line)
+            if place is None:
+                continue
+            origin = composition.origin(place)
+            assert origin is not None
+            if origin.is_verbatim:
+                assert shown[place - 1] == lines[line - 1]
+
+
+MIXED: dict[str, str | bytes] = {
+    "lib/__init__.py": "",
+    "lib/core.py": module("one", "two"),
+    "lib/parts.py": module("three"),
+    "logo.png": b"\x89PNG\0\0",
+    "package-lock.json": '{"lockfileVersion": 3}\n',
+    "blank.py": "\n\n\n",
+}
+BY_ENTRIES: list[object] = [
+    {"path": "app/*.py", "view_mode": "skeleton"},
+    {"path": "data.json", "view_mode": "none"},
+    {
+        "path": "notes.xyz",
+        "view_mode": "custom",
+        "custom_slices": [{"start_line": 3, "end_line": 9}],
+    },
+    {"path": "net/*", "view_mode": "outline"},
+    "gone.py",
+    "docs/*",
+]
+
+
+@pytest.mark.parametrize("task", [None, Task("close the session")])
+@pytest.mark.parametrize(
+    ("texts", "tables"),
+    [
+        (FILES, {}),
+        ({**FILES, **MIXED}, {"files": {"paths": ["**"]}}),
+        ({**FILES, **MIXED}, {"files": {"paths": ["**"]}, "project": {"summary_only": True}}),
+        (FILES, {"files": {"paths": BY_ENTRIES}}),
+        (FILES, {"discussion": {"history": [f"User: {n} {'word ' * 40}" for n in range(9)]}}),
+        ({f"d{n % 7}/f{n}.py": module(f"f{n}") if n % 5 else "" for n in range(40)}, {}),
+    ],
+    ids=["code", "empty", "summaries", "views", "discussion", "many"],
+)
+def test_a_budget_of_the_whole_prompt_shows_it(
+    texts: dict[str, str | bytes],
+    tables: dict[str, dict[str, object]],
+    task: Task | None,
+    tmp_path: Path,
+) -> None:
+    """From the tokens of the prompt without a budget on it is that prompt; below, it is nearly full (rules B-6, B-12)."""
+    request = project(tmp_path, texts, **tables)
+    plain = compose_prompt(request, index=Index(None, limit=1)).prompt.markdown
+    whole = count(plain)
+    before: dict[str, int] = {}
+    for tokens in (whole // 2, *range(whole - 5, whole + 6)):
+        composition = composed(request, tokens, task)
+        markdown = composition.prompt.markdown
+        assert count(markdown) <= tokens
+        assert (markdown == plain) == (tokens >= whole)
+        named = {choice.path for choice in composition.choices if choice.level is Level.NAME}
+        assert named == set(re.findall(r"^- ([^ ]+\w): about ", markdown, re.MULTILINE))
+        shown = {choice.path: -[*Level].index(choice.level) for choice in composition.choices}
+        assert all(shown[path] >= level for path, level in before.items())
+        before = shown
+
+
+def test_pins_that_do_not_fit_are_a_mistake_with_the_exact_remedy(tmp_path: Path) -> None:
+    """With the budget that the message names the same run succeeds, with one token less it does not (rule B-4)."""
+    request = project(tmp_path, FILES)
+    task = Task("x", focus=(Place("app/main.py"), Place("data.json")))
+    with pytest.raises(BudgetError, match=r"app/main\.py") as caught:
+        composed(request, 100, task)
+    smallest = caught.value.smallest
+    composition = composed(request, smallest, task)
+    assert count(composition.prompt.markdown) == smallest
+    assert [choice.path for choice in composition.choices if choice.pinned] == [
+        "app/main.py",
+        "data.json",
+    ]
+    with pytest.raises(BudgetError):
+        composed(request, smallest - 1, task)
+
+
+def test_a_pinned_place_shows_the_definitions_around_it(tmp_path: Path) -> None:
+    """Of ``PATH:LINE`` the definition is pinned, the rest of the file is ranked (rules T-2, B-4)."""
+    request = project(tmp_path, FILES)
+    composition = composed(request, 260, Task("", focus=(Place("app/main.py", 7, 7),)))
+    (choice,) = [choice for choice in composition.choices if choice.pinned]
+    assert choice.path == "app/main.py"
+    assert choice.level is Level.FOCUSED
+    assert "command_0" in choice.definitions
+
+
+def test_a_place_between_methods_does_not_pin_the_whole_class(tmp_path: Path) -> None:
+    """Of a long class its signature and the lines around the place are shown, not all methods (rule B-4)."""
+    methods = "".join(f"    def m{n}(self) -> int:\n        return {n}\n\n" for n in range(40))
+    text = f'class Long:\n    """What it is for.\n\n    More.\n    """\n\n    size = 3\n\n{methods}'
+    request = project(tmp_path, {"app/long.py": text})
+    composition = composed(request, 120, Task("", focus=(Place("app/long.py", 4, 4),)))
+    assert '    """What it is for.\n\n    More.\n    """\n' in composition.prompt.markdown
+    assert "return 39" not in composition.prompt.markdown
+
+
+def test_the_discussion_keeps_its_newest_turns_within_its_share(tmp_path: Path) -> None:
+    """Whole turns go, the oldest first; a line says how many, and the last one stays (rule B-5)."""
+    turns = [f"User: question {number} " + "word " * 60 for number in range(30)]
+    request = project(tmp_path, FILES, discussion={"history": turns})
+    composition = composed(request, 2000, Task("close the session"))
+    markdown = composition.prompt.markdown
+    assert "question 29" in markdown
+    assert "question 0 " not in markdown
+    omitted = re.search(r"- (\d+) earlier turns are left out: ([\d,]+) tokens", markdown)
+    assert omitted is not None
+    assert f"### Discussion Excerpt {int(omitted[1]) + 1}\n" in markdown
+    (cut,) = composition.cut
+    assert cut.section == "history"
+    assert cut.what == f"turns 1 to {omitted[1]}"
+    assert count(markdown) <= 2000
+
+
+@pytest.mark.parametrize("tokens", [20, 60, 150, 400, 1200, 4000])
+def test_results_that_are_left_out_are_told_in_their_section(tmp_path: Path, tokens: int) -> None:
+    """A line says how many and what they have; the rows of the audit agree, nothing is over (rules B-1, B-5, A-4)."""
+    results = tuple(
+        AggregatedResult(
+            f"$part_{number}",
+            MergeStrategy.FIRST,
+            f"finding {number} " * 40,
+            count=1,
+            status=GroupStatus.COMPLETE,
+        )
+        for number in range(12)
+    )
+    request = replace(project(tmp_path, FILES), results=results, results_dir=None)
+    composition = composed(request, tokens, Task("close the session"))
+    markdown = composition.prompt.markdown
+    assert count(markdown) <= tokens
+    shown = markdown.count("### $part_")
+    assert len(composition.cut) == len(results) - shown
+    line = re.search(
+        r"\n## Sub-Agent Results\n\n- (\d+) more results? .* out: ([\d,]+) tokens", markdown
+    )
+    if tokens >= 400:
+        assert (line is None) is (shown == len(results))
+    if line:
+        assert int(line[1]) == len(results) - shown
+        assert int(line[2].replace(",", "")) == sum(cut.tokens for cut in composition.cut)
+        origin = composition.origin(markdown[: line.end()].count("\n") + 1)
+        assert origin is not None
+        assert origin.stands_for == "note of the section results"
+
+
+def test_the_order_is_as_configured_or_by_the_edges(tmp_path: Path) -> None:
+    """Scores never move files; with ``edges`` the best stands last and the next first (rule B-8)."""
+    request = project(tmp_path, FILES)
+    task = Task("close the session and open the session")
+    configured = [file.path for file in composed(request, 3000, task).files]
+    assert configured == sorted(configured)
+    edges = compose_prompt(
+        replace(request, task=task, budget=Budget(3000, order=FileOrder.EDGES)),
+        index=Index(None, limit=1),
+    )
+    ranks = {choice.path: choice.rank for choice in edges.choices}
+    shown = [ranks[file.path] for file in edges.files]
+    assert shown[-1] == 1
+    assert shown[0] == 2
+
+
+def test_an_entry_limits_what_its_files_show(tmp_path: Path) -> None:
+    """A file's view mode is the most, ``none`` stays none, slices are shown whole (rule B-3)."""
+    project(tmp_path, FILES)
+    entries = [
+        {"path": "app/main.py", "view_mode": "skeleton"},
+        {"path": "data.json", "view_mode": "none"},
+        {
+            "path": "notes.xyz",
+            "view_mode": "custom",
+            "custom_slices": [{"start_line": 3, "end_line": 4}],
+        },
+    ]
+    config = {"files": {"base_dir": str(tmp_path), "paths": entries}}
+    request = request_for(open_project(config))
+    composition = composed(request, 50_000, Task("command_3"))
+    markdown = composition.prompt.markdown
+    levels = {choice.path: choice.level for choice in composition.choices}
+    assert levels == {
+        "app/main.py": Level.SKELETON,
+        "data.json": Level.NONE,
+        "notes.xyz": Level.CUSTOM,
+    }
+    assert "def command_3(value):" in markdown
+    assert "result = value" not in markdown
+    assert "line 2 of notes" in markdown
+    assert "line 9 of notes" not in markdown
+
+
+def test_without_a_task_structure_alone_decides(tmp_path: Path) -> None:
+    """A budget alone shows what others refer to, and no scores are told (rule T-3)."""
+    files = {
+        "a.py": "from core import central\n\n\ndef a():\n    return central()\n",
+        "b.py": "from core import central\n\n\ndef b():\n    return central()\n",
+        "core.py": module("central"),
+        "lonely.py": module("nobody_calls_me", "nor_me"),
+    }
+    composition = composed(project(tmp_path, files), 180)
+    by_path = {choice.path: choice for choice in composition.choices}
+    assert "central" in composition.prompt.markdown
+    assert all(choice.score is None and choice.rank is None for choice in by_path.values())
+    assert by_path["core.py"].tokens >= by_path["lonely.py"].tokens
+
+
+def test_what_the_files_leave_goes_to_turns_and_results_once(tmp_path: Path) -> None:
+    """What the files leave is given away once, so none of them loses lines to it (rules B-5, B-6)."""
+    request = project(
+        tmp_path,
+        {**FILES, "keys.json": json.dumps({f"key{number}": "a value" for number in range(60)})},
+        discussion={"history": [f"question {number} " + "word " * 60 for number in range(12)]},
+    )
+    values = ["finding " * number for number in (1_000, 1_400)]
+    request = replace(
+        request,
+        results=tuple(
+            AggregatedResult(
+                name, MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE, value=value
+            )
+            for name, value in zip("ab", values, strict=True)
+        ),
+    )
+    before: dict[str, int] = {}
+    for tokens in range(4_000, 8_000, 200):
+        composition = composed(request, tokens, Task("fix the retry loop"))
+        assert count(composition.prompt.markdown) <= tokens
+        shown = {choice.path: LEVELS.index(choice.level) for choice in composition.choices}
+        assert all(shown[path] >= level for path, level in before.items())
+        before = shown
+    assert set(before.values()) == {LEVELS.index(Level.FULL)}
+    assert not composition.cut
+
+
+def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> None:
+    """Whatever was fitted before, the prompt and what is told of it are those of a fresh composition (rule B-1)."""
+    task, index = Task("fix `backoff` in the retry loop"), Index(None, limit=1)
+    request = replace(project(tmp_path, FILES), task=task, budget=Budget(700))
+    fitting = BudgetFitting(request, rank_files(request, index=index), index=index)
+    for tokens in (700, 5_000, 300, 900, 300, 5_000):
+        fitted = fitting.compose(replace(request, budget=Budget(tokens)))
+        fresh = composed(request, tokens, task)
+        assert fitted.prompt == fresh.prompt
+        assert fitted.choices == fresh.choices
+        assert fitted.warnings == fresh.warnings

@@ -1,0 +1,106 @@
+"""Small prompts, plans and histories of prompts for tests."""
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from aggregate.base.values import Prompt, Section, Segment, Stability, Usage
+from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
+from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.policy import CachePolicy
+from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.clients.protocol import ModelRequest
+
+
+@dataclass(frozen=True)
+class State:
+    """A prompt with made-up token counts."""
+
+    prompt: Prompt
+    tokens: tuple[int, ...]
+
+    def plan(
+        self,
+        policy: CachePolicy,
+        *,
+        earlier: BlockLayout | None = None,
+        system: str = "",
+        message: str = "",
+    ) -> RequestPlan:
+        """Plan it."""
+        prompt = HashedPrompt.of(
+            self.prompt, self.tokens, system=system, system_tokens=10 if system else 0
+        )
+        return plan_request(
+            prompt, policy, message=message, message_tokens=7 * bool(message), earlier=earlier
+        )
+
+
+def state(files: dict[str, tuple[str, int]], said: list[tuple[str, int]]) -> State:
+    """Return a prompt of files (path to text and tokens) and excerpts (text and tokens)."""
+    parts = [(Segment(Section.FILES, "## Files", Stability.STABLE), 3)]
+    parts += [
+        (Segment(Section.FILES, f"### `{path}`\n\n{text}", Stability.STABLE, path), tokens)
+        for path, (text, tokens) in files.items()
+    ]
+    if said:
+        parts.append((Segment(Section.HISTORY, "## Discussion History", Stability.VOLATILE), 4))
+    parts += [
+        (
+            Segment(
+                Section.HISTORY,
+                f"### Discussion Excerpt {n}\n\n{text}",
+                Stability.VOLATILE,
+                f"Excerpt {n}",
+            ),
+            tokens,
+        )
+        for n, (text, tokens) in enumerate(said, start=1)
+    ]
+    return State(
+        Prompt(tuple(segment for segment, _ in parts)), tuple(tokens for _, tokens in parts)
+    )
+
+
+@st.composite
+def discussions(draw: st.DrawFn) -> list[State]:
+    """Return the prompts of some turns: files change, come and go; the discussion only grows."""
+    sizes = st.integers(0, 6000)
+    files = {
+        f"{name}.py": ("0", draw(sizes)) for name in draw(st.sets(st.sampled_from("abcdefghij")))
+    }
+    said: list[tuple[str, int]] = []
+    turns = []
+    for turn in range(draw(st.integers(1, 8))):
+        for path in draw(
+            st.sets(st.sampled_from([f"{name}.py" for name in "abcdefghij"]), max_size=2)
+        ):
+            if path in files and draw(st.booleans()):
+                del files[path]
+            else:
+                files[path] = (str(turn), draw(sizes))
+        said += [
+            (f"turn {turn}, {n}", draw(st.integers(1, 3000)))
+            for n in range(draw(st.integers(0, 30)))
+        ]
+        turns.append(state(dict(sorted(files.items())), list(said)))
+    return turns
+
+
+def run_through(turns: list[State], policy: CachePolicy) -> list[tuple[RequestPlan, Usage]]:
+    """Plan and charge all turns of a discussion, a minute apart."""
+    cache, earlier, done = SimulatedCache(), None, []
+    for number, turn in enumerate(turns):
+        plan = turn.plan(policy, earlier=earlier)
+        usage, cache = charge(plan, cache, at=60.0 * number)
+        earlier = plan.layout
+        done.append((plan, usage))
+    return done
+
+
+def request(
+    policy: CachePolicy, *, model: str = "some-model", system: str = "", message: str = ""
+) -> ModelRequest:
+    """Return a request of two files and one excerpt."""
+    small = state({"a.py": ("A", 3000), "b.py": ("B", 3000)}, [("hello", 20)])
+    return ModelRequest(small.plan(policy, system=system, message=message), model, 500)

@@ -1,0 +1,183 @@
+"""The cache plan: which blocks a request has, and where its breakpoints stand."""
+
+import pytest
+from hypothesis import given, settings
+
+from aggregate.base.values import Prompt, Section, Segment, Stability, Usage
+from aggregate.sending.cache import HashedPrompt, plan_request
+from aggregate.sending.cache.breakpoints import EACH_TURN
+from aggregate.sending.cache.policy import AS_OF, CacheLookup, CachePolicy, known_window, policy_for
+from aggregate.sending.cache.request_plan import BlockRole
+from aggregate.sending.clients import PROVIDERS, cost
+from tests.sending.cache.prompts import State, discussions, run_through, state
+
+MARKS = CachePolicy(
+    CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25
+)
+PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
+NONE = CachePolicy(CacheLookup.NONE)
+ALL = (MARKS, CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=1), PREFIX, NONE)
+
+
+def shown(turn: State, policy: CachePolicy, **more: str) -> str:
+    """Return a plan as text: a line for each block, ``|`` behind breakpoints."""
+    plan = turn.plan(policy, **more)  # type: ignore[arg-type]
+    return "\n".join(
+        f"{one.role.value} {one.tokens} {one.text!r}{' |' * one.has_breakpoint}"
+        for one in plan.blocks
+    )
+
+
+def test_a_plan_shown_whole() -> None:
+    """The system prompt, the files, the discussion, the message; the last excerpt carries a breakpoint, the message none."""
+    turn = state({"a.py": ("A", 2000), "b.py": ("B", 3000)}, [("hello", 20)])
+    assert shown(turn, MARKS, system="Be brief.", message="Why?") == "\n".join(
+        (
+            "system 10 'Be brief.'",
+            "document 2003 '## Files\\n\\n### `a.py`\\n\\nA' |",
+            "document 3000 '\\n\\n### `b.py`\\n\\nB'",
+            "document 4 '\\n\\n## Discussion History'",
+            "user 20 '\\n\\n### Discussion Excerpt 1\\n\\nhello' |",
+            "message 7 '\\n\\nWhy?'",
+        )
+    )
+
+
+@pytest.mark.parametrize("policy", [PREFIX, NONE])
+def test_without_marks_only_turns_are_cut(policy: CachePolicy) -> None:
+    """Caches that find any prefix, and none at all, need no cuts but those between who speaks."""
+    turn = state({"a.py": ("A", 2000)}, [("hello", 20), ("AI: hi", 20)])
+    text = "## Files\\n\\n### `a.py`\\n\\nA\\n\\n## Discussion History"
+    assert shown(turn, policy, message="Why?").split("\n") == [
+        f"document 2007 '{text}'",
+        "user 20 '\\n\\n### Discussion Excerpt 1\\n\\nhello'",
+        "assistant 20 '\\n\\n### Discussion Excerpt 2\\n\\nAI: hi'",
+        "message 7 '\\n\\nWhy?'",
+    ]
+
+
+def test_an_empty_prompt_sends_the_message_alone() -> None:
+    """No separator stands before a message that nothing precedes."""
+    assert shown(State(Prompt(()), ()), MARKS, message="Why?") == "message 7 'Why?'"
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
+    """Whatever the policy, the request's text is the prompt's markdown, and its tokens are the prompt's."""
+    for policy in ALL:
+        for turn, (plan, _) in zip(turns, run_through(turns, policy), strict=True):
+            assert plan.text == turn.prompt.markdown
+            assert plan.total == sum(turn.tokens) == sum(block.tokens for block in plan.blocks)
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
+    """Never more breakpoints than the provider allows, none below the minimum, none where no block ends."""
+    for policy in ALL:
+        for plan, _ in run_through(turns, policy):
+            assert len(plan.layout.breakpoints) <= policy.max_breakpoints
+            assert sum(block.has_breakpoint for block in plan.blocks) == len(
+                plan.layout.breakpoints
+            )
+            assert all(plan.tokens[mark - 1] >= policy.minimum for mark in plan.layout.breakpoints)
+            assert set(plan.layout.breakpoints) <= set(plan.layout.ends)
+            assert list(plan.layout.ends) == sorted(set(plan.layout.ends))
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_stable_blocks_do_not_move(turns: list[State]) -> None:
+    """A turn that only adds to the discussion begins with the very blocks of the turn before it."""
+    added = tuple(
+        Segment(Section.HISTORY, f"### more {n}", Stability.VOLATILE, f"more {n}") for n in range(3)
+    )
+    for turn in turns:
+        more = State(Prompt(turn.prompt.segments + added), (*turn.tokens, 9, 9, 9))
+        before, after = (plan for plan, _ in run_through([turn, more], MARKS))
+        texts = [block.text for block in before.blocks] if before.layout.breakpoints else []
+        assert [block.text for block in after.blocks][: len(texts)] == texts
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_planning_is_pure(turns: list[State]) -> None:
+    """The same turns give the same plans."""
+    assert run_through(turns, MARKS) == run_through(turns, MARKS)
+
+
+def test_roles_are_in_the_order_of_a_request() -> None:
+    """System, document, message."""
+    plan = state({"a.py": ("A", 2000)}, []).plan(MARKS, system="S", message="M")
+    assert [block.role for block in plan.blocks] == [
+        BlockRole.SYSTEM,
+        BlockRole.DOCUMENT,
+        BlockRole.MESSAGE,
+    ]
+    assert (plan.system, plan.text) == ("S", "## Files\n\n### `a.py`\n\nA\n\nM")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "caching", "minimum", "read"),
+    [
+        ("anthropic", "claude-sonnet-5", CacheLookup.BREAKPOINTS, 1024, 0.1),
+        ("anthropic", "claude-opus-4-5-20251101", CacheLookup.BREAKPOINTS, 4096, 0.1),
+        ("anthropic", "claude-opus-5-5", CacheLookup.BREAKPOINTS, 512, 0.05),
+        ("anthropic", "unheard-of", CacheLookup.BREAKPOINTS, 4096, 0.1),
+        ("openai", "gpt-5", CacheLookup.PREFIX, 1024, 0.1),
+        ("openai", "gpt-5.6-mini", CacheLookup.BREAKPOINTS, 1024, 0.1),
+        ("gemini", "gemini-3.5-flash", CacheLookup.PREFIX, 4096, 0.1),
+        ("deepseek", "deepseek-flash", CacheLookup.PREFIX, 64, 0.02),
+        ("minimax", "MiniMax-M2.7", CacheLookup.BREAKPOINTS, 512, 0.2),
+        ("compatible", "claude-sonnet-5", CacheLookup.PREFIX, 1, 1.0),
+        ("unheard-of", "x", CacheLookup.NONE, 1024, 1.0),
+    ],
+)
+def test_rules(provider: str, model: str, caching: CacheLookup, minimum: int, read: float) -> None:
+    """The longest beginning of a model's name decides; an unknown model gets its provider's strictest rule."""
+    policy = policy_for(provider, model)
+    assert (policy.lookup, policy.minimum, policy.read) == (caching, minimum, read)
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini", "deepseek", "minimax"])
+def test_rules_and_prices_agree(provider: str) -> None:
+    """What a read and a written token cost in the table of policy is what they cost in the price list."""
+    model = PROVIDERS[provider].model
+    policy = policy_for(provider, model)
+    many = 1_000_000
+    fresh, write, read = (
+        cost(usage, model, provider=provider)
+        for usage in (Usage(many), Usage(0, many), Usage(0, 0, many))
+    )
+    assert fresh is not None
+    assert write is not None
+    assert read is not None
+    assert [float(write / fresh), float(read / fresh)] == pytest.approx([policy.write, policy.read])
+
+
+def test_the_table_is_dated() -> None:
+    """What is known of windows and policy carries its date."""
+    assert AS_OF >= "2026-11-20"
+    assert known_window("minimax/MiniMax-M2.7") == 204_800
+    assert known_window("unheard-of") is None
+
+
+def test_no_breakpoint_stands_behind_what_is_replaced_each_turn() -> None:
+    """What one question adds behind the discussion is not written to a cache, and what stands before it is (B-9)."""
+    text = "word " * 3_000
+    prompt = Prompt(
+        (
+            Segment(Section.FILES, f"### File a.py\n\n{text}", Stability.STABLE, "a.py"),
+            Segment(Section.HISTORY, "### Discussion Excerpt 1\n\nUser: One?", Stability.SLOW),
+            Segment(Section.CHANGED, f"### File b.py\n\n{text}", Stability.VOLATILE, "b.py"),
+            Segment(Section.HISTORY, "### Discussion Excerpt 2\n\nUser: Two?", Stability.SLOW),
+        )
+    )
+    tokens = [3_010, 10, 3_010, 10]
+    policy = policy_for("anthropic", "claude-sonnet-5")
+    weights = (0.1, 20.0, EACH_TURN, 0.1)
+    plan = plan_request(HashedPrompt.of(prompt, tokens), policy, weights=weights)
+    assert plan.layout.breakpoints[-1] == 3
+    without = plan_request(HashedPrompt.of(prompt, tokens), policy, weights=(0.1, 20.0, 1.0, 0.1))
+    assert without.layout.breakpoints[-1] == 5

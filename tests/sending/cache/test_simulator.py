@@ -1,0 +1,198 @@
+"""The cache simulator: what is read and written, by each provider's policy."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+import pytest
+from genai_prices import Usage as Priced
+from genai_prices import calc_price, data
+from hypothesis import given, settings
+
+from aggregate.base.values import Usage
+from aggregate.sending.cache import SimulatedCache, charge
+from aggregate.sending.cache.policy import AS_OF, CacheLookup, CachePolicy, policy_for
+from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.cache.simulator import block_prefixes, expected_usage
+from tests.sending.cache.prompts import State, discussions, run_through, state
+
+MARKS = CachePolicy(
+    CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25
+)
+PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
+FILES = {"a.py": ("A", 2000), "b.py": ("B", 3000)}
+
+
+def two_turns(first: State, second: State, policy: CachePolicy, *, pause: float = 60.0) -> Usage:
+    """Return what the second of two turns is charged."""
+    before = first.plan(policy)
+    _, cache = charge(before, SimulatedCache())
+    return charge(second.plan(policy, earlier=before.layout), cache, at=pause)[0]
+
+
+@pytest.mark.parametrize(
+    ("policy", "usage"),
+    [
+        (MARKS, Usage(0, 40, 5027)),
+        (PREFIX, Usage(5067 - 4992, 0, 4992)),
+        (CachePolicy(CacheLookup.NONE), Usage(5067)),
+        (policy_for("deepseek", "deepseek-flash"), Usage(5067 - 4992, 0, 4992)),
+    ],
+)
+def test_a_second_turn_reads_the_first(policy: CachePolicy, usage: Usage) -> None:
+    """What was sent before is read, up to the provider's step; only what was added is written or fresh."""
+    first, second = state(FILES, [("hello", 20)]), state(FILES, [("hello", 20), ("hi", 40)])
+    assert two_turns(first, second, policy) == usage
+
+
+@pytest.mark.parametrize("policy", [MARKS, PREFIX])
+def test_the_first_turn_reads_nothing(policy: CachePolicy) -> None:
+    """An empty cache gives nothing."""
+    usage, _ = charge(state(FILES, []).plan(policy), SimulatedCache())
+    assert (usage.cache_read, usage.input) == (0, 5003)
+
+
+def test_an_entry_dies_of_age() -> None:
+    """Five minutes after its last use an entry is gone; a use renews it."""
+    turns = [state(FILES, [("hello", 20)] * n) for n in range(1, 4)]
+    assert two_turns(turns[0], turns[1], MARKS, pause=300).cache_read == 5027
+    assert two_turns(turns[0], turns[1], MARKS, pause=301).cache_read == 0
+    first = turns[0].plan(MARKS)
+    _, cache = charge(first, SimulatedCache())
+    second = turns[1].plan(MARKS, earlier=first.layout)
+    _, cache = charge(second, cache, at=250)
+    assert charge(turns[2].plan(MARKS, earlier=second.layout), cache, at=500)[0].cache_read == 5047
+
+
+def test_below_the_minimum_nothing_is_cached() -> None:
+    """A prompt that is too short is fresh, however often it is sent."""
+    short = state({"a.py": ("A", 900)}, [("hello", 20)])
+    assert two_turns(short, short, MARKS) == Usage(fresh=927)
+
+
+def test_a_changed_file_keeps_what_stands_before_it() -> None:
+    """A change in the last file is read up to the breakpoint before it, and the rest is written."""
+    before = state({"a.py": ("A", 2000), "b.py": ("B", 3000)}, [("hello", 20)])
+    after = state({"a.py": ("A", 2000), "b.py": ("B changed", 3000)}, [("hello", 20), ("hi", 40)])
+    assert two_turns(before, after, MARKS) == Usage(0, 3064, 2003)
+
+
+def test_many_new_excerpts_are_bridged() -> None:
+    """A turn that adds more blocks than the look-back sets a breakpoint where the last one stood."""
+    first, second = (
+        state(FILES, [("hello", 20)]),
+        state(FILES, [("hello", 20)] + [(f"{n}", 10) for n in range(60)]),
+    )
+    assert two_turns(first, second, MARKS) == Usage(0, 600, 5027)
+
+
+def by_the_book(plans: list[RequestPlan], *, pause: float) -> list[int]:
+    """Return the tokens that each request reads, by the documentation's words and without any cleverness.
+
+    Every breakpoint writes its prefix; a breakpoint finds an entry at its own place or at one of the blocks before it,
+    as many as the look-back says, itself included; the longest entry that is found is read.
+    """
+    entries: dict[str, float] = {}
+    reads = []
+    for number, plan in enumerate(plans):
+        now, found = number * pause, 0
+        places = list(block_prefixes(plan.layout))
+        for index, (end, _) in enumerate(places):
+            if end in plan.layout.breakpoints:
+                for back_end, prefix in places[
+                    max(0, index - plan.policy.look_back + 1) : index + 1
+                ]:
+                    alive = prefix in entries and now - entries[prefix] <= plan.policy.seconds
+                    if alive and plan.tokens[back_end - 1] >= plan.policy.minimum:
+                        found = max(found, plan.tokens[back_end - 1])
+        for end, prefix in places:
+            old = entries.get(prefix, -1e9) >= now - plan.policy.seconds
+            if (
+                end in plan.layout.breakpoints and (old or plan.tokens[end - 1] > found)
+            ) or plan.tokens[end - 1] == found:
+                entries[prefix] = now
+        reads.append(found)
+    return reads
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_the_look_back_is_respected(turns: list[State]) -> None:
+    """The simulator reads no more than a second, plain reading of the policy allows."""
+    for policy in (
+        MARKS,
+        CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=1, minimum=512),
+        policy_for("minimax", "x"),
+    ):
+        done = run_through(turns, policy)
+        plain = by_the_book([plan for plan, _ in done], pause=60.0)
+        assert [usage.cache_read for _, usage in done] == plain
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_every_token_is_charged_once(turns: list[State]) -> None:
+    """Fresh, written and read tokens add up to the request, and only a known prefix is read."""
+    for policy in (
+        MARKS,
+        PREFIX,
+        policy_for("gemini", "x"),
+        policy_for("deepseek", "x"),
+        policy_for("openai", "gpt-5.6"),
+    ):
+        longest = 0
+        for plan, usage in run_through(turns, policy):
+            assert usage.input == plan.total
+            assert min(usage.fresh, usage.cache_write, usage.cache_read) >= 0
+            assert usage.cache_read <= longest
+            assert usage.cache_read % policy.step == 0
+            longest = max(longest, plan.total)
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_what_is_expected_is_what_is_charged(turns: list[State]) -> None:
+    """The plan's forecast for a second request is the simulator's account of it."""
+    if len(turns) > 1:
+        (first, _), (second, usage) = run_through(turns[:2], MARKS)
+        assert expected_usage(second, first.layout, age=60.0) == usage
+
+
+MAKERS = {
+    "anthropic": ("anthropic", "claude"),
+    "openai": ("openai", "gpt|o[0-9]|codex"),
+    "google": ("gemini", "gemini-"),
+    "deepseek": ("deepseek", "deepseek"),
+    "minimax": ("minimax", "minimax"),
+}
+NO_TEXT = re.compile("image|audio|realtime|video|tts|live|oss")
+
+
+def shares() -> Iterator[tuple[str, str, float, float]]:
+    """Yield provider, model, and the price of a read and of a written token for each model with a price for reads."""
+    day = datetime.fromisoformat(f"{AS_OF}T12:00:00+00:00")  # prices have dates, and hours
+    amounts = [{}, {"cache_read_tokens": 1_000_000}, {"cache_write_tokens": 1_000_000}]
+    for listed in data.providers:
+        provider, names = MAKERS.get(listed.id, ("", "$"))
+        for model in listed.models:
+            if not re.match(names, model.id.lower()) or NO_TEXT.search(model.id):
+                continue
+            usages = (Priced(input_tokens=1_000_000, **amount) for amount in amounts)
+            prices = [
+                calc_price(one, model.id, provider_id=listed.id, genai_request_timestamp=day)
+                for one in usages
+            ]
+            full, read, write = (float(price.total_price) for price in prices)
+            if read < full:
+                yield provider, model.id, read / full, write / full
+
+
+def test_rules_and_prices_agree() -> None:
+    """What is planned for and what is charged are the same shares of a token's price, for each model that is listed."""
+    found = {}
+    for provider, model, read, write in shares():
+        policy = policy_for(provider, model)
+        found[model] = [policy.read, policy.write] == pytest.approx([read, write], abs=0.01)
+    assert [model for model, same in found.items() if not same] == []
+    assert len(found) > 60
+    assert "deepseek-chat" in found

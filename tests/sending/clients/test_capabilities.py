@@ -1,0 +1,126 @@
+"""What is asked of a provider beside the text: only what it takes, and the text alone where it refuses more."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from aggregate.base.errors import ProviderError
+from aggregate.sending.clients import Client, RequestOptions
+from aggregate.sending.clients.capabilities import ResponseFormat, capabilities_of
+from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
+from tests.fakes.transports import Hangs, TakesTextAlone
+from tests.sending.cache.prompts import state
+
+PROMPT = state({"a.py": ("A", 0)}, []).prompt
+SCHEMA = {
+    "type": "object",
+    "properties": {"answer": {"type": "boolean"}},
+    "required": ["answer"],
+    "additionalProperties": False,
+}
+TYPED = RequestOptions(temperature=0.0, schema=SCHEMA)
+
+TABLE: list[tuple[str, str, float | None, ResponseFormat]] = [
+    ("anthropic", "claude-sonnet-5", None, ResponseFormat.SCHEMA),
+    ("openai", "gpt-5.6", None, ResponseFormat.SCHEMA),
+    ("openai", "o4-mini", None, ResponseFormat.SCHEMA),
+    ("openai", "gpt-4o-mini", 0.0, ResponseFormat.SCHEMA),
+    ("gemini", "gemini-2.5-flash", 0.0, ResponseFormat.SCHEMA),
+    ("gemini", "models/gemini-3.5-flash", None, ResponseFormat.SCHEMA),
+    ("gemini-cli", "gemini-2.5-flash", None, ResponseFormat.TEXT),
+    ("deepseek", "deepseek-flash", 0.0, ResponseFormat.OBJECT),
+    ("minimax", "MiniMax-M2.7", 0.01, ResponseFormat.TEXT),
+    ("compatible", "whatever", 0.0, ResponseFormat.SCHEMA),
+    ("unheard-of", "whatever", None, ResponseFormat.TEXT),
+]
+
+
+@pytest.mark.parametrize(("provider", "model", "temperature", "form"), TABLE)
+def test_the_table(
+    provider: str, model: str, temperature: float | None, form: ResponseFormat
+) -> None:
+    """Temperature 0 as each provider takes it, and how its answers are bound to a schema (D-12)."""
+    taken = capabilities_of(provider, model)
+    assert (taken.temperature(0.0), taken.response_format) == (temperature, form)
+    assert taken.temperature(None) is None
+
+
+@pytest.mark.parametrize(("provider", "model", "temperature", "form"), TABLE)
+def test_a_request_holds_what_its_provider_takes(
+    provider: str, model: str, temperature: float | None, form: ResponseFormat
+) -> None:
+    """The adapter is given nothing that it would have to leave out."""
+    client = Client(provider, ScriptedTransport(iter(["yes"])), model)
+    client.send(PROMPT, "Why?", options=TYPED)
+    assert isinstance(client.transport, ScriptedTransport)
+    (request,) = client.transport.requests
+    schema = None if form is ResponseFormat.TEXT else SCHEMA
+    assert (request.temperature, request.schema, request.response_format) == (
+        temperature,
+        schema,
+        form,
+    )
+
+
+def test_a_turn_without_wishes_sends_text_alone() -> None:
+    """No temperature, no schema."""
+    client = scripted_client(["yes"])
+    client.send(PROMPT, "Why?")
+    assert isinstance(client.transport, ScriptedTransport)
+    assert client.transport.requests[0] == client.transport.requests[0].text_only
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_server_that_refuses_more_is_sent_the_text_alone(status: int) -> None:
+    """Once, and without a wait; a plain request that is refused stays refused."""
+    transport = TakesTextAlone(status)
+    assert Client("compatible", transport, "m").send(PROMPT, "Why?", options=TYPED).text == "yes"
+    assert [one.response_format for one in transport.requests] == [
+        ResponseFormat.SCHEMA,
+        ResponseFormat.TEXT,
+    ]
+    assert transport.requests[1].temperature is None
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_other_refusals_are_final(status: int) -> None:
+    """A wrong key is not tried again without the schema."""
+    transport = TakesTextAlone(status)
+    with pytest.raises(ProviderError, match="unknown field"):
+        Client("compatible", transport, "m").send(PROMPT, "Why?", options=TYPED)
+    assert len(transport.requests) == 1
+
+
+def test_a_turn_has_its_time() -> None:
+    """The request is ended when it is over."""
+    transport = Hangs()
+    with pytest.raises(ProviderError, match=r"^compatible did not answer within 0\.05 s$"):
+        Client("compatible", transport, "m").send(
+            PROMPT, "Why?", options=RequestOptions(seconds=0.05)
+        )
+    assert transport.stopped.is_set()
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("no space"), ValueError("bad"), TimeoutError("slow"), ProviderError("mine")]
+)
+def test_what_the_listener_raises_is_the_callers(error: Exception) -> None:
+    """It is not taken for a failure of the provider, and nothing is asked again."""
+
+    def fail(_: str) -> None:
+        raise error
+
+    client = scripted_client(["one", "two"])
+    with pytest.raises(type(error)) as caught:
+        client.send(PROMPT, "Why?", on_text=fail)
+    assert caught.value is error
+    assert isinstance(client.transport, ScriptedTransport)
+    assert len(client.transport.requests) == 1
+
+
+def test_the_same_without_blocking() -> None:
+    """``asend`` hands on the same."""
+    transport: Any = TakesTextAlone()
+    asyncio.run(Client("compatible", transport, "m").asend(PROMPT, "Why?", options=TYPED))
+    assert len(transport.requests) == 2

@@ -1,0 +1,195 @@
+"""Screenshots go as image parts, counted by each provider's rule, where the model takes images."""
+
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from aggregate.base.errors import ProviderError
+from aggregate.base.values import Image, Prompt, Section, Segment, Stability
+from aggregate.prompt.sections.discussion import discussion_segments
+from aggregate.sending.cache import HashedPrompt, plan_request
+from aggregate.sending.cache.policy import policy_for
+from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.clients import Client, anthropic_api, gemini_api, openai_api
+from aggregate.sending.clients.client import LEFT_OUT
+from aggregate.sending.clients.image_rules import accepted_images, image_rules
+from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.retry import Retry
+from aggregate.sending.clients.scripted_client import ScriptedTransport
+from tests.fakes.images import png
+
+IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")
+SCREENSHOTS = "## Screenshots\n\n![a.png](a.png)\n\n![b.png](b.png)"
+IN_BASE64 = ("YQ==", "Yg==")
+
+
+def plan(
+    provider: str, model: str, *, images: tuple[Image, ...] = IMAGES, question: str = "Why?"
+) -> RequestPlan:
+    """Plan a request of a file, two screenshots and a question."""
+    history = [{"role": "User", "content": question}] if question else []
+    segments = (
+        Segment(Section.FILES, "## Files\n\n### `a.py`", Stability.STABLE, "a.py"),
+        Segment(Section.SCREENSHOTS, SCREENSHOTS, Stability.STABLE),
+        *discussion_segments(history),
+    )
+    prompt = HashedPrompt.of(Prompt(segments), [3000, 20, 4, 5][: len(segments)])
+    with_images = prompt.with_images(dict.fromkeys(images, 400))
+    return plan_request(with_images, policy_for(provider, model))
+
+
+def test_anthropic() -> None:
+    """Images follow the section that names them."""
+    request = ModelRequest(plan("anthropic", "claude-sonnet-5"), "m", 9)
+    (message,) = anthropic_api.request_body(request)["messages"]
+    texts = [part for part in message["content"] if part["type"] == "text"]
+    assert [part["text"] for part in texts] == [
+        "## Files\n\n### `a.py`",
+        f"\n\n{SCREENSHOTS}",
+        "\n\n## Discussion History",
+        "\n\nWhy?",
+    ]
+    images = message["content"][2:4]
+    assert [image["source"] for image in images] == [
+        {"type": "base64", "media_type": "image/png", "data": data} for data in IN_BASE64
+    ]
+
+
+def test_a_breakpoint_stands_behind_the_last_image() -> None:
+    """A section that ends what is cached ends with its images."""
+    request = ModelRequest(plan("anthropic", "claude-sonnet-5", question=""), "m", 9)
+    (message,) = anthropic_api.request_body(request)["messages"]
+    assert [part.get("cache_control") for part in message["content"]][-3:] == [
+        None,
+        None,
+        {"type": "ephemeral"},
+    ]
+
+
+@pytest.mark.parametrize("model", ["gpt-5.6", "gpt-4o"])
+def test_openai(model: str) -> None:
+    """Parts, also where a model's cache needs no breakpoints."""
+    request = ModelRequest(plan("openai", model), model, 9)
+    (message,) = openai_api.request_body(request)["messages"]
+    assert [
+        part["image_url"]["url"] for part in message["content"] if part["type"] == "image_url"
+    ] == [f"data:image/png;base64,{data}" for data in IN_BASE64]
+
+
+def test_gemini() -> None:
+    """The texts before and behind the images stay one part each."""
+    request = ModelRequest(plan("gemini", "gemini-3.5-flash"), "m", 9)
+    (content,) = gemini_api.request_body(request)["contents"]
+    types.Content.model_validate(content)
+    assert content["parts"] == [
+        {"text": f"## Files\n\n### `a.py`\n\n{SCREENSHOTS}"},
+        {"inline_data": {"mime_type": "image/png", "data": b"a"}},
+        {"inline_data": {"mime_type": "image/png", "data": b"b"}},
+        {"text": "\n\n## Discussion History\n\nWhy?"},
+    ]
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "deepseek"])
+def test_images_are_counted_and_hashed(provider: str) -> None:
+    """Their tokens are part of the plan's; another image of the same name ends the prefix there."""
+    before = plan(provider, "")
+    other = Image("b.png", "image/png", b"c", 640, 480)
+    after = plan(provider, "", images=(IMAGES[0], other))
+    assert before.total == plan(provider, "", images=()).total + 800
+    assert sum(block.tokens for block in before.blocks) == before.total
+    assert before.text == after.text
+    assert [a == b for a, b in zip(before.layout.digests, after.layout.digests, strict=True)] == [
+        True, True, False, True, True,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "size", "tokens"),
+    [
+        ("anthropic", "claude-sonnet-4-5", (1000, 1000), 1296),
+        ("anthropic", "claude-sonnet-4-5", (4000, 3000), 1560),
+        ("anthropic", "claude-opus-5", (4000, 3000), 4783),
+        ("openai", "gpt-4o", (1024, 1024), 765),
+        ("openai", "gpt-4o", (2048, 4096), 1105),
+        ("openai", "gpt-5.6", (1024, 1024), 1229),
+        ("openai", "gpt-5.6", (8000, 8000), 3000),
+        ("gemini", "gemini-2.5-flash", (384, 384), 258),
+        ("gemini", "gemini-2.5-flash", (1000, 700), 516),
+        ("gemini", "gemini-3.5-flash", (4000, 3000), 1120),
+    ],
+)
+def test_tokens_by_each_rule(provider: str, model: str, size: tuple[int, int], tokens: int) -> None:
+    """The examples of the providers' pages, and sizes that are scaled down."""
+    rules = image_rules(provider, model)
+    assert rules is not None
+    assert rules.tokens(*size) == pytest.approx(tokens, rel=0.02)
+
+
+def image(width: int = 10, height: int = 10, *, padding: int = 0) -> Image:
+    """Return an image of a size."""
+    return Image("a.png", "image/png", png(width, height, padding=padding), width, height)
+
+
+@pytest.mark.parametrize(
+    ("images", "warnings"),
+    [
+        ([image(padding=4_000_000)], ["it has 5,333,", "make it smaller or save it as JPEG"]),
+        ([image(8001)], ["it has 8,001 x 10 pixels, the most is 8,000; make it smaller"]),
+        ([image(1 + n) for n in range(21)], ["a request takes 20 images; name fewer"]),
+    ],
+)
+def test_what_is_too_large_is_only_named(images: list[Image], warnings: list[str]) -> None:
+    """One sentence says what, where and what to do; the others are sent."""
+    accepted, told = accepted_images(images, "anthropic", "claude-sonnet-5")
+    assert (len(accepted), len(told)) == (len(images) - 1, 1)
+    assert told[0].startswith("screenshot a.png is only named in the prompt: ")
+    assert all(part in told[0] for part in warnings)
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini", "compatible"])
+def test_a_header_that_names_billions_of_pixels_blocks_no_request(provider: str) -> None:
+    """Such an image is only named in the prompt: its tokens would exceed every window."""
+    bomb = Image("bomb.png", "image/png", b"a", 2**32 - 1, 2**32 - 1)
+    model = {"gemini": "gemini-2.5-flash", "openai": "gpt-4o"}.get(provider, "claude-sonnet-5")
+    taken, (warning,) = accepted_images([bomb, *IMAGES], provider, model)
+    assert [*taken] == [*IMAGES]
+    assert "4,294,967,295 x 4,294,967,295 pixels" in warning
+
+
+@pytest.mark.parametrize("provider", ["deepseek", "minimax", "gemini-cli"])
+def test_models_without_eyes(provider: str) -> None:
+    """Models that take text alone get the links, and the user is told."""
+    assert accepted_images(IMAGES, provider, "m") == (
+        {},
+        (f"{provider} m takes no images: 2 screenshots are only named in the prompt",),
+    )
+    assert accepted_images((), provider, "m") == ({}, ())
+
+
+@pytest.mark.parametrize("status", [400, 422, 500])
+def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
+    """It is asked once more with the links alone, and the reply says so."""
+
+    def answer(request: ModelRequest) -> str:
+        if request.plan.has_images:
+            raise ProviderError("no images", status=status)
+        return "I read."
+
+    transport = ScriptedTransport(answer)
+    client = Client("compatible", transport, "local", Retry(attempts=1))
+    planned = plan("compatible", "local")
+    reply = client.exchange(planned)
+    assert (reply.text, reply.raw[LEFT_OUT]) == ("I read.", ("images",))
+    assert transport.requests[-1].plan.text == planned.text
+
+
+def test_another_failure_is_no_reason() -> None:
+    """A key that is wrong stays wrong without images."""
+
+    def answer(_: ModelRequest) -> Any:
+        raise ProviderError("no key", status=401)
+
+    client = Client("compatible", ScriptedTransport(answer), "local", Retry(attempts=1))
+    with pytest.raises(ProviderError, match="no key"):
+        client.exchange(plan("compatible", "local"))

@@ -1,0 +1,371 @@
+"""The requests that adapters build, and what they read out of recorded answers."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from aggregate.base.values import FinishReason, Reply, Usage
+from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
+from aggregate.sending.clients import anthropic_api, gemini_api, gemini_cli, openai_api
+from aggregate.sending.clients.capabilities import ResponseFormat
+from aggregate.sending.clients.protocol import ModelRequest
+from tests.sending.cache.prompts import request, state
+
+MARKS = policy_for("anthropic", "claude-sonnet-5")
+PREFIX = policy_for("deepseek", "deepseek-flash")
+FIRST = "## Files\n\n### `a.py`\n\nA"
+SECOND = "\n\n### `b.py`\n\nB"
+HEADING, EXCERPT = "\n\n## Discussion History", "\n\nhello"
+CACHED = {"cache_control": {"type": "ephemeral"}}
+
+
+def test_anthropic_request() -> None:
+    """A text block for each block, marked where a breakpoint stands; the system prompt apart."""
+    assert anthropic_api.request_body(request(MARKS, system="Be brief.", message="Why?")) == {
+        "model": "some-model",
+        "max_tokens": 500,
+        "system": [{"type": "text", "text": "Be brief."}],
+        "messages": [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": FIRST} | CACHED,
+                    {"type": "text", "text": SECOND},
+                    {"type": "text", "text": HEADING},
+                    {"type": "text", "text": EXCERPT} | CACHED,
+                    {"type": "text", "text": "\n\nWhy?"},
+                ],
+            }
+        ],
+    }
+
+
+def test_anthropic_breakpoint_for_an_hour() -> None:
+    """A breakpoint whose entry is to live for an hour says so; the others stay as they were."""
+    planned = request(MARKS)
+    blocks = planned.plan.blocks
+    hour = replace(blocks[0], lifetime=3600)
+    plan = replace(planned.plan, blocks=(hour, *blocks[1:]))
+    body = anthropic_api.request_body(replace(planned, plan=plan))
+    controls = [part.get("cache_control") for part in body["messages"][0]["content"]]
+    assert controls == [
+        {"type": "ephemeral", "ttl": "1h"},
+        None,
+        None,
+        {"type": "ephemeral"},
+    ]
+
+
+def test_openai_request_with_marks() -> None:
+    """Content parts with breakpoints, and none that the service would add on its own."""
+    rules = policy_for("openai", "gpt-5.6")
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    body = openai_api.request_body(request(rules, system="Be brief."), provider="openai")
+    assert len(body.pop("prompt_cache_key")) == 32
+    assert body == {
+        "model": "some-model",
+        "max_completion_tokens": 500,
+        "messages": [
+            {"role": "system", "content": [{"type": "text", "text": "Be brief."}]},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": FIRST} | mark,
+                    {"type": "text", "text": SECOND},
+                    {"type": "text", "text": HEADING},
+                    {"type": "text", "text": EXCERPT} | mark,
+                ],
+            },
+        ],
+        "prompt_cache_options": {"mode": "explicit"},
+    }
+
+
+@pytest.mark.parametrize("rules", [PREFIX, CachePolicy(CacheLookup.NONE)])
+def test_openai_request_without_marks(rules: CachePolicy) -> None:
+    """Plain texts, as every compatible server takes them."""
+    assert openai_api.request_body(request(rules, system="Be brief.", message="Why?")) == {
+        "model": "some-model",
+        "max_tokens": 500,
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": FIRST + SECOND + HEADING + EXCERPT + "\n\nWhy?"},
+        ],
+    }
+
+
+def test_gemini_request() -> None:
+    """One text, the system prompt as an instruction."""
+    assert gemini_api.request_body(request(PREFIX, system="Be brief.")) == {
+        "model": "some-model",
+        "contents": [{"role": "user", "parts": [{"text": FIRST + SECOND + HEADING + EXCERPT}]}],
+        "config": {"max_output_tokens": 500, "system_instruction": "Be brief."},
+    }
+
+
+def test_gemini_cli_request() -> None:
+    """The program's arguments and its standard input; a slash at the start would be a command."""
+    asked = request(PREFIX, system="/help me", message="Why?")
+    assert gemini_cli.command_arguments(asked) == [
+        "--output-format",
+        "stream-json",
+        "--skip-trust",
+        "--model",
+        "some-model",
+    ]
+    text = FIRST + SECOND + HEADING + "\n\n### Discussion Excerpt 1\n\nhello"
+    assert gemini_cli.input_text(asked.plan) == f"Prompt:\n\n/help me\n\n{text}\n\nWhy?"
+    assert gemini_cli.input_text(request(PREFIX).plan) == text
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"answer": {"type": "boolean"}},
+    "required": ["answer"],
+    "additionalProperties": False,
+}
+
+
+def typed(rules: CachePolicy, form: ResponseFormat) -> ModelRequest:
+    """Return a request for an answer of a schema at a temperature."""
+    return replace(
+        request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, response_format=form
+    )
+
+
+def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
+    """Return what a body holds beside the same request without wishes."""
+    assert body.items() >= {key: value for key, value in plain.items() if key != "messages"}.items()
+    return {key: value for key, value in body.items() if value != plain.get(key)}
+
+
+def test_anthropic_typed_request() -> None:
+    """Its SDK has a word for the schema and none for the temperature, which MiniMax takes."""
+    asked = typed(MARKS, ResponseFormat.SCHEMA)
+    assert added(
+        anthropic_api.request_body(asked), anthropic_api.request_body(asked.text_only)
+    ) == {
+        "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
+        "extra_body": {"temperature": 0.2},
+    }
+
+
+@pytest.mark.parametrize("rules", [PREFIX, policy_for("openai", "gpt-5.6")])
+def test_openai_typed_request(rules: CachePolicy) -> None:
+    """A strict schema beside the text, which stays as it is."""
+    asked = typed(rules, ResponseFormat.SCHEMA)
+    assert added(openai_api.request_body(asked), openai_api.request_body(asked.text_only)) == {
+        "temperature": 0.2,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True},
+        },
+    }
+
+
+def test_openai_request_for_an_object() -> None:
+    """Where an object is all that is promised, the schema stands behind the text, with the word that DeepSeek wants."""
+    body = openai_api.request_body(typed(PREFIX, ResponseFormat.OBJECT))
+    assert body["response_format"] == {"type": "json_object"}
+    assert body["messages"][-1]["content"].endswith(
+        "\n\nWhy?\n\nAnswer with one JSON object of this schema:\n"
+        '{"type": "object", "properties": {"answer": {"type": "boolean"}}, "required": ["answer"], '
+        '"additionalProperties": false}'
+    )
+    marked = openai_api.request_body(typed(policy_for("openai", "gpt-5.6"), ResponseFormat.OBJECT))[
+        "messages"
+    ][-1]["content"]
+    assert [part["text"][:8] for part in marked[-2:]] == ["\n\nWhy?", "\n\nAnswer"]
+
+
+def test_gemini_typed_request() -> None:
+    """Both have names of their own, which the installed SDK knows."""
+    asked = typed(PREFIX, ResponseFormat.SCHEMA)
+    config = gemini_api.request_body(asked)["config"]
+    assert added(config, gemini_api.request_body(asked.text_only)["config"]) == {
+        "temperature": 0.2,
+        "response_mime_type": "application/json",
+        "response_json_schema": SCHEMA,
+    }
+    assert types.GenerateContentConfig(**config).response_json_schema == SCHEMA
+
+
+def test_gemini_cli_takes_no_wishes() -> None:
+    """Its arguments are the same."""
+    asked = typed(PREFIX, ResponseFormat.SCHEMA)
+    assert gemini_cli.command_arguments(asked) == gemini_cli.command_arguments(asked.text_only)
+
+
+def test_an_answer_that_broke_off_is_no_answer() -> None:
+    """A stream whose connection ended early has a beginning of a text and no reason for its end."""
+    reads: tuple[Callable[[], object], ...] = (
+        lambda: anthropic_api.parse_reply(
+            {"content": [{"type": "text", "text": "Ye"}], "usage": {}, "stop_reason": None}
+        ),
+        lambda: openai_api.parse_reply(
+            {"choices": [{"finish_reason": None, "message": {"content": "Ye"}}]}
+        ),
+        lambda: gemini_api.parse_reply(
+            [{"candidates": [{"content": {"parts": [{"text": "Ye"}]}}]}]
+        ),
+    )
+    for read in reads:
+        with pytest.raises(ValueError, match="it broke off before its end"):
+            read()
+
+
+def test_anthropic_answer() -> None:
+    """Thinking is left out; ``input_tokens`` excludes what the cache read and wrote."""
+    message = {
+        "id": "msg_01",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-5",
+        "content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Yes."}],
+        "stop_reason": "end_turn",
+        "usage": {
+            "input_tokens": 21,
+            "cache_creation_input_tokens": 188,
+            "cache_read_input_tokens": 18_000,
+            "cache_creation": {"ephemeral_5m_input_tokens": 188, "ephemeral_1h_input_tokens": 0},
+            "output_tokens": 393,
+        },
+    }
+    raw = {"usage": message["usage"], "stop_reason": "end_turn"}
+    expected = Reply("Yes.", Usage(21, 188, 18_000, 393), FinishReason.END, "claude-sonnet-5", raw)
+    assert anthropic_api.parse_reply(message) == expected
+
+
+OPENAI_USAGES: list[tuple[dict[str, Any], Usage]] = [
+    ({"prompt_tokens": 2006, "completion_tokens": 300, "prompt_tokens_details": {"cached_tokens": 1920}}, Usage(86, 0, 1920, 300)),
+    (
+        {"prompt_tokens": 5000, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 3000, "cache_write_tokens": 1500}},
+        Usage(500, 1500, 3000, 9),
+    ),
+    (
+        {"prompt_tokens": 700, "completion_tokens": 5, "prompt_cache_hit_tokens": 640, "prompt_cache_miss_tokens": 60},
+        Usage(60, 0, 640, 5),
+    ),
+    ({"prompt_tokens": 12, "completion_tokens": 5, "prompt_tokens_details": None}, Usage(12, 0, 0, 5)),
+    ({}, Usage()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("usage", "expected"), OPENAI_USAGES)
+def test_openai_usage(usage: dict[str, Any], expected: Usage) -> None:
+    """``prompt_tokens`` includes what was read and written; DeepSeek has names of its own."""
+    assert openai_api.parse_usage(usage) == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop"),
+    [
+        ("stop", FinishReason.END),
+        ("length", FinishReason.LENGTH),
+        ("content_filter", FinishReason.REFUSED),
+        ("tool_calls", FinishReason.OTHER),
+    ],
+)
+def test_openai_answer(reason: str, stop: FinishReason) -> None:
+    """Text, model and the reason for the end."""
+    answer = {
+        "model": "deepseek-flash",
+        "choices": [{"finish_reason": reason, "message": {"content": "Yes."}}],
+    }
+    raw = {"usage": {}, "finish_reason": reason}
+    assert openai_api.parse_reply(answer) == Reply("Yes.", Usage(), stop, "deepseek-flash", raw)
+
+
+def test_gemini_answer() -> None:
+    """Streamed parts make one text; thoughts are charged as output but not shown."""
+    usage = {
+        "prompt_token_count": 9000,
+        "cached_content_token_count": 8192,
+        "candidates_token_count": 20,
+        "thoughts_token_count": 100,
+        "total_token_count": 9120,
+    }
+    thought = {"text": "Hm.", "thought": True}
+    parts: list[dict[str, Any]] = [
+        {
+            "model_version": "gemini-3.5-flash",
+            "candidates": [{"content": {"parts": [thought, {"text": "Ye"}]}}],
+        },
+        {
+            "candidates": [{"content": {"parts": [{"text": "s."}]}, "finish_reason": "STOP"}],
+            "usage_metadata": usage,
+        },
+    ]
+    raw = {"usage": usage, "finish_reason": "STOP"}
+    assert gemini_api.parse_reply(parts) == Reply(
+        "Yes.", Usage(808, 0, 8192, 120), FinishReason.END, "gemini-3.5-flash", raw
+    )
+
+
+def test_gemini_blocks_a_prompt() -> None:
+    """A prompt that is refused has no candidates."""
+    reply = gemini_api.parse_reply(
+        [{"prompt_feedback": {"block_reason": "PROHIBITED_CONTENT"}, "candidates": None}]
+    )
+    assert (reply.text, reply.stop) == ("", FinishReason.REFUSED)
+
+
+def test_gemini_cli_answer() -> None:
+    """Events of a run: the deltas make the text, the result holds the usage."""
+    events: list[dict[str, Any]] = [
+        {"type": "init", "session_id": "s", "model": "gemini-3.5-flash"},
+        {"type": "message", "role": "user", "content": "…"},
+        {"type": "message", "role": "assistant", "content": "Ye", "delta": True},
+        {"type": "error", "severity": "warning", "message": "slow"},
+        {"type": "message", "role": "assistant", "content": "s.", "delta": True},
+        {
+            "type": "result",
+            "status": "success",
+            "stats": {
+                "total_tokens": 9020,
+                "input_tokens": 9000,
+                "output_tokens": 20,
+                "cached": 8192,
+                "input": 808,
+            },
+        },
+    ]
+    reply, failure = gemini_cli.parse_reply(events)
+    assert (reply.text, reply.usage, reply.model, failure) == (
+        "Yes.",
+        Usage(808, 0, 8192, 20),
+        "gemini-3.5-flash",
+        "",
+    )
+    assert gemini_cli.parse_reply(events[:5])[1] == "it ended without a result"
+    broken = [
+        *events[:5],
+        {"type": "result", "status": "error", "error": {"message": "429 exhausted"}},
+    ]
+    assert gemini_cli.parse_reply(broken)[1] == "429 exhausted"
+
+
+def test_openai_cache_key() -> None:
+    """Requests with the same beginning have the same key, whatever follows; nobody else is sent one."""
+    rules = policy_for("openai", "gpt-5.6")
+    files = {"a.py": ("A", 3000), "b.py": ("B", 3000)}
+
+    def key(
+        files: dict[str, tuple[str, int]], said: list[tuple[str, int]], system: str = ""
+    ) -> Any:
+        asked = ModelRequest(state(files, said).plan(rules, system=system), "gpt-5.6", 500)
+        return openai_api.request_body(asked, provider="openai").get("prompt_cache_key")
+
+    first = key(files, [("hello", 20)])
+    assert re.fullmatch("[0-9a-f]{32}", first)
+    assert key(files, [("hello", 20), ("AI: hi", 20), ("User: more", 20)]) == first
+    assert key(files | {"b.py": ("changed", 3000)}, []) == first
+    assert key(files | {"a.py": ("changed", 3000)}, []) != first
+    assert key(files, [], system="Be brief.") != first
+    assert key({"a.py": ("A", 30)}, []) is None
+    asked = request(rules)
+    assert "prompt_cache_key" not in openai_api.request_body(asked, provider="deepseek")

@@ -1,0 +1,237 @@
+"""Asking again: which failures, how often, how long between."""
+
+import asyncio
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from aggregate.base.errors import ClientError, ClientSetupError, PromptTooLongError, ProviderError
+from aggregate.base.values import Usage
+from aggregate.sending.clients import Client, RequestOptions, cost, open_client
+from aggregate.sending.clients.retry import Retry, seconds_of
+from aggregate.sending.clients.scripted_client import scripted_client
+from tests.fakes.transports import BreaksOff
+from tests.sending.cache.prompts import state
+
+QUICK = Retry(first=0.0)
+NOW = datetime(2027, 12, 31, 23, 59, 0, tzinfo=UTC).timestamp()
+PROMPT = state({"a.py": ("A", 0)}, []).prompt
+OVERLOADED = ProviderError("x answered 529: overloaded", status=529, retryable=True)
+
+
+@pytest.mark.parametrize(
+    ("failed", "error", "least", "most"),
+    [
+        (1, OVERLOADED, 0.75, 1.0),
+        (2, OVERLOADED, 1.5, 2.0),
+        (4, OVERLOADED, 6.0, 8.0),
+        (1, ProviderError("x", retry_after=17.5, retryable=True), 17.5, 17.5),
+    ],
+)
+def test_waits_grow_and_follow_the_provider(
+    failed: int, error: ProviderError, least: float, most: float
+) -> None:
+    """Each wait is twice the one before, a little less by chance; what the provider asks for is kept exactly."""
+    seconds = Retry().wait(failed, error)
+    assert seconds is not None
+    assert least <= seconds <= most
+
+
+@pytest.mark.parametrize(
+    ("failed", "error"),
+    [
+        (5, OVERLOADED),
+        (1, ProviderError("x answered 400", status=400)),
+        (1, ProviderError("x", retry_after=3600, retryable=True)),
+    ],
+)
+def test_when_to_give_up(failed: int, error: ProviderError) -> None:
+    """After five exchanges, for what will not pass, and where the provider asks for more than two minutes."""
+    assert Retry().wait(failed, error) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        *[
+            ("20", 20.0),
+            ("0.5", 0.5),
+            ("-1", None),
+            ("inf", None),
+            ("nan", None),
+            ("soon", None),
+            (None, None),
+            ("", None),
+        ],
+        ("Fri, 31 Dec 2027 23:59:59 GMT", 59.0),
+        ("Fri, 31 Dec 2027 23:00:00 GMT", 0.0),
+        ("Fri, 99 Dec 2027", None),
+    ],
+)
+def test_the_header(header: str | None, seconds: float | None) -> None:
+    """``retry-after`` is understood in seconds and as a date, which may have passed; all else is the own backoff's."""
+    assert seconds_of(header, now=NOW) == seconds
+
+
+def test_a_longer_wish_than_the_limit_is_said() -> None:
+    """Who is refused for an hour is told so, and not only that the limit of requests is reached."""
+    client = replace(
+        scripted_client(
+            [ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]
+        ),
+        retry=QUICK,
+    )
+    said = "x answered 429: slow down; it asks to wait 3,600 s, longer than the limit of 120 s: try again later"
+    with pytest.raises(ProviderError, match=f"^{said}$") as caught:
+        client.send(PROMPT, "Why?")
+    assert caught.value.retry_after == 3600
+
+
+def test_a_failure_that_passes_is_tried_again() -> None:
+    """Two overloads, then the answer; the caller is told of each wait."""
+    waits: list[tuple[float, str]] = []
+    quick = ProviderError("x answered 429: slow down", status=429, retry_after=0.01, retryable=True)
+    client = replace(
+        scripted_client([quick, quick, "Yes."]),
+        on_wait=lambda *wait: waits.append((wait[0], str(wait[1]))),
+    )
+    assert client.send(PROMPT, "Why?").text == "Yes."
+    assert waits == [(0.01, "x answered 429: slow down")] * 2
+
+
+def test_a_failure_that_does_not_pass_is_raised_at_once() -> None:
+    """A refused request is not repeated."""
+    client = scripted_client([ProviderError("x answered 400: no", status=400), "Yes."])
+    with pytest.raises(ProviderError, match="400"):
+        client.send(PROMPT, "Why?")
+
+
+def test_what_was_passed_on_is_not_repeated() -> None:
+    """Once a piece of the answer has been shown, a failure is final: else its beginning would be shown twice."""
+    transport, shown = BreaksOff("The first", OVERLOADED), list[str]()
+    with pytest.raises(ProviderError, match="529"):
+        Client("x", transport, "m", QUICK).send(PROMPT, "Why?", on_text=shown.append)
+    assert (transport.asked, shown) == (1, ["The first"])
+
+
+def test_a_request_can_be_cancelled() -> None:
+    """Cancelling the task ends the wait between two exchanges."""
+
+    async def cancelled() -> bool:
+        client = scripted_client([ProviderError("x", retry_after=60, retryable=True), "Yes."])
+        task = asyncio.create_task(client.asend(PROMPT, "Why?"))
+        await asyncio.sleep(0.02)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
+
+
+def test_send_works_inside_a_running_loop() -> None:
+    """The blocking call may be made where a loop runs already."""
+
+    async def inside() -> str:
+        return scripted_client(["Yes."]).send(PROMPT, "Why?").text
+
+    assert asyncio.run(inside()) == "Yes."
+
+
+def test_the_answer_is_streamed() -> None:
+    """``on_text`` gets the pieces; together they are the answer."""
+    pieces: list[str] = []
+    reply = scripted_client(["One.\nTwo.\n"]).send(PROMPT, "Why?", on_text=pieces.append)
+    assert (pieces, reply.text) == (["One.\n", "Two.\n"], "One.\nTwo.\n")
+
+
+def test_the_scripted_client_caches_as_anthropic_does() -> None:
+    """The second request of a discussion reads what the first wrote."""
+    long = state({"a.py": ("word " * 3000, 0)}, []).prompt
+    client = scripted_client()
+    first, second = (client.send(long, message) for message in ("Why?", "And how?"))
+    assert first.usage.cache_write == second.usage.cache_read > 3000
+    assert second.usage.cache_write == 0
+
+
+TOO_LONG = "the request is 16,0.. tokens too long for MiniMax-M2.7: 204,8.. tokens .o200k. and 16,000 for the answer"
+
+
+def test_a_prompt_that_is_too_long_is_not_sent() -> None:
+    """The error says by how many tokens, and how many would fit (the window is 204,800)."""
+    long = state({"a.py": ("word " * 204_799, 0)}, []).prompt
+    client = scripted_client(model="MiniMax-M2.7")
+    with pytest.raises(PromptTooLongError, match=f"{TOO_LONG} .*; at most 188,800 would fit"):
+        client.send(long, "")
+    assert client.send(long, "", model="unheard-of", options=RequestOptions()).text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"provider": "anthropic"},
+            "anthropic needs a key: set the environment variable ANTHROPIC_API_KEY",
+        ),
+        ({"provider": "gemini"}, "set the environment variable GEMINI_API_KEY or GOOGLE_API_KEY"),
+        ({"provider": "deepseek"}, "set the environment variable DEEPSEEK_API_KEY"),
+        ({"provider": "minimax"}, "set the environment variable MINIMAX_API_KEY"),
+        ({"provider": "openai"}, "set the environment variable OPENAI_API_KEY"),
+        ({"provider": "compatible"}, "compatible needs the server's address: add --base-url"),
+        (
+            {"provider": "anthropc"},
+            "there is no provider 'anthropc': take one of anthropic, gemini",
+        ),
+        ({}, "no provider is named: take one of anthropic, gemini"),
+    ],
+)
+def test_what_is_missing_is_named(options: dict[str, str], message: str) -> None:
+    """Which variable, which option, which names there are."""
+    with pytest.raises(ClientSetupError) as caught:
+        open_client(**options, environ={})  # type: ignore[arg-type]
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+WITHOUT_SDKS = """
+import sys
+sys.modules |= dict.fromkeys(("anthropic", "google", "openai"))
+from aggregate.sending.clients.providers import open_client
+from aggregate.base.values.prompt import Prompt
+keys = dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"), "k")
+for provider in ("anthropic", "gemini", "openai"):
+    try:
+        open_client(provider, environ=keys).send(Prompt(()), "Why?")
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+
+
+def test_a_missing_sdk_is_named() -> None:
+    """Where an SDK is not installed, the error names it and the extra that brings it."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_SDKS], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (
+        'ClientSetupError: anthropic needs the package anthropic: run pip install "manual-slop[ai]"\n'
+        'ClientSetupError: gemini needs the package google-genai: run pip install "manual-slop[ai]"\n'
+        'ClientSetupError: openai needs the package openai: run pip install "manual-slop[ai]"\n',
+        "",
+    )
+
+
+def test_an_empty_request_is_refused() -> None:
+    """Without a prompt and a message there is nothing to send; without a model nobody to ask."""
+    with pytest.raises(ClientError, match="there is nothing to send"):
+        scripted_client().send(type(PROMPT)(()), "")
+    with pytest.raises(ClientError, match="no model is named"):
+        open_client(base_url="http://127.0.0.1:1", environ={}).send(PROMPT, "Why?")
+
+
+def test_costs_come_from_the_price_list() -> None:
+    """Written tokens cost 1.25 of an input token, read ones a tenth; a model that is not listed has no price."""
+    prices = [cost(usage, "claude-sonnet-4-0", provider="anthropic") for usage in (Usage(10_000), Usage(0, 10_000), Usage(0, 0, 10_000))]  # fmt: skip
+    fresh, write, read = (float(price) for price in prices if price is not None)
+    assert [write / fresh, read / fresh] == pytest.approx([1.25, 0.1])
+    assert cost(Usage(1), "unheard-of", provider="anthropic") is None

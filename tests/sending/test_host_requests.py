@@ -1,0 +1,251 @@
+"""Requests for hosts with an SDK of their own: planned, in each SDK's form, and recorded."""
+
+import inspect
+import runpy
+import types as python_types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import anthropic
+import openai
+import pytest
+from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+from google.genai import types
+from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+
+from aggregate import (
+    ClientSetupError,
+    ProviderError,
+    RequestOptions,
+    Usage,
+    compose_prompt,
+    open_project,
+    plan_for,
+    record,
+    request_for,
+    to_anthropic,
+    to_gemini,
+    to_openai,
+)
+from aggregate.project.history.history_reader import load_history
+from aggregate.sending.clients import Effort
+from aggregate.sending.host_requests import PlannedBlock
+from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
+from tests.projects import project
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "hosts"
+CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(200))
+CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["src/*.py"]\n[personas.brief]\nsystem_prompt = "Be brief."\n'
+KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+SCHEMA = {
+    "type": "object",
+    "properties": {"yes": {"type": "boolean"}},
+    "required": ["yes"],
+    "additionalProperties": False,
+}
+OPTIONS = RequestOptions(system="Be brief.", effort=Effort.LOW, schema=SCHEMA, max_output=500)
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the configuration of a project of two files, in an environment without keys."""
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    files = {f"src/{name}.py": f"# {name}\n{CODE}" for name in "ab"}
+    return str(project(tmp_path, {"manual_slop.toml": CONFIG} | files) / "manual_slop.toml")
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """Serve the three protocols."""
+    with chat_server() as running:
+        yield running
+
+
+def unknown_keys(value: Any, hint: Any, place: str = "") -> list[str]:
+    """Return the keys of a mapping that no TypedDict of ``hint`` has, with where they stand."""
+    if get_origin(hint) in (Union, python_types.UnionType):
+        tries = [unknown_keys(value, option, place) for option in get_args(hint)]
+        return min(tries, key=len)
+    if isinstance(value, list):
+        if hint in (object, Any):
+            return []
+        if not get_args(hint):
+            return [place]
+        item = get_args(hint)[0]
+        return [key for one in value for key in unknown_keys(one, item, f"{place}[]")]
+    if not isinstance(value, dict):
+        return [] if get_origin(hint) or not hasattr(hint, "__total__") else [place]
+    if not hasattr(hint, "__total__"):
+        return [] if hint in (object, Any) or get_origin(hint) is dict else [place]
+    known = get_type_hints(hint)
+    unknown = [f"{place}.{key}" for key in value if key not in known]
+    deeper = [
+        found
+        for key, inner in value.items()
+        if key in known
+        for found in unknown_keys(inner, known[key], f"{place}.{key}")
+    ]
+    return unknown + deeper
+
+
+def test_a_plan_needs_no_key_and_shows_its_blocks(config: str) -> None:
+    """Role, text and breakpoint of each block; nothing is written."""
+    before = sorted(Path(config).parent.rglob("*"))
+    planned = plan_for(config, "claude-sonnet-5", "Why?", persona="brief")
+    assert planned.blocks[0] == PlannedBlock("system", "Be brief.", marked=False)
+    assert planned.blocks[-1] == PlannedBlock("user", "\n\nWhy?", marked=True)
+    assert "".join(block.text for block in planned.blocks[1:-1]) == planned.plan.text.removesuffix(
+        "\n\n### Discussion Excerpt 1\n\nUser: Why?"
+    )
+    assert (planned.provider, planned.prefix, planned.warnings) == ("anthropic", None, ())
+    assert sorted(Path(config).parent.rglob("*")) == before
+
+
+def test_anthropic_takes_the_mapping(config: str) -> None:
+    """Every key at every depth is one of the SDK's own types, and ``create`` has each argument."""
+    body = to_anthropic(plan_for(config, "claude-sonnet-5", "Why?", options=OPTIONS))
+    assert unknown_keys(body, MessageCreateParamsNonStreaming) == []
+    inspect.signature(anthropic.Anthropic(api_key="k").messages.create).bind(**body)
+    assert (body["model"], body["max_tokens"]) == ("claude-sonnet-5", 500)
+    assert body["output_config"]["effort"] == "low"
+
+
+@pytest.mark.parametrize(
+    ("model", "provider", "limit"),
+    [
+        ("gpt-5.6", "", "max_completion_tokens"),
+        ("deepseek-flash", "", "max_tokens"),
+        ("qwen", "compatible", "max_tokens"),
+    ],
+)
+def test_openai_takes_the_mapping(config: str, model: str, provider: str, limit: str) -> None:
+    """The same of Chat Completions, for all that speak it."""
+    body = to_openai(plan_for(config, model, "Why?", provider=provider, options=OPTIONS))
+    assert unknown_keys(body, CompletionCreateParamsNonStreaming) == []
+    inspect.signature(openai.OpenAI(api_key="k").chat.completions.create).bind(**body)
+    assert (body["model"], body[limit]) == (model, 500)
+
+
+def test_gemini_takes_the_mapping(config: str) -> None:
+    """The SDK's models, which refuse what they do not know, take it."""
+    body = to_gemini(plan_for(config, "gemini-3.5-flash", "Why?", options=OPTIONS))
+    types.GenerateContentConfig.model_validate(body.pop("config"))
+    for content in body.pop("contents"):
+        types.Content.model_validate(content)
+    assert body == {"model": "gemini-3.5-flash"}
+
+
+def test_the_checker_finds_unknown_keys() -> None:
+    """The check above can fail: at the top, and inside of a part."""
+    body: dict[str, Any] = {
+        "model": "m",
+        "x": 1,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "t", "y": 1}]}],
+    }
+    assert unknown_keys(body, MessageCreateParamsNonStreaming) == [".x", ".messages[].content"]
+
+
+def test_a_plan_is_for_one_kind_of_api(config: str) -> None:
+    """Breakpoints of one API are refused by another, so the mapping is not made."""
+    planned = plan_for(config, "claude-sonnet-5", "Why?")
+    with pytest.raises(ClientSetupError, match="planned for anthropic, which to_openai does not"):
+        to_openai(planned)
+    with pytest.raises(ClientSetupError, match="whose model 'qwen' is does not show"):
+        plan_for(config, "qwen", "Why?")
+
+
+def test_a_recorded_turn_is_remembered(config: str) -> None:
+    """The next plan has the turns, the diff of a file that has changed, and the report, as after ``send``."""
+    first = plan_for(config, "claude-sonnet-5", "Why?")
+    usage = {"input_tokens": 3, "cache_creation_input_tokens": 9000, "output_tokens": 2}
+    done = record(first, usage, "So.")
+    assert done.reply.usage == Usage(3, 9000, 0, 2)
+    assert done.path.read_text(encoding="utf-8") == first.plan.text
+    assert done.answer is not None
+    assert done.answer.read_text(encoding="utf-8") == "So."
+    assert done.history is not None
+    assert [turn["content"] for turn in load_history(done.history)] == ["Why?", "So."]  # type: ignore[index]
+    file = Path(config).parent / "src" / "a.py"
+    file.write_text(file.read_text(encoding="utf-8") + "# new\n", encoding="utf-8")
+    second = plan_for(config, "claude-sonnet-5", "And now?")
+    assert second.prefix is not None
+    assert second.expected is not None
+    assert second.expected.cache_read > 0.9 * first.plan.total
+    assert [(block.role, block.text) for block in second.blocks[-3:]] == [
+        ("user", "\n\nWhy?"),
+        ("assistant", "So."),
+        ("user", "And now?"),
+    ]
+    assert "+# new" in "".join(block.text for block in second.blocks)
+
+
+def test_a_refusal_is_no_turn(config: str) -> None:
+    """What was sent is recorded, the discussion stays as it was."""
+    planned = plan_for(config, "claude-sonnet-5", "Why?")
+    with pytest.raises(ProviderError, match="answered nothing"):
+        record(planned, None, "")
+    assert plan_for(config, "claude-sonnet-5", "Why?").prefix is not None
+    assert not (Path(config).parent / "manual_slop_history.toml").exists()
+
+
+def test_a_turn_is_recorded_once(config: str) -> None:
+    """A second call, an answer without text, and a question of nothing are refused; the discussion stays (S-6)."""
+    planned = plan_for(config, "claude-opus-5", "Why?")
+    with pytest.raises(ProviderError, match="answered nothing"):
+        record(planned, None, None)
+    record(planned, None, "So.")
+    other = plan_for(config, "claude-opus-5", "And?")
+    for _ in range(2):
+        with pytest.raises(ClientSetupError, match="recorded already"):
+            record(planned, None, "So.")
+        if other.turn:
+            record(
+                other, None, "So."
+            )  # in any order, and the same question once more is another turn
+        other = plan_for(config, "claude-opus-5", "Why?")
+    assert len(load_history(Path(config).with_name("manual_slop_history.toml"))) == 6
+    with pytest.raises(ClientSetupError, match="the message is empty"):
+        plan_for(config, "claude-opus-5", " ")
+
+
+def test_a_prompt_alone_is_planned(config: str) -> None:
+    """A prompt that a host has composed itself keeps its breakpoints by the layout, and cannot be recorded."""
+    prompt = compose_prompt(request_for(open_project(config)))
+    first = plan_for(prompt, "claude-sonnet-5", "Why?")
+    assert to_anthropic(first)["messages"][-1]["content"][-1]["text"] == "\n\nWhy?"
+    options = RequestOptions(earlier=first.plan.layout)
+    again = plan_for(prompt.prompt, "claude-sonnet-5", "And?", options=options)
+    assert again.plan.layout.breakpoints == first.plan.layout.breakpoints
+    with pytest.raises(ClientSetupError, match="give plan_for the project"):
+        record(first, None, "So.")
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai", "gemini"])
+def test_examples(
+    config: str,
+    server: ChatServer,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The examples of the documentation run as they stand, twice: the second time they report the prefix."""
+    monkeypatch.chdir(Path(config).parent)
+    for key in KEYS[:3]:
+        monkeypatch.setenv(key, "none-needed")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
+    for number in (1, 2):
+        runpy.run_path(str(EXAMPLES / f"{name}_host.py"))
+        out = capsys.readouterr().out
+        path = Path(config).parent / "md_gen" / f"demo_00{number}.md"
+        first, second, *rest = out.splitlines()
+        assert (first, second) == (
+            ANSWER,
+            f"1100 tokens were read from the cache; {path.relative_to(Path.cwd())}",
+        )
+        assert len(rest) == number - 1
+    assert len(server.bodies) == 2
+    assert len(str(server.bodies[1])) > len(str(server.bodies[0]))

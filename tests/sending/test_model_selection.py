@@ -1,0 +1,256 @@
+"""Who is asked where an option, a persona and the tables ``[send]`` of project and user may say so."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from aggregate.base.errors import AggregateError, ClientSetupError, ConfigError
+from aggregate.project.configuration import global_config_path, load_config
+from aggregate.prompt import open_project
+from aggregate.sending import (
+    ModelSelection,
+    PreparedTurn,
+    SelectedModel,
+    prepare_turn,
+    select_model,
+)
+from tests.projects import project
+
+MAKERS = ("ANTHROPIC", "OPENAI", "DEEPSEEK", "MINIMAX", "AGGREGATE")
+KEYS = {f"{maker}_API_KEY": "secret" for maker in MAKERS}
+
+
+@pytest.fixture(autouse=True)
+def _no_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each test be of a user who has configured nothing yet."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+
+
+def by_user(text: str) -> None:
+    """Write the user's own configuration."""
+    path = global_config_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(dedent(text), encoding="utf-8")
+
+
+def selected(tmp_path: Path, text: str = "", **named: str) -> SelectedModel:
+    """Return who is asked in a project with this configuration."""
+    folder = project(tmp_path / "project", {"manual_slop.toml": text})
+    selection = ModelSelection(**named)  # type: ignore[arg-type]
+    return select_model(load_config(folder / "manual_slop.toml"), selection, environ=KEYS)
+
+
+def asked(tmp_path: Path, text: str = "", **named: str) -> tuple[str, str]:
+    """Return the provider and the model that are asked."""
+    client = selected(tmp_path, text, **named).client
+    return client.provider, client.model
+
+
+USERS = '[send]\nprovider = "anthropic"\nmodel = "claude-opus-5"\nmax_output = 4000\n'
+PROJECTS = '[send]\nprovider = "openai"\nmodel = "gpt-5.7"\n'
+PERSONA = '[personas.p]\nprovider = "deepseek"\nmodel = "deepseek-v4-pro"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "expected", "origin"),
+    [
+        ("", {}, ("anthropic", "claude-opus-5"), "[send] of your configuration"),
+        (PROJECTS, {}, ("openai", "gpt-5.7"), "[send] of the project"),
+        (PROJECTS + PERSONA, {"persona": "p"}, ("deepseek", "deepseek-v4-pro"), 'persona "p"'),
+        (PROJECTS + PERSONA, {"persona": "p", "model": "x"}, ("deepseek", "x"), "option"),
+        (PROJECTS, {"provider": "minimax"}, ("minimax", "MiniMax-M2.7"), "the provider's usual one"),
+        (PROJECTS, {"provider": "anthropic"}, ("anthropic", "claude-opus-5"), "[send] of your configuration"),
+        ('[send]\nmodel = "claude-haiku-4-5"', {}, ("anthropic", "claude-haiku-4-5"), "[send] of the project"),
+        ('[send]\nmodel = "gpt-5.7"', {}, ("anthropic", "claude-opus-5"), "[send] of your configuration"),
+        ('[send]\npersona = "p"\n' + PERSONA, {}, ("deepseek", "deepseek-v4-pro"), 'persona "p"'),
+    ],
+)  # fmt: skip
+def test_who_is_asked(
+    tmp_path: Path, text: str, named: dict[str, str], expected: tuple[str, str], origin: str
+) -> None:
+    """An option goes before a persona, that before [send] of the project, that before [send] of the user (S-1)."""
+    by_user(USERS)
+    chosen = selected(tmp_path, text, **named)
+    assert (chosen.client.provider, chosen.client.model) == expected
+    assert chosen.origins["model"] == origin
+
+
+def test_a_model_tells_its_provider(tmp_path: Path) -> None:
+    """Where nobody names a provider, a known model does; one that is unknown does not (S-1)."""
+    assert asked(tmp_path, model="claude-opus-5") == ("anthropic", "claude-opus-5")
+    with pytest.raises(ClientSetupError, match="no provider is named"):
+        asked(tmp_path, model="unheard-of")
+
+
+def test_a_model_of_another_company_is_refused(tmp_path: Path) -> None:
+    """A model that is named for this call does not go to the provider of a default that cannot have it (S-1)."""
+    by_user(USERS)
+    said = r"anthropic, which \[send\] of your configuration names, does not have the model gpt-5.7: add --provider openai"
+    with pytest.raises(ClientSetupError, match=said):
+        asked(tmp_path, model="gpt-5.7")
+    by_user('[send]\nprovider = "compatible"\nbase_url = "http://localhost:1/v1"\n')
+    assert asked(tmp_path, model="gpt-oss:20b") == ("compatible", "gpt-oss:20b")
+
+
+def test_an_address_alone_is_of_no_default_provider(tmp_path: Path) -> None:
+    """``--base-url`` without a provider means a server of one's own, whatever [send] says: no key goes there (S-2)."""
+    by_user(USERS)
+    chosen = selected(tmp_path, PROJECTS, base_url="http://localhost:1/v1", model="m")
+    assert (chosen.client.provider, chosen.client.model) == ("compatible", "m")
+
+
+ALIASES = '[send.aliases]\nfast = "anthropic/claude-haiku-4-5"\nlocal = "compatible/org/model"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "expected"),
+    [
+        ("", {"model": "fast"}, ("anthropic", "claude-haiku-4-5")),
+        (PROJECTS, {"model": "fast"}, ("anthropic", "claude-haiku-4-5")),
+        ('[send]\nmodel = "fast"', {}, ("anthropic", "claude-haiku-4-5")),
+        ("", {"model": "local", "base_url": "http://localhost:1/v1"}, ("compatible", "org/model")),
+        ('[personas.p]\nmodel = "fast"', {"persona": "p"}, ("anthropic", "claude-haiku-4-5")),
+    ],
+)
+def test_aliases(
+    tmp_path: Path, text: str, named: dict[str, str], expected: tuple[str, str]
+) -> None:
+    """A short name stands for a model with its provider wherever a model is named (S-3)."""
+    by_user(ALIASES)
+    assert asked(tmp_path, text, **named) == expected
+
+
+def test_an_alias_of_another_provider_is_refused(tmp_path: Path) -> None:
+    """Provider and alias that contradict each other are one sentence (S-3)."""
+    by_user(ALIASES)
+    said = '"fast" stands for claude-haiku-4-5 of anthropic, not of openai'
+    with pytest.raises(ClientSetupError, match=said):
+        asked(tmp_path, provider="openai", model="fast")
+
+
+def test_a_projects_alias_does_not_redefine_the_users(tmp_path: Path) -> None:
+    """The user's alias holds; one that only the project has is said (S-3)."""
+    by_user(ALIASES)
+    theirs = '[send.aliases]\nfast = "anthropic/claude-opus-5"\nbest = "anthropic/claude-opus-5"\n'
+    assert asked(tmp_path, theirs, model="fast") == ("anthropic", "claude-haiku-4-5")
+    chosen = selected(tmp_path, theirs, model="best")
+    assert chosen.client.model == "claude-opus-5"
+    assert chosen.warnings == (
+        '"best" is anthropic/claude-opus-5 by the project\'s [send.aliases]',
+    )
+
+
+def test_what_a_project_decides_is_said(tmp_path: Path) -> None:
+    """Provider, model, persona, budget and length of the answer from a project's file are one warning (S-2)."""
+    text = '[send]\nprovider = "anthropic"\nmax_output = 64000\nbudget = "100k"\n'
+    chosen = selected(tmp_path, text)
+    assert chosen.max_output == 64_000
+    assert chosen.warnings == (
+        "chosen by the project's own configuration: provider anthropic, model claude-sonnet-5, answers of up to "
+        "64,000 tokens, budget 100000",
+    )
+    by_user(text)
+    assert selected(tmp_path).warnings == ()
+    assert selected(tmp_path, text, provider="openai").warnings == (
+        "chosen by the project's own configuration: answers of up to 64,000 tokens, budget 100000",
+    )
+
+
+def test_a_hosts_own_mapping_is_not_said() -> None:
+    """A host that passes a mapping has written it itself (S-2)."""
+    mapping = open_project({"send": {"provider": "scripted", "model": "claude-opus-5"}})
+    chosen = select_model(mapping, ModelSelection())
+    assert (chosen.client.model, chosen.warnings) == ("claude-opus-5", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[send]\nprovider = "anthropic"\nbase_url = "http://localhost:1"\n',
+        '[send]\nprovider = "compatible"\nmodel = "m"\nbase_url = "https://evil.example/v1"\n',
+        '[send]\nmodel = "m"\nbase_url = "https://evil.example/v1"\n',
+    ],
+)
+def test_a_project_names_no_address(tmp_path: Path, text: str) -> None:
+    """An address from a project's [send] is refused but for a server on this machine (S-2)."""
+    with pytest.raises(ConfigError, match=r"send\.base_url|table \[send\]"):
+        asked(tmp_path, text)
+
+
+def test_an_address_that_cannot_be_read_is_said_to_be_one(tmp_path: Path) -> None:
+    """The sentence stays a sentence (S-2)."""
+    with pytest.raises(
+        ConfigError, match="names the address that cannot be read, which you have not"
+    ):
+        asked(tmp_path, '[send]\nmodel = "m"\nbase_url = "http://a b/v1"\n')
+
+
+def test_an_address_on_this_machine_gets_no_key(tmp_path: Path) -> None:
+    """A project may name a local server, which gets no key, and it is said (S-2)."""
+    text = '[send]\nmodel = "m"\nbase_url = "http://localhost:1/v1"\n'
+    assert any("without a key" in said for said in selected(tmp_path, text).warnings)
+    by_user(text)
+    assert not any("without a key" in said for said in selected(tmp_path, text).warnings)
+
+
+def prepared(tmp_path: Path, text: str, budget: str | None = None) -> PreparedTurn:
+    """Plan a turn."""
+    folder = project(tmp_path / "project", {"manual_slop.toml": text, "a.py": "x = 1\n"})
+    selection = ModelSelection("scripted", budget=budget)
+    return prepare_turn(load_config(folder / "manual_slop.toml"), "?", selection)
+
+
+@pytest.mark.parametrize(
+    ("text", "users", "option", "expected"),
+    [
+        ("", "4k", None, 4_000),
+        ('[budget]\ntokens = "5k"\n', "4k", None, 5_000),
+        ('[budget]\ntokens = "5k"\n[send]\nbudget = "6k"\n', "4k", None, 6_000),
+        ('[send]\nbudget = "6k"\n', "4k", "7k", 7_000),
+        (
+            '[project]\nactive_preset = "b"\n[send]\nbudget = "6k"\n'
+            '[context_presets.b]\nbudget = "8k"\nfiles = ["a.py"]\n',
+            "4k",
+            None,
+            8_000,
+        ),
+    ],
+)
+def test_budgets(tmp_path: Path, text: str, users: str, option: str | None, expected: int) -> None:
+    """An option, a preset, [send] of the project, its [budget], [send] of the user: the first one holds (S-1)."""
+    by_user(f'[send]\nbudget = "{users}"\n')
+    assert prepared(tmp_path, text, option).budget == expected
+
+
+@pytest.mark.parametrize("text", ['fast = ""', 'fast = "a\\nb"', "fast = 3"])
+def test_an_alias_is_a_model(tmp_path: Path, text: str) -> None:
+    """What is no name is refused with its key."""
+    with pytest.raises(AggregateError, match=r"send\.aliases\.fast"):
+        asked(tmp_path, f"[send.aliases]\n{text}\n")
+
+
+def test_effort_and_temperature(tmp_path: Path) -> None:
+    """They follow the same order, and what a project decides of them is said where it may cost more (S-1, S-2)."""
+    by_user('[send]\nprovider = "scripted"\neffort = "low"\ntemperature = 0.5\n')
+    text = '[send]\neffort = "high"\ncache = "1h"\n'
+    chosen = selected(tmp_path, text)
+    assert (chosen.effort, chosen.temperature) == ("high", 0.5)
+    assert (chosen.origins["effort"], chosen.origins["temperature"]) == (
+        "[send] of the project",
+        "[send] of your configuration",
+    )
+    assert chosen.warnings == (
+        "chosen by the project's own configuration: effort high, a cache that lives for an hour",
+    )
+    assert selected(tmp_path).effort == "low"
+
+
+def test_no_project_chooses_a_cloud(tmp_path: Path) -> None:
+    """Neither its [send] nor an alias of it may name a provider that takes whoever is signed in (S-2, S-3)."""
+    cloud = '[send]\nprovider = "bedrock"\nmodel = "m"\n'
+    with pytest.raises(ClientSetupError, match="which only you can"):
+        asked(tmp_path, cloud)
+    alias = '[send.aliases]\nfast = "bedrock/m"\n'
+    with pytest.raises(ClientSetupError, match="which only you can"):
+        asked(tmp_path, alias, model="fast")

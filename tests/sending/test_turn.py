@@ -1,0 +1,487 @@
+"""One turn of a discussion: composed, planned, sent, kept."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from aggregate import (
+    build_discussion_text,
+    build_file_items,
+    build_markdown_no_history,
+    load_config,
+)
+from aggregate.base.errors import (
+    ClientSetupError,
+    ConfigError,
+    OutputError,
+    PromptTooLongError,
+    ProviderError,
+    ScopeError,
+)
+from aggregate.base.values import FinishReason, Reply, Section, Usage
+from aggregate.project.history.history_reader import load_history
+from aggregate.prompt import open_project, request_log_path
+from aggregate.sending import (
+    CompletedTurn,
+    ModelSelection,
+    PreparedTurn,
+    prepare_turn,
+    read_request,
+    send_turn,
+)
+from aggregate.sending.clients.context_window import truncation_warning
+from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
+from tests.fakes.images import png
+from tests.projects import project
+
+SCRIPTED = ModelSelection(provider="scripted", discussion="default")
+CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
+CONFIG = """
+    [project]
+    name = "demo"
+    [files]
+    paths = ["src/*.py"]
+    [personas.reviewer]
+    provider = "scripted"
+    model = "claude-opus-4-5"
+    system_prompt = "Review it."
+    aggregation_strategy = "summarize"
+    [personas.brief]
+    provider = "scripted"
+    system_prompt = "Be brief."
+    [personas.elsewhere]
+    provider = "anthropic"
+    base_url = "http://127.0.0.1:9"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a project of three files."""
+    files = {f"src/{name}.py": f"# {name}\n{CODE}" for name in "abc"}
+    return project(tmp_path, {"manual_slop.toml": CONFIG} | files)
+
+
+def ready(
+    folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: object = "Yes."
+) -> PreparedTurn:
+    """Prepare a turn that will be answered with ``answer``."""
+    made = prepare_turn(load_config(folder / "manual_slop.toml"), message, choice)
+    transport = made.client.transport
+    assert isinstance(transport, ScriptedTransport)
+    script = [answer]
+    client = scripted_client(script, cache=transport.cache, model=made.client.model)  # type: ignore[arg-type]
+    return replace(made, client=client)
+
+
+def say(
+    folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: str = "Yes."
+) -> tuple[PreparedTurn, CompletedTurn]:
+    """Prepare and deliver a turn."""
+    made = ready(folder, message, choice, answer=answer)
+    return made, send_turn(made, load_config(folder / "manual_slop.toml"))
+
+
+def test_the_request_is_the_file_and_the_file_is_the_public_text(folder: Path) -> None:
+    """The text that is sent equals the numbered file, and the static part plus the discussion equal both (M-10, M-11)."""
+    say(folder, "First?")
+    made, done = say(folder, "Second?")
+    written = done.path.read_text(encoding="utf-8")
+    assert made.plan.text == written == made.prompt.markdown
+    history = [
+        *load_history(folder / "manual_slop_history.toml")[:-2],
+        {"role": "User", "content": "Second?"},
+    ]
+    static = build_markdown_no_history(build_file_items(folder, ["src/*.py"]), folder, [])
+    assert written == static + "\n\n" + build_discussion_text(history)
+
+
+def test_both_turns_are_kept(folder: Path) -> None:
+    """Question and answer are added to the discussion; the prompts are numbered."""
+    _, first = say(folder, "First?", answer="One.\n")
+    _, second = say(folder, "Second?", answer="Two.")
+    assert [one.path.name for one in (first, second)] == ["demo_001.md", "demo_002.md"]
+    roles = [("User", "First?"), ("AI", "One.\n"), ("User", "Second?"), ("AI", "Two.")]
+    assert second.history is not None
+    assert load_history(second.history) == [{"role": role, "content": text} for role, text in roles]
+
+
+def test_the_second_turn_reads_the_first(folder: Path) -> None:
+    """What was sent is read from the cache, across two calls that know of each other by the record only."""
+    first, _ = say(folder, "First?")
+    second, done = say(folder, "Second?")
+    total = first.plan.total
+    assert abs(done.reply.usage.cache_read - total) <= 1
+    assert second.expected == replace(done.reply.usage, output=0)
+    assert second.report is not None
+    assert (
+        second.report.sentence == f"{total:,} of {total:,} tokens of the prefix are kept (appended)"
+    )
+
+
+def edit(folder: Path, name: str, *, more: str) -> None:
+    """Add to a file."""
+    path = folder / "src" / name
+    path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
+
+
+def files_of(made: PreparedTurn) -> list[str]:
+    """Return the files of a prompt in order, those with a diff with an asterisk."""
+    shown = (
+        one
+        for one in made.prompt.segments
+        if one.section in (Section.FILES, Section.CHANGED) and one.source
+    )
+    return [
+        one.source.removeprefix("src/") + "*" * (one.section is Section.CHANGED) for one in shown
+    ]
+
+
+def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
+    """The files before it and behind it are read from the cache; what is sent is still the file that was written."""
+    first, _ = say(folder, "First?")
+    edit(folder, "b.py", more="# more\n")
+    made, done = say(folder, "Second?")
+    assert made.report is not None
+    assert (made.report.cause.value, made.report.where) == ("changed", "src/b.py")
+    assert (files_of(made), made.ordered.older) == (
+        ["a.py", "b.py", "c.py", "b.py*"],
+        ("src/b.py",),
+    )
+    assert done.path.read_text(encoding="utf-8") == made.plan.text
+    assert "### File src/b.py (diff)\n\n```diff\n@@ -799,3 +799,4 @@\n" in made.plan.text
+    assert done.reply.usage.cache_read > 0.99 * first.plan.total
+    assert made.ordered.extra < 150
+    again, _ = say(folder, "Third?")
+    assert again.report is not None
+    assert again.report.cause.value == "appended"
+    edit(folder, "c.py", more="# more\n")
+    assert files_of(ready(folder, "Fourth?")) == ["a.py", "b.py", "c.py", "b.py*", "c.py*"]
+
+
+def test_without_diffs_a_changed_file_moves_behind_the_others(folder: Path) -> None:
+    """With the setting off every file is shown as it is now; the changed one is the likeliest to change again."""
+    with (folder / "manual_slop.toml").open("a", encoding="utf-8") as config:
+        config.write("[send]\ndiffs = false\n")
+    say(folder, "First?")
+    edit(folder, "b.py", more="# more\n")
+    made, done = say(folder, "Second?")
+    assert (files_of(made), made.ordered.older, made.ordered.extra) == (
+        ["a.py", "c.py", "b.py"],
+        (),
+        0,
+    )
+    assert done.reply.usage.cache_read > 0
+
+
+def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
+    """For another model, other instructions, after the cache's lifetime, and where the last prompt was edited."""
+    _, done = say(folder, "First?")
+    edit(folder, "b.py", more="# more\n")
+    record = request_log_path(done.path)
+    assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py", "b.py*"]
+    assert files_of(
+        ready(folder, "?", ModelSelection(provider="scripted", model="claude-opus-5"))
+    ) == [
+        "a.py",
+        "c.py",
+        "b.py",
+    ]
+    assert files_of(ready(folder, "?", ModelSelection(persona="brief"))) == ["a.py", "c.py", "b.py"]
+    os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 3601))
+    assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
+    os.utime(record)
+    done.path.write_text("edited", encoding="utf-8")
+    assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
+
+
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_file_that_left_the_project_is_not_sent_again(folder: Path, is_deleted: bool) -> None:
+    """Neither its older version nor a diff, where it takes too much, or was taken out and is still there (C-1)."""
+    say(folder, "First?")
+    edit(folder, "a.py", more="# more\n")
+    say(folder, "Second?")
+    if is_deleted:
+        (folder / "src" / "a.py").unlink()
+    else:
+        config = folder / "manual_slop.toml"
+        text = config.read_text(encoding="utf-8")
+        config.write_text(text.replace("[files]", '[files]\nexclude = ["a.py"]'), encoding="utf-8")
+    made, _ = say(folder, "Third?")
+    assert files_of(made) == ["b.py", "c.py"]
+    assert "# a\n" not in made.plan.text
+
+
+@pytest.mark.parametrize("budget", [None, 60_000])
+def test_a_renamed_file_leaves_its_place(folder: Path, budget: int | None) -> None:
+    """It is told that the old one is gone, the new one stands behind, and all that was sent is read (C-1, B-9)."""
+    choice = replace(SCRIPTED, budget=budget)
+    (folder / "src" / "aa.py").write_text(f"# aa\n{CODE[:2000]}", encoding="utf-8")
+    first, _ = say(folder, "Why does it wait? " * 800, choice)
+    (folder / "src" / "aa.py").rename(folder / "src" / "bb.py")
+    made, done = say(folder, "Second?", choice)
+    assert files_of(made)[:4] == files_of(first)
+    assert {"aa.py*", "bb.py*"} == set(files_of(made)[4:])
+    assert "### File src/aa.py (gone)\n\nIt is no longer there.\n\n" in made.plan.text
+    assert done.reply.usage.cache_read > 0.9 * first.plan.total
+    later, done = say(folder, "Third?", choice)
+    assert files_of(later)[:4] == files_of(first)
+    assert done.reply.usage.cache_read > 0.9 * made.plan.total
+
+
+def test_the_record_is_read_back(folder: Path) -> None:
+    """What was sent, to whom, with which breakpoints."""
+    made, done = say(folder, "First?")
+    run = read_request(done.path)
+    assert run is not None
+    assert run.sent is not None
+    assert (run.fingerprint, run.sent.provider, run.sent.model) == (
+        made.fingerprint,
+        "scripted",
+        "claude-sonnet-5",
+    )
+    assert (run.sent.ends, run.sent.breakpoints) == (
+        made.plan.layout.ends,
+        made.plan.layout.breakpoints,
+    )
+
+
+def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
+    """The prompt is there, the turns are not; an empty answer is a failure too."""
+    config = load_config(folder / "manual_slop.toml")
+    with pytest.raises(ProviderError, match="answered 400"):
+        send_turn(ready(folder, "First?", answer=ProviderError("x answered 400: no")), config)
+    with pytest.raises(
+        ProviderError, match=r"answered nothing \(end\): the discussion stays as it was"
+    ):
+        send_turn(ready(folder, "First?", answer=" \n"), config)
+    assert not (folder / "manual_slop_history.toml").exists()
+    prompts = sorted((folder / "md_gen").glob("demo_*.md"))
+    assert len(prompts) == 2
+    # Both can be compared; of the first one, which nobody has answered, no cache is expected to hold anything.
+    assert [logged.sent is not None for logged in map(read_request, prompts) if logged] == [
+        False,
+        True,
+    ]
+
+
+def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: Path) -> None:
+    """Only once there is an answer; a failure, and another process that has gone on, leave all as it was (S-7)."""
+    say(folder, "First?")
+    path = folder / "manual_slop_history.toml"
+    loaded = load_config(folder / "manual_slop.toml")
+    old = load_history(path)
+    replaces = [turn for turn in old if isinstance(turn, dict)]
+    again = prepare_turn(loaded, "First?", SCRIPTED, replaces=replaces)
+    before = path.read_bytes()
+    failing = scripted_client([ProviderError("overloaded")], model=again.client.model)
+    with pytest.raises(ProviderError):
+        send_turn(replace(again, client=failing), loaded)
+    assert path.read_bytes() == before
+    send_turn(replace(again, client=scripted_client(["No."])), loaded)
+    assert [turn["content"] for turn in load_history(path) if isinstance(turn, dict)] == [
+        "First?",
+        "No.",
+    ]
+    with pytest.raises(OutputError, match="it stays as it is") as error:
+        send_turn(again, loaded)
+    assert "the answer is in" in error.value.__notes__[0]
+    with pytest.raises(ConfigError, match="nothing is asked again"):
+        prepare_turn(loaded, "First?", SCRIPTED, replaces=replaces)
+
+
+def test_a_persona_chooses_model_instructions_and_strategy(folder: Path) -> None:
+    """Its system prompt stands before the prompt, its strategy goes before the configuration's."""
+    made, _ = say(folder, "First?", ModelSelection(persona="reviewer"))
+    assert (made.client.provider, made.client.model) == ("scripted", "claude-opus-4-5")
+    assert made.plan.system == "Review it."
+    assert made.prompt.markdown.startswith("## Files (Summary)")
+    other, _ = say(folder, "Second?", ModelSelection(persona="reviewer", model="claude-sonnet-5"))
+    assert other.client.model == "claude-sonnet-5"
+
+
+def test_unknown_personas_are_refused(folder: Path) -> None:
+    """The error lists those that there are."""
+    config = load_config(folder / "manual_slop.toml")
+    with pytest.raises(
+        ConfigError, match='there is no persona "nobody": known are brief, elsewhere, reviewer'
+    ):
+        prepare_turn(config, "?", ModelSelection(persona="nobody"))
+
+
+def test_a_projects_persona_cannot_send_a_key_elsewhere(folder: Path) -> None:
+    """An address in a file that came with a project is not given a provider's key."""
+    config = load_config(folder / "manual_slop.toml")
+    with pytest.raises(ConfigError, match="may name an address for compatible only"):
+        prepare_turn(
+            config, "?", ModelSelection(persona="elsewhere"), environ={"ANTHROPIC_API_KEY": "k"}
+        )
+
+
+def test_a_prompt_that_is_too_long_says_what_would_fit(folder: Path) -> None:
+    """The error counts the same project in summaries."""
+    (folder / "src" / "big.py").write_text("value = [1, 2, 3]\n" * 30_000, encoding="utf-8")
+    config = load_config(folder / "manual_slop.toml")
+    choice = ModelSelection(provider="scripted", model="MiniMax-M2.7")
+    summarised = r'with aggregation_strategy = "summarize" it has [\d,]+ tokens and fits'
+    with pytest.raises(PromptTooLongError, match=summarised) as caught:
+        prepare_turn(config, "?", choice)
+    assert caught.value.window == 204_800
+    assert not (folder / "md_gen").exists()
+
+
+def test_preparing_writes_nothing(folder: Path) -> None:
+    """Nothing is written before the turn is delivered."""
+    before = sorted(folder.rglob("*"))
+    made = ready(folder, "First?")
+    assert sorted(folder.rglob("*")) == before
+    total = made.plan.total
+    assert made.expected == Usage(cache_write=total, cache_write_long=total)
+
+
+def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:
+    """Its caller keeps the turns, and hands them over with the next message."""
+    tables = {
+        "files": {"base_dir": str(folder), "paths": ["src/a.py"]},
+        "output": {"output_dir": str(folder / "out")},
+    }
+    made = prepare_turn(open_project(tables), "First?", SCRIPTED)
+    done = send_turn(made, open_project(tables))
+    assert (done.history, done.path.parent) == (None, folder / "out")
+    turns = [{"role": "User", "content": "First?"}, {"role": "AI", "content": done.reply.text}]
+    again = prepare_turn(open_project({**tables, "history": turns}), "Second?", SCRIPTED)
+    assert again.report is not None
+    assert again.report.cause.value == "appended"
+
+
+def chosen(folder: Path, personas: str, choice: ModelSelection) -> PreparedTurn:
+    """Plan with further personas, without any key."""
+    with (folder / "manual_slop.toml").open("a", encoding="utf-8") as config:
+        config.write(dedent(personas))
+    return prepare_turn(
+        load_config(folder / "manual_slop.toml"), "?", choice, environ={}, require_key=False
+    )
+
+
+WITHOUT_PROVIDER = '[personas.any]\nmodel = "claude-opus-5"\n'
+
+
+def test_a_personas_model_is_used_where_it_fits(folder: Path) -> None:
+    """A persona without a provider leaves that to the command line, and its model holds."""
+    made = chosen(folder, WITHOUT_PROVIDER, ModelSelection(provider="anthropic", persona="any"))
+    assert (made.client.provider, made.client.model) == ("anthropic", "claude-opus-5")
+    gateway = ModelSelection(
+        provider="openai", persona="any", base_url="https://gateway.example/v1"
+    )
+    assert chosen(folder, "", gateway).client.model == "claude-opus-5"
+    assert (
+        chosen(folder, "", ModelSelection(provider="scripted", persona="any")).client.model
+        == "claude-opus-5"
+    )
+    assert (
+        chosen(
+            folder, "", ModelSelection(provider="openai", persona="any", model="gpt-5.6")
+        ).client.model
+        == "gpt-5.6"
+    )
+
+
+def test_a_personas_model_that_does_not_fit_is_refused(folder: Path) -> None:
+    """One sentence says whose it is."""
+    said = 'persona "any" names the model claude-opus-5, which openai does not have: add --model, or take --provider anthropic'
+    with pytest.raises(ClientSetupError, match=f"^{said}$"):
+        chosen(folder, WITHOUT_PROVIDER, ModelSelection(provider="openai", persona="any"))
+
+
+def test_what_a_persona_names_for_another_provider_is_said(folder: Path) -> None:
+    """Its model and address are for its own provider; a warning says that they are not used."""
+    made = chosen(folder, "", ModelSelection(provider="openai", persona="elsewhere"))
+    assert made.client.model == "gpt-5.6"
+    said = 'persona "elsewhere" names the address http://127.0.0.1:9 for anthropic: not used with --provider openai'
+    assert made.warnings[0] == said
+    reviewer = chosen(folder, "", ModelSelection(provider="openai", persona="reviewer"))
+    assert "names the model claude-opus-4-5 for scripted: not used with" in reviewer.warnings[0]
+
+
+def test_a_refusal_is_no_turn(folder: Path) -> None:
+    """It fails, the discussion stays as it was, its words are kept in the answer's file, and the cache is accounted for."""
+    config = load_config(folder / "manual_slop.toml")
+    refused = Reply("I will not.", Usage(), FinishReason.REFUSED)
+    with pytest.raises(
+        ProviderError, match=r"scripted refused to answer \(I will not\.\): the discussion stays"
+    ) as caught:
+        send_turn(ready(folder, "First?", answer=refused), config)
+    assert caught.value.__notes__ == [f"the answer is in {folder / 'md_gen' / 'demo_001.reply.md'}"]
+    assert (folder / "md_gen" / "demo_001.reply.md").read_text(encoding="utf-8") == "I will not."
+    assert not (folder / "manual_slop_history.toml").exists()
+    assert read_request(folder / "md_gen" / "demo_001.md") is not None
+    in_a_field = Reply("", Usage(), FinishReason.REFUSED, raw={"refusal": "No."})
+    with pytest.raises(ProviderError, match=r"refused to answer \(No\.\)"):
+        send_turn(ready(folder, "Second?", answer=in_a_field), config)
+    assert (folder / "md_gen" / "demo_002.reply.md").read_text(encoding="utf-8") == "No."
+
+
+@pytest.mark.parametrize(
+    ("sent", "read", "warned"),
+    [
+        (9000, 4096, True), (4200, 4096, False), (4400, 4096, True), (9000, 7500, False), (9000, 5900, True),
+        (9000, 8192, True), (9000, 0, False), (9000, 12_000, False), (400, 100, False),
+    ],
+)  # fmt: skip
+def test_when_a_prompt_was_cut(sent: int, read: int, warned: bool) -> None:
+    """Vocabularies differ, so only much too few tokens count, or just a window's number of them."""
+    assert bool(truncation_warning(sent, Usage(fresh=read), "x")) is warned
+    assert truncation_warning(sent, Usage(0, 0, read), "x") == truncation_warning(
+        sent, Usage(fresh=read), "x"
+    )
+
+
+def test_screenshots_are_sent_as_images(folder: Path) -> None:
+    """Images in the plan, counted; what is no image, too large or outside is only named, with a warning each."""
+    (folder / "shots").mkdir()
+    (folder / "shots" / "a.png").write_bytes(png(1000, 1000))
+    (folder / "shots" / "b.png").write_text("no image", encoding="utf-8")
+    (folder.parent / "c.png").write_bytes(png(10, 10))
+    config = folder / "manual_slop.toml"
+    names = '"shots/*.png", "gone.png"'
+    text = config.read_text(encoding="utf-8")
+    plain = ready(folder, "Why?").plan.total
+    config.write_text(f"{text}\n[screenshots]\npaths = [{names}]\n", encoding="utf-8")
+    made = ready(folder, "Why?")
+    images = [block for block in made.plan.blocks if block.image]
+    assert [block.image and block.image.path for block in images] == ["shots/a.png"]
+    assert made.plan.total - plain > sum(block.tokens for block in images) == 1296
+    assert made.plan.text == made.prompt.markdown
+    assert made.warnings == (
+        "screenshot gone.png: file not found",
+        "screenshot shots/b.png is only named in the prompt: it is no PNG, JPEG, GIF or WebP image",
+    )
+    config.write_text(f'{text}\n[screenshots]\npaths = ["../c.png"]\n', encoding="utf-8")
+    with pytest.raises(ScopeError, match="outside the project"):
+        ready(folder, "Why?")
+
+
+def test_images_count_towards_a_budget(folder: Path) -> None:
+    """The whole request keeps to the budget, images included (B-10)."""
+    (folder / "a.png").write_bytes(png(2000, 2000))
+    config = folder / "manual_slop.toml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(f'{text}\n[screenshots]\npaths = ["a.png"]\n', encoding="utf-8")
+    made = ready(folder, "name_7", replace(SCRIPTED, budget=12_000))
+    assert made.plan.has_images
+    assert 8_000 < made.plan.total <= 12_000
+
+
+def test_a_project_names_no_cloud(folder: Path) -> None:
+    """Only the user has whoever is signed in on the machine pay: by an option, not by a project's persona."""
+    config = folder / "manual_slop.toml"
+    persona = '\n[personas.cloud]\nprovider = "bedrock"\nmodel = "anthropic.claude-sonnet-5"\n'
+    config.write_text(config.read_text(encoding="utf-8") + persona, encoding="utf-8")
+    loaded = open_project(config)
+    with pytest.raises(ClientSetupError, match="the project names the provider bedrock"):
+        prepare_turn(loaded, "Hm?", ModelSelection(persona="cloud"), require_key=False)
+    asked = ModelSelection("bedrock", persona="cloud")
+    assert prepare_turn(loaded, "Hm?", asked, require_key=False).client.provider == "bedrock"
