@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -15,6 +16,12 @@ def door(package: str, offered: Mapping[str, str]) -> Callable[[str], Any]:
     """
     modules = {name: module for module, names in offered.items() for name in names.split()}
 
+    class Package(ModuleType):
+        def __setattr__(self, name: str, value: object) -> None:
+            # Python sets each module that it has loaded here, also one that is called like what it offers.
+            if name not in modules or not isinstance(value, ModuleType):
+                super().__setattr__(name, value)
+
     def take(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
         if (module := modules.get(name)) is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -22,4 +29,5 @@ def door(package: str, offered: Mapping[str, str]) -> Callable[[str], Any]:
         setattr(sys.modules[package], name, value)
         return value
 
+    sys.modules[package].__class__ = Package
     return take
