@@ -1,0 +1,56 @@
+"""The doors of rooms and of their parts: what other rooms take stands in an ``__init__``, once for each reader."""
+
+import ast
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import aggregate
+
+SOURCE = Path(aggregate.__file__).parents[1]
+DOORS = sorted(
+    path.parent
+    for path in (SOURCE / "aggregate").rglob("__init__.py")
+    if "import door" in path.read_text(encoding="utf-8")
+)
+
+
+def imports(path: Path) -> Iterator[ast.ImportFrom]:
+    """Yield what a module takes from others by name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node
+
+
+@pytest.mark.parametrize("folder", DOORS, ids=lambda folder: folder.relative_to(SOURCE).as_posix())
+def test_a_door_gives_what_type_checkers_see(folder: Path) -> None:
+    """Each name that stands for type checkers is given when it is asked for, also where a module is called like it."""
+    package = import_module(".".join(folder.relative_to(SOURCE).parts))
+    offered = {
+        name.name: node.module
+        for node in imports(folder / "__init__.py")
+        for name in node.names
+        if node.module and node.module.startswith(f"{package.__name__}.")
+    }
+    assert offered
+    for name, module in offered.items():
+        assert getattr(package, name) is getattr(import_module(str(module)), name)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = package.nothing
+
+
+def test_rooms_take_from_one_another_through_doors_alone() -> None:
+    """No module imports a module of another room, but a door, or a module that stands before all doors."""
+    behind = [
+        (path.relative_to(SOURCE).as_posix(), node.module)
+        for path in sorted((SOURCE / "aggregate").rglob("*.py"))
+        for node in imports(path)
+        if str(node.module).startswith("aggregate.")
+        and path.relative_to(SOURCE).parts[1] not in (str(node.module).split(".")[1], "__init__.py")
+        and path != SOURCE / "aggregate/cli/lazy.py"
+        and not (SOURCE / str(node.module).replace(".", "/")).is_dir()
+        and str(node.module) not in ("aggregate.base.errors", "aggregate.base.monitor")
+    ]
+    assert [each for each in behind if each[1] != "aggregate.base.door"] == []
