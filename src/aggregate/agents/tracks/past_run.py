@@ -8,7 +8,6 @@ from typing import Protocol
 from aggregate.agents.tracks.dependency_graph import dependencies
 from aggregate.agents.tracks.endings import Ending, Endings, EndingState
 from aggregate.agents.tracks.fan_out import children_of, parent_of
-from aggregate.agents.tracks.graph_svg import graph_svg
 from aggregate.agents.tracks.report import ReportLine
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.task_queue import TaskQueue
@@ -58,16 +57,6 @@ class TrackProgress:
     untouched: tuple[str, ...]
     approvals: tuple[str, ...] = ()
     tickets: tuple[Ticket, ...] = ()
-
-    @property
-    def graph(self) -> str:
-        """The tickets and what they wait for, as SVG."""
-        by_id = {line.ticket.id: line for line in self.lines}
-        lines = [by_id.get(ticket.id) or ReportLine(ticket) for ticket in self.tickets]
-        states = dict.fromkeys(self.waiting, "under way")
-        states |= dict.fromkeys(self.approvals, "waits for approval")
-        own = [ticket for ticket in self.tickets if parent_of(ticket.id) == ticket.id]
-        return graph_svg(lines, dependencies(own), states)
 
 
 class PastRun:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from aggregate.agents.tracks.assignment import TicketOutcome
+from aggregate.agents.tracks.fan_out import parent_of
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.text import fence, first_of, heading_text
 from aggregate.base.values import THRESHOLD, AggregatedResult, Prompt, RunStatus
@@ -16,6 +17,9 @@ _STATES: dict[RunStatus | None, str] = {
     RunStatus.ERROR: "failed",
     RunStatus.TIMEOUT: "timed out",
 }
+
+_MOST_EDGES = 500
+"""Mermaid draws no more, and of more nobody could follow any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def report_text(
     *,
     names: Callable[[str], Mapping[str, str]] = lambda _ticket: {},
     earlier_cost: float = 0.0,
-    graph: str = "",
+    waits_for: Mapping[str, Sequence[str]] = {},
 ) -> str:
     """Return the report as markdown; the same outcomes give the same bytes.
 
@@ -87,7 +91,7 @@ def report_text(
         warnings: What is doubtful about the files that the workers saw.
         names: Returns the files of a ticket beside the report, by what they hold.
         earlier_cost: US dollars that rounds before a retry have cost.
-        graph: The file of the tickets' picture beside the report, ``""`` for none.
+        waits_for: The ids that each ticket waits for, which are drawn.
     """
     failures = [
         f"{line.ticket.id}: {error}" for line in lines for error in line.errors if not line.left_out
@@ -97,8 +101,7 @@ def report_text(
         f"{totals(lines, earlier_cost)}.",
         _table(lines, names),
     ]
-    if graph:
-        parts.append(f"![The tickets and what they wait for]({graph})")
+    parts += _graph(lines, waits_for)
     parts += _section("## Failures", failures)
     if _is_long(failures):
         parts.append("What failed tickets said stands whole in their own files of this folder.")
@@ -161,6 +164,21 @@ def _table(lines: Sequence[ReportLine], names: Callable[[str], Mapping[str, str]
     ]
     rule = "|--:|---|---|---|--:|--:|--:|--:|---|"
     return "\n".join([_row(head), rule, *map(_row, rows)])
+
+
+def _graph(lines: Sequence[ReportLine], waits_for: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the tickets of the track and what they wait for as a block that many viewers of markdown draw."""
+    own = [
+        line
+        for line in lines
+        if line.ticket.id in waits_for and line.ticket.id == parent_of(line.ticket.id)
+    ]
+    names = {line.ticket.id: f"t{i}" for i, line in enumerate(own, 1)}
+    edges = [f"{names[needed]} --> {names[each]}" for each in names for needed in waits_for[each]]
+    if not 0 < len(edges) <= _MOST_EDGES:
+        return []
+    boxes = [f'{names[line.ticket.id]}["{line.ticket.id}: {line.state}"]' for line in own]
+    return [fence("\n    ".join(["flowchart LR", *boxes, *edges]), "mermaid")]
 
 
 def _row(cells: Sequence[str]) -> str:

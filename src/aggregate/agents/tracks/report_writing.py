@@ -1,11 +1,11 @@
 """The end of a run: its variables merged, and its report written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aggregate.agents.tracks.fan_out import parent_of
 from aggregate.agents.tracks.report import ReportLine, report_text
-from aggregate.agents.tracks.run_files import GRAPH, RunFiles
+from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.track import Track
 from aggregate.agents.tracks.track_events import TrackResult
@@ -29,12 +29,18 @@ class ReportWriting:
     warnings: Sequence[str]
 
     def write(
-        self, lines: tuple[ReportLine, ...], *, earlier_cost: float, cancelled: bool
+        self,
+        lines: tuple[ReportLine, ...],
+        *,
+        waits_for: Mapping[str, Sequence[str]],
+        earlier_cost: float,
+        cancelled: bool,
     ) -> TrackResult:
         """Write the report of these lines, and return what the run came to.
 
         Args:
             lines: One for each ticket, in order.
+            waits_for: The ids that each ticket waits for.
             earlier_cost: US dollars that rounds before a retry have cost.
             cancelled: Whether the run was stopped before its end.
         """
@@ -50,7 +56,7 @@ class ReportWriting:
             self.warnings,
             names=self.files.names,
             earlier_cost=earlier_cost,
-            graph=GRAPH,
+            waits_for=waits_for,
         )
         # A result's errors beyond those of its failed tickets are the merging's own.
         unmerged = [name for name, merged in results.items() if len(merged.errors) > merged.failed]

@@ -10,8 +10,6 @@ from aggregate.agents.tracks.fan_out import parent_of
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.disk import confined, replace_own
 
-GRAPH = "graph.svg"
-"""The picture of the tickets, beside the report."""
 MOST_NUMBER = 999_999_999
 """Of a run: a folder, or a row, with a larger one is somebody else's, and the next one might fit into no column."""
 
@@ -85,10 +83,6 @@ class RunFiles:
         """Return the names of the files that there are of a ticket, by what they hold."""
         paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
         return {kind: path.name for kind, path in paths.items() if path.exists()}
-
-    def write_graph(self, svg: str) -> None:
-        """Write the picture of the tickets beside the report."""
-        replace_own(self.folder / GRAPH, svg)
 
     def write_report(self, text: str) -> Path:
         """Write the report and return its path."""

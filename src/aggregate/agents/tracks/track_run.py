@@ -11,7 +11,6 @@ from aggregate.agents.tracks.checkboxes import Checkbox
 from aggregate.agents.tracks.endings import Ending, Endings, EndingState
 from aggregate.agents.tracks.expressions import evaluate, is_met
 from aggregate.agents.tracks.fan_out import FanOutError, children_of, items_of, parent_of
-from aggregate.agents.tracks.graph_svg import graph_svg
 from aggregate.agents.tracks.metadata_file import TrackStatus
 from aggregate.agents.tracks.pending_approvals import PendingApprovals
 from aggregate.agents.tracks.plan_checkboxes import PlanCheckboxes
@@ -290,7 +289,7 @@ class TrackRun:
         self._approvals.discard(ticket_id)
 
     def _close(self, *, cancelled: bool) -> TrackResult:
-        """Take back what is under way, and write the report, its picture, the last checkboxes and the status."""
+        """Take back what is under way, and write the report, the last checkboxes and the status."""
         self._queue.cancel([self._keys.of(ticket_id) for ticket_id in self._asked])
         reason = f"not run: {self._spending.reason or 'cancelled'}"
         lines = tuple(
@@ -301,9 +300,13 @@ class TrackRun:
                 reason=reason,
             )
         )
-        self._files.write_graph(graph_svg(lines, self._schedule.waits_for))
         writing = ReportWriting(self._track, self._outcomes, self._files, self._contexts.warnings)
-        result = writing.write(lines, earlier_cost=self._earlier_cost, cancelled=cancelled)
+        result = writing.write(
+            lines,
+            waits_for=self._schedule.waits_for,
+            earlier_cost=self._earlier_cost,
+            cancelled=cancelled,
+        )
         if not self._schedule.finished and not cancelled:
             result = replace(result, stopped=self._spending.reason)
         for ticket_id in self._schedule.under_way:

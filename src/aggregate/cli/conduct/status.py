@@ -15,7 +15,7 @@ from aggregate.agents.tracks import (
 from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
-from aggregate.cli.output import write_result, write_rows
+from aggregate.cli.output import write_rows
 from aggregate.prompt.sections import one_line
 
 
@@ -23,14 +23,11 @@ from aggregate.prompt.sections import one_line
 @track_argument
 @config_option
 @database_option
-@click.option("--graph", is_flag=True, help="Print a picture of the tickets, as SVG.")
-def status(track: str, config: Path, database: str, graph: bool) -> None:
+def status(track: str, config: Path, database: str) -> None:
     """Show how the latest run of TRACK stands."""
     progress = run_control.status(open_runs(config, database), track, database=database)
     if progress is None:
         write_rows("no run yet")
-    elif graph:
-        write_result(progress.graph)
     else:
         write_rows(*_rows(progress, track))
 
