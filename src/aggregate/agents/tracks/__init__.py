@@ -11,7 +11,6 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.agents.tracks.cost_limits import check_prices
-    from aggregate.agents.tracks.durable.location import unopened_database
     from aggregate.agents.tracks.make_worker import make_worker, parse_worker
     from aggregate.agents.tracks.past_run import TrackProgress
     from aggregate.agents.tracks.preview import PreviewStep, preview
@@ -36,7 +35,6 @@ else:
         __name__,
         {
             "cost_limits": "check_prices",
-            "durable.location": "unopened_database",
             "make_worker": "make_worker parse_worker",
             "past_run": "TrackProgress",
             "preview": "PreviewStep preview",

@@ -9,7 +9,7 @@ from aggregate.agents.tracks.durable.database import database_url, wait_for_serv
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.ending_table import EndingTable
 from aggregate.agents.tracks.durable.heartbeat import LEASE_SECONDS
-from aggregate.agents.tracks.durable.location import locate_database, unopened_database
+from aggregate.agents.tracks.durable.location import locate_database
 from aggregate.agents.tracks.durable.run_lease import conducting
 from aggregate.agents.tracks.durable.run_table import CANCELLED, FINISHED, RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
@@ -57,8 +57,6 @@ def conduct(
     track = open_track(project.folder, name)
     terms = options.terms or getattr(worker, "terms", None)
     contexts = WorkerContexts(project, track=track, terms=terms)
-    if notice := unopened_database(project, options.database):
-        tell(notice)
     with ExitStack() as stack:
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
         queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)

@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from aggregate.agents.tracks import run_control
-from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
+from aggregate.prompt import open_project
 
 
 @click.command()
@@ -17,5 +17,5 @@ from aggregate.cli.output import write_rows
 @database_option
 def cancel(track: str, config: Path, database: str) -> None:
     """End the run of TRACK that is under way."""
-    run_id = run_control.cancel(open_runs(config, database), track, database=database)
+    run_id = run_control.cancel(open_project(config), track, database=database)
     write_rows(f"cancelled {run_id}")

@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from aggregate.agents.tracks import run_control
-from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
+from aggregate.prompt import open_project
 
 _ticket_argument = click.argument("ticket")
 _note_option = click.option(
@@ -41,7 +41,7 @@ def reject(track: str, ticket: str, note: str, config: Path, database: str) -> N
 def _decide(
     track: str, ticket: str, note: str, *, config: Path, database: str, approved: bool
 ) -> None:
-    project = open_runs(config, database)
+    project = open_project(config)
     run_id = run_control.decide(
         project, track, ticket, approved=approved, note=note, database=database
     )

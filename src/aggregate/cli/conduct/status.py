@@ -12,10 +12,10 @@ from aggregate.agents.tracks import (
     duration,
     run_control,
 )
-from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
+from aggregate.prompt import open_project
 from aggregate.prompt.sections import one_line
 
 
@@ -25,7 +25,7 @@ from aggregate.prompt.sections import one_line
 @database_option
 def status(track: str, config: Path, database: str) -> None:
     """Show how the latest run of TRACK stands."""
-    progress = run_control.status(open_runs(config, database), track, database=database)
+    progress = run_control.status(open_project(config), track, database=database)
     if progress is None:
         write_rows("no run yet")
     else:

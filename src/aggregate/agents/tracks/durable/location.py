@@ -8,8 +8,6 @@ from aggregate.project.configuration import Project
 
 DATABASE = "conductor.sqlite"
 """Where runs are kept by default, in the project's state folder."""
-_DATABASE_IN_PROJECT = "state/conductor.sqlite"
-"""Where earlier versions kept them. A project may bring such a file along, so it is never opened by itself."""
 
 
 def locate_database(project: Project, database: str) -> str:
@@ -24,14 +22,3 @@ def locate_database(project: Project, database: str) -> str:
 def database_exists(url: str) -> bool:
     """Return whether there is a database to look into: asking about runs makes no file."""
     return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
-
-
-def unopened_database(project: Project, database: str) -> str:
-    """Return what to say of a database that lies in the project and is not opened, ``""`` where there is none."""
-    path = project.folder / _DATABASE_IN_PROJECT
-    if database or not path.is_file():
-        return ""
-    return (
-        f"{path} is not opened, for it may have come with the project: runs are kept in "
-        f"{state_folder(project.folder) / DATABASE}; delete the file, or name it with --database if it is yours"
-    )
