@@ -1,4 +1,4 @@
-"""``conduct status``: look at a track's latest run."""
+"""Look after runs: ``conduct status``, ``approve``, ``reject``, ``cancel`` and ``forget``."""
 
 from pathlib import Path
 
@@ -59,3 +59,64 @@ def _ended(line: ReportLine) -> str:
     taken = [f"{line.tokens:,} tokens", dollars(line.cost)] if line.attempts else []
     account = [duration(line.seconds), *filter(None, taken)] if line.attempts else []
     return f"  {line.ticket.id}: {', '.join([line.state, *account])}{error}"
+
+
+_ticket_argument = click.argument("ticket")
+_note_option = click.option(
+    "--note", default="", metavar="TEXT", help="Say why; what depends on the ticket is shown it."
+)
+
+
+@click.command()
+@track_argument
+@_ticket_argument
+@_note_option
+@config_option
+@database_option
+def approve(track: str, ticket: str, note: str, config: Path, database: str) -> None:
+    """Approve TICKET, which waits for it; what depends on it is run."""
+    _decide(track, ticket, note, config=config, database=database, approved=True)
+
+
+@click.command()
+@track_argument
+@_ticket_argument
+@_note_option
+@config_option
+@database_option
+def reject(track: str, ticket: str, note: str, config: Path, database: str) -> None:
+    """Reject TICKET, which waits for approval; what depends on it is not run."""
+    _decide(track, ticket, note, config=config, database=database, approved=False)
+
+
+def _decide(
+    track: str, ticket: str, note: str, *, config: Path, database: str, approved: bool
+) -> None:
+    project = open_project(config)
+    run_id = run_control.decide(
+        project, track, ticket, approved=approved, note=note, database=database
+    )
+    write_rows(f"{'approved' if approved else 'rejected'} {ticket} of {run_id}")
+
+
+@click.command()
+@track_argument
+@config_option
+@database_option
+def cancel(track: str, config: Path, database: str) -> None:
+    """End the run of TRACK that is under way."""
+    run_id = run_control.cancel(open_project(config), track, database=database)
+    write_rows(f"cancelled {run_id}")
+
+
+@click.command()
+@track_argument
+@config_option
+@database_option
+def forget(track: str, config: Path, database: str) -> None:
+    """Delete the runs of TRACK that are over from the database; their files stay."""
+    forgotten = run_control.forget(open_project(config), track, database=database)
+    if not forgotten:
+        write_rows("no run that is over")
+    for run_id in forgotten:
+        write_rows(f"forgot {run_id}")
