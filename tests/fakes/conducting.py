@@ -14,11 +14,15 @@ from aggregate.agents.tracks import (
     WorkerContexts,
     open_track,
 )
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.agents.tracks.endings import Ending
-from aggregate.agents.tracks.lifecycle import complete_assignment
+from aggregate.agents.tracks.assignment import (
+    Assignment,
+    Ending,
+    TicketKeys,
+    TicketOutcome,
+    WorkerReply,
+)
+from aggregate.agents.tracks.attempt import complete_assignment
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.ticket_keys import TicketKeys
 from aggregate.agents.tracks.track_run import TrackRun
 from aggregate.prompt import open_project
 from tests.projects import project

@@ -14,14 +14,12 @@ from dbos import WorkflowStatus
 
 from aggregate.agents.tracks import RunOptions, conduct
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
-from aggregate.agents.tracks.durable.database import database_url, open_engine
+from aggregate.agents.tracks.durable.database import DATABASE, database_url, open_engine
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, prepare_database
 from aggregate.agents.tracks.durable.dbos_queue import _outcome as outcome_of_workflow
 from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
-from aggregate.agents.tracks.durable.location import DATABASE
-from aggregate.agents.tracks.durable.row_sizes import ROW_BYTES
 from aggregate.agents.tracks.durable.run_table import RunRow
-from aggregate.agents.tracks.durable.schema import ENDINGS
+from aggregate.agents.tracks.durable.schema import ENDINGS, ROW_BYTES
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.base.disk import state_folder

@@ -8,10 +8,10 @@ import pytest
 
 from aggregate.agents.tracks import Ticket, WorkerContexts
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.assignment_tokens import AssignmentTokens
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.base.errors import BudgetError, ConfigError
 from aggregate.base.values import AggregatedResult
 from aggregate.prompt import Composition, Request, audit_path, compose_prompt, open_project

@@ -11,7 +11,7 @@ import pytest
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
-from aggregate.agents.tracks.request_cost import request_cost
+from aggregate.agents.tracks.metered_client import request_cost
 from aggregate.agents.tracks.tickets import TicketKind, Tickets
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.base.errors import ProviderError

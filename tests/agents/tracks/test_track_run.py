@@ -11,12 +11,15 @@ import pytest
 
 from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.agents.tracks.attempt import ANSWER_CHARACTERS, attempt_assignment
-from aggregate.agents.tracks.lifecycle import complete_assignment, run_worker_lifecycle
-from aggregate.agents.tracks.merge_outcomes import merge_outcomes
+from aggregate.agents.tracks.attempt import (
+    ANSWER_CHARACTERS,
+    attempt_assignment,
+    complete_assignment,
+    run_worker_lifecycle,
+)
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.scripted_worker import ScriptedWorker
-from aggregate.agents.tracks.worker import ModelWorker
+from aggregate.agents.tracks.run_outcomes import merge_outcomes
+from aggregate.agents.tracks.worker import ModelWorker, ScriptedWorker
 from aggregate.base.errors import PromptTooLongError, ProviderError, WorkerError
 from aggregate.base.values import (
     FinishReason,

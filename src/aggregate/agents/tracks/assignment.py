@@ -1,9 +1,10 @@
 """What goes to a worker and what comes back, as values that fit into a database."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field, TypeAdapter
 
@@ -185,3 +186,131 @@ class TicketOutcome:
 
 
 _OUTCOME = TypeAdapter(TicketOutcome)
+
+
+_ROUND = "~"
+"""What stands between a ticket and its round; no ticket's id has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TicketKeys:
+    """The keys of a run's tickets.
+
+    Attributes:
+        run_id: The run.
+        rounds: The rounds of tickets that were retried; all others are in their first.
+    """
+
+    run_id: str
+    rounds: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, ticket_id: str) -> str:
+        """Return the key of a ticket's latest round."""
+        return self.in_round(ticket_id, self.rounds.get(ticket_id, 1))
+
+    def in_round(self, ticket_id: str, number: int) -> str:
+        """Return the key of one of a ticket's rounds, from 1."""
+        suffix = f"{_ROUND}{number}" if number > 1 else ""
+        return f"{self.run_id}/{ticket_id}{suffix}"
+
+    def earlier(self, ticket_id: str) -> list[str]:
+        """Return the keys of a ticket's rounds before the latest."""
+        return [self.in_round(ticket_id, i) for i in range(1, self.rounds.get(ticket_id, 1))]
+
+
+def ticket_of(key: str) -> str:
+    """Return the ticket's id in a key."""
+    return key.rpartition("/")[2].partition(_ROUND)[0]
+
+
+def run_of(key: str) -> str:
+    """Return the run in a key."""
+    return key.rpartition("/")[0]
+
+
+class EndingState(StrEnum):
+    """How far a ticket is that no worker is asked for; all but ``WAITING`` stand for ever."""
+
+    WAITING = "waiting"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    LEFT_OUT = "left out"
+    FAILED = "failed"
+    SPREAD = "spread"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What became of a ticket.
+
+    Attributes:
+        state: How far it is.
+        text: An approval's note, why it was left out or failed, or the JSON list that it is spread over.
+    """
+
+    state: EndingState
+    text: str = ""
+
+    def outcome(self, ticket_id: str) -> TicketOutcome:
+        """Return it as the outcome of a ticket that was approved, rejected or failed."""
+        if self.state is EndingState.APPROVED:
+            return TicketOutcome(ticket_id, RunStatus.SUCCESS, self.text or "approved")
+        reason = self.text
+        if self.state is EndingState.REJECTED:
+            reason = f"rejected: {self.text}" if self.text else "rejected"
+        return TicketOutcome(ticket_id, RunStatus.ERROR, errors=(reason,))
+
+
+class Endings(Protocol):
+    """Keeps one ending for each key, whatever happens to processes meanwhile."""
+
+    def all(self) -> Mapping[str, Ending]:
+        """Return the endings of the run, by key."""
+        ...
+
+    def record(self, key: str, ending: Ending) -> Ending:
+        """Write an ending where there is none, and return the one that counts."""
+        ...
+
+
+class TaskQueue(Protocol):
+    """Keeps each assignment by its key until it has one outcome, whatever happens to processes meanwhile."""
+
+    def known(self, keys: Collection[str]) -> dict[str, bool]:
+        """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
+        ...
+
+    def put(self, assignment: Assignment) -> None:
+        """Enqueue an assignment; one with a known key changes nothing."""
+        ...
+
+    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
+        """Return the outcomes that there are, by key."""
+        ...
+
+    def cancel(self, keys: Collection[str]) -> None:
+        """Take back what has not ended; what a worker still gives for it is dropped."""
+        ...
+
+
+@dataclass(slots=True)
+class AttemptAccount:
+    """Is what a worker calls when its answer begins to come; one that asks more than once tells it what that took.
+
+    Attributes:
+        on_begun: Called when the answer begins to come.
+        tokens: What the attempt has taken so far, as far as is known.
+        cost: What that has cost in US dollars, ``None`` where it is not known.
+    """
+
+    on_begun: Callable[[], None]
+    tokens: int = 0
+    cost: float | None = None
+
+    def __call__(self) -> None:
+        """Pass on that the answer has begun to come."""
+        self.on_begun()
+
+    def note(self, tokens: int, cost: float | None) -> None:
+        """Keep what all requests so far have taken together."""
+        self.tokens, self.cost = tokens, cost

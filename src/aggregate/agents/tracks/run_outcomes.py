@@ -1,19 +1,77 @@
-"""How a run's tickets have ended: what workers answered, what persons decided, and lists folded from their children."""
+"""Outcomes merged into variables: what the next worker is shown, and what the report holds."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from aggregate.agents.tracks.assignment import TicketOutcome
-from aggregate.agents.tracks.endings import Ending, Endings, EndingState
-from aggregate.agents.tracks.expressions import names_in
-from aggregate.agents.tracks.fan_out import folded, parent_of, result_values
-from aggregate.agents.tracks.merge_outcomes import merge_outcomes
-from aggregate.agents.tracks.task_queue import TaskQueue
-from aggregate.agents.tracks.ticket_keys import TicketKeys
+from aggregate.agents.results.merge import GroupOutcome, merge_outputs
+from aggregate.agents.tracks.assignment import (
+    Ending,
+    Endings,
+    EndingState,
+    TaskQueue,
+    TicketKeys,
+    TicketOutcome,
+)
+from aggregate.agents.tracks.fan_out import folded, names_in, parent_of, result_values
 from aggregate.agents.tracks.tickets import Ticket, Tickets
-from aggregate.base.values import AggregatedResult, FailurePolicy, RunStatus, Value
+from aggregate.base.values import (
+    AggregatedResult,
+    FailurePolicy,
+    GroupStatus,
+    LabelledOutput,
+    MergeStrategy,
+    RunStatus,
+    Value,
+)
+
+
+def merge_outcomes(
+    tickets: Sequence[Ticket],
+    outcomes: Iterable[TicketOutcome],
+    *,
+    on_error: FailurePolicy = FailurePolicy.REPORT,
+) -> dict[str, AggregatedResult]:
+    """Return one result per variable of the tickets that have an outcome, merged in the tickets' order (rule O-40).
+
+    A ticket without a variable stands under its own id. Failed tickets are counted, and listed unless ``on_error`` is
+    ``skip`` (rule O-48).
+
+    Args:
+        tickets: All tickets of the track: the first of a variable's that names a strategy decides it.
+        outcomes: Of the tickets to merge, in any order.
+        on_error: Whether failures are listed.
+    """
+    by_ticket = {outcome.ticket: outcome for outcome in outcomes}
+    members: dict[str, list[TicketOutcome]] = {}
+    for ticket in tickets:
+        if ticket.id in by_ticket:
+            members.setdefault(ticket.variable, []).append(by_ticket[ticket.id])
+    return {name: _merge(name, group, tickets, on_error) for name, group in members.items()}
+
+
+def _merge(
+    name: str, outcomes: Sequence[TicketOutcome], tickets: Sequence[Ticket], on_error: FailurePolicy
+) -> AggregatedResult:
+    """Return the value of the variable ``name``, or of a ticket without one, which stands alone."""
+    strategy = MergeStrategy.CONCAT if name.startswith("$") else MergeStrategy.FIRST
+    custom_function: str | None = None
+    for ticket in tickets:
+        if ticket.collect_into == name and ticket.merge_strategy:
+            strategy, custom_function = ticket.merge_strategy, ticket.custom_function
+            break
+    outputs = [
+        LabelledOutput(
+            outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure
+        )
+        for outcome in outcomes
+    ]
+    ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
+    result = merge_outputs(outputs, strategy, custom_function=custom_function, ending=ending)
+    warnings = [f"{outcome.ticket}: {outcome.warning}" for outcome in outcomes if outcome.warning]
+    return replace(result, warnings=(*warnings, *result.warnings))
+
 
 NO_JSON = (
     "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heappop, heappush
 
-from aggregate.agents.tracks.dependency_graph import dependencies
-from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.tickets import Ticket, dependencies
 from aggregate.base.values import FailurePolicy
 
 Prefix = tuple[object, ...]

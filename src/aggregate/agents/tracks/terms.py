@@ -1,18 +1,39 @@
-"""What the user allows a run's workers: whom they ask, which tools they have, and how much one attempt may use."""
+"""Whom a worker asks, as a value."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
 from aggregate.agents.goals import EngineLimits
 from aggregate.agents.tools import ToolRegistry, standard_tools
-from aggregate.agents.tracks.recipient import Recipient
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import did_you_mean
 from aggregate.project.configuration import user_config
 from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import PROVIDERS
+
+
+class Recipient(NamedTuple):
+    """Whom to ask; empty where the worker's own client is meant.
+
+    Attributes:
+        provider: The provider's name.
+        model: Which of its models.
+        base_url: Where it is reached, ``""`` for its own address.
+    """
+
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in self if part)
+
+
+OWN: Final = Recipient()
+"""Whoever the worker was started for; of the scripted worker nobody."""
+
 
 _USUAL = EngineLimits()
 

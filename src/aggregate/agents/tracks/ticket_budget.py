@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aggregate.agents.tracks.recipient import Recipient
+from aggregate.agents.tracks.terms import Recipient
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.values import AUTO, Amount, Budget, FileOrder
 from aggregate.project.configuration import BudgetTable

@@ -1,19 +1,164 @@
-"""How the tickets of a run end: what is written, told and counted, and which others end or are skipped with them."""
+"""End tickets: write their files, count what they cost, tell of them, and end those that depend on them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 
-from aggregate.agents.tracks.assignment import TicketOutcome
-from aggregate.agents.tracks.checkboxes import Checkbox
-from aggregate.agents.tracks.endings import Ending, EndingState
+from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome
 from aggregate.agents.tracks.fan_out import parent_of
-from aggregate.agents.tracks.plan_checkboxes import PlanCheckboxes
+from aggregate.agents.tracks.report import ReportLine
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.run_lines import RunLines
+from aggregate.agents.tracks.run_options import TicketEvent, TicketState
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.spending import Spending
 from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.track import Checkbox, Track
+
+MARK_SECONDS = 0.5
+"""The plan's checkboxes are written at most this often, for a person looks at them; the last ones always."""
+
+
+@dataclass(slots=True)
+class PlanCheckboxes:
+    """The checkboxes of a run's tickets, written into the plan a few at a time."""
+
+    track: Track
+    unwritten: dict[tuple[str, str], Checkbox] = field(default_factory=dict)
+    written_at: float = 0.0
+
+    def set(self, ticket: Ticket, checkbox: Checkbox) -> None:
+        """Note a ticket's checkbox; children of a list stand in no plan."""
+        if parent_of(ticket.id) != ticket.id:
+            return
+        self.unwritten[ticket.id, ticket.name] = checkbox
+
+    def write(self, *, last: bool = False) -> None:
+        """Write what has changed, if it is time or the last time."""
+        if self.unwritten and (last or monotonic() - self.written_at >= MARK_SECONDS):
+            self.track.mark_plan(self.unwritten)
+            self.unwritten.clear()
+            self.written_at = monotonic()
+
+
+@dataclass(slots=True)
+class RunLines:
+    """The lines of a run's report; what ended before a restart is noted, and nobody hears of it again.
+
+    Attributes:
+        observe: Hears of every change.
+    """
+
+    observe: Callable[[TicketEvent], None]
+    _lines: dict[str, ReportLine] = field(default_factory=dict)
+
+    def tell(self, ticket: Ticket, state: TicketState, detail: str = "") -> None:
+        """Tell the observer how far a ticket is that has not ended."""
+        self.observe(TicketEvent(ticket, state, detail))
+
+    def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool) -> None:
+        """Note how a ticket ended."""
+        line = self._lines[ticket.id] = ReportLine.of(ticket, outcome)
+        if announce:
+            state = TicketState.DONE if outcome.failure is None else TicketState.FAILED
+            self.observe(TicketEvent(ticket, state, outcome.failure or "", line))
+
+    def leave_out(self, ticket: Ticket, reason: str, *, announce: bool) -> None:
+        """Note that a ticket's condition is not met."""
+        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
+        if announce:
+            self.tell(ticket, TicketState.LEFT_OUT, reason)
+
+    def skip(self, ticket: Ticket, reason: str) -> None:
+        """Note that a ticket is not run because of another one."""
+        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,))
+        self.tell(ticket, TicketState.SKIPPED, reason)
+
+    def all(
+        self,
+        ids: Sequence[str],
+        *,
+        children: Mapping[str, Sequence[str]],
+        tickets: Mapping[str, Ticket],
+        reason: str,
+    ) -> Iterator[ReportLine]:
+        """Yield a line for each ticket, in order, and behind it those of its children.
+
+        Args:
+            ids: The run's tickets.
+            children: What some of them were spread over.
+            tickets: All of these, by id.
+            reason: Why those were not run of which nothing was noted.
+        """
+        for parent_id in ids:
+            for ticket_id in (parent_id, *children.get(parent_id, ())):
+                line = self._lines.get(ticket_id)
+                yield line or ReportLine(tickets[ticket_id], errors=(reason,))
+
+
+_ROUNDING = 1e-9
+
+
+@dataclass(slots=True)
+class Spending:
+    """Counts what a run's tickets cost in US dollars against its limit.
+
+    What a ticket will cost is not known before: each that is under way is taken for as dear as the dearest so far, and
+    the first one goes alone.
+
+    Attributes:
+        limit: The most that the run may cost, ``None`` for no limit.
+        spent: What is known to have been spent, on failed attempts and earlier rounds too.
+        dearest: What the dearest ticket has cost.
+        unpriced: A ticket whose price is not known, ``""`` for none: with it no limit can be kept.
+    """
+
+    limit: float | None = None
+    spent: float = 0.0
+    dearest: float = 0.0
+    unpriced: str = ""
+    _any: bool = False
+
+    def add(self, outcome: TicketOutcome) -> None:
+        """Count what a ticket has cost that a worker was asked for."""
+        if outcome.cost is None:
+            # Where there are neither tokens nor an answer, nobody may have been reached.
+            was_answered = outcome.tokens > 0 or outcome.failure is None
+            if was_answered and not self.unpriced:
+                self.unpriced = outcome.ticket
+            return
+        self._any = True
+        self.spent += outcome.cost
+        self.dearest = max(self.dearest, outcome.cost)
+
+    def room(self, most: int, under_way: int) -> int:
+        """Return how many more tickets may be asked for, ``most`` where nothing is limited; none for less than 1."""
+        if self.limit is None:
+            return most
+        if self.reason:
+            return 0
+        if not self._any:
+            return min(most, 1 - under_way)
+        if not self.dearest:
+            return most
+        return min(most, self._affordable(self.limit) - under_way)
+
+    @property
+    def reason(self) -> str:
+        """Why no further ticket is begun, ``""`` while the limit leaves room."""
+        if self.limit is None:
+            return ""
+        if self.unpriced:
+            return f'the price of what "{self.unpriced}" asked is not known, so that max_cost cannot be kept'
+        if self.dearest and self._affordable(self.limit) < 1:
+            return (
+                f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and what is left may not pay for another: "
+                f"the dearest ticket took ${self.dearest:.4f}"
+            )
+        return ""
+
+    def _affordable(self, limit: float) -> int:
+        # Sums of cents are no whole cents: a rounding error keeps nobody from what is paid for.
+        return int((limit - self.spent) / self.dearest + _ROUNDING)
 
 
 @dataclass(slots=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 from time import monotonic
 
 from aggregate.agents.tracks.answer_schema import with_schema
-from aggregate.agents.tracks.dependency_graph import dependencies, find_cycle
-from aggregate.agents.tracks.expressions import fault_of
-from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
+from aggregate.agents.tracks.fan_out import fault_of
+from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, dependencies, find_cycle
 from aggregate.base.errors import ConfigError
 from aggregate.base.values import MergeStrategy
 from aggregate.project.configuration import line_of_key, parse_toml, read_toml_text, validate_table

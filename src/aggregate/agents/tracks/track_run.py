@@ -1,38 +1,132 @@
-"""One run of a track: enqueue ready tickets, collect their outcomes, until all have ended."""
+"""The tickets of a run that wait for a person's decision."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Event
 from time import monotonic
 
-from aggregate.agents.tracks.checkboxes import Checkbox
-from aggregate.agents.tracks.endings import Ending, Endings, EndingState
-from aggregate.agents.tracks.expressions import evaluate, is_met
-from aggregate.agents.tracks.fan_out import FanOutError, children_of, items_of, parent_of
-from aggregate.agents.tracks.metadata_file import TrackStatus
-from aggregate.agents.tracks.pending_approvals import PendingApprovals
-from aggregate.agents.tracks.plan_checkboxes import PlanCheckboxes
-from aggregate.agents.tracks.report_writing import ReportWriting
+from aggregate.agents.tracks.assignment import (
+    Ending,
+    Endings,
+    EndingState,
+    TaskQueue,
+    TicketKeys,
+    TicketOutcome,
+    ticket_of,
+)
+from aggregate.agents.tracks.fan_out import (
+    FanOutError,
+    children_of,
+    evaluate,
+    is_met,
+    items_of,
+    parent_of,
+)
+from aggregate.agents.tracks.report import ReportLine, report_text
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.run_lines import RunLines
-from aggregate.agents.tracks.run_outcomes import CHUNK, RunOutcomes
-from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.spending import Spending
-from aggregate.agents.tracks.task_queue import TaskQueue
-from aggregate.agents.tracks.ticket_ends import TicketEnds
-from aggregate.agents.tracks.ticket_keys import TicketKeys, ticket_of
-from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
-from aggregate.agents.tracks.track import Track
-from aggregate.agents.tracks.track_events import (
+from aggregate.agents.tracks.run_options import (
     PollingOptions,
     TicketEvent,
     TicketState,
     TrackResult,
 )
+from aggregate.agents.tracks.run_outcomes import CHUNK, RunOutcomes
+from aggregate.agents.tracks.schedule import Schedule
+from aggregate.agents.tracks.ticket_ends import PlanCheckboxes, RunLines, Spending, TicketEnds
+from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
+from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeError
+from aggregate.base.values import FailurePolicy
+
+DECISION_SECONDS = 0.2
+"""Between two looks whether a person has decided: each reads all endings of the run."""
+
+
+class PendingApprovals:
+    """Lets tickets wait for a decision, however long and whatever becomes of this process.
+
+    Args:
+        outcomes: Where decisions are read.
+        seconds: The time that looks go by.
+    """
+
+    def __init__(self, outcomes: RunOutcomes, seconds: Callable[[], float]) -> None:
+        self._outcomes = outcomes
+        self._seconds = seconds
+        self._looked_at = seconds()
+        self._waiting: set[str] = set()
+
+    def add(self, ticket_id: str) -> None:
+        """Let a ticket wait."""
+        self._outcomes.record(ticket_id, Ending(EndingState.WAITING))
+        self._waiting.add(ticket_id)
+
+    def discard(self, ticket_id: str) -> None:
+        """Hear that a ticket has ended."""
+        self._waiting.discard(ticket_id)
+
+    def decided(self) -> list[TicketOutcome]:
+        """Return what persons have decided since it was looked for; at most now and then it is looked."""
+        if not self._waiting or self._seconds() - self._looked_at < DECISION_SECONDS:
+            return []
+        self._looked_at = self._seconds()
+        self._outcomes.look()
+        return list(self._outcomes.of(sorted(self._waiting)))
+
+
+@dataclass(frozen=True, slots=True)
+class ReportWriting:
+    """Writes the report of a run that has ended.
+
+    Attributes:
+        track: What was run.
+        outcomes: What its tickets came to.
+        files: Where the report is written.
+        warnings: What is doubtful about the files that the workers saw.
+    """
+
+    track: Track
+    outcomes: RunOutcomes
+    files: RunFiles
+    warnings: Sequence[str]
+
+    def write(
+        self,
+        lines: tuple[ReportLine, ...],
+        *,
+        waits_for: Mapping[str, Sequence[str]],
+        earlier_cost: float,
+        cancelled: bool,
+    ) -> TrackResult:
+        """Write the report of these lines, and return what the run came to.
+
+        Args:
+            lines: One for each ticket, in order.
+            waits_for: The ids that each ticket waits for.
+            earlier_cost: US dollars that rounds before a retry have cost.
+            cancelled: Whether the run was stopped before its end.
+        """
+        ended = [line.ticket.id for line in lines if line.status is not None]
+        results = self.outcomes.merge(
+            [ticket_id for ticket_id in ended if parent_of(ticket_id) == ticket_id],
+            on_error=FailurePolicy.REPORT,
+        )
+        text = report_text(
+            self.track.description,
+            lines,
+            results,
+            self.warnings,
+            names=self.files.names,
+            earlier_cost=earlier_cost,
+            waits_for=waits_for,
+        )
+        # A result's errors beyond those of its failed tickets are the merging's own.
+        unmerged = [name for name, merged in results.items() if len(merged.errors) > merged.failed]
+        return TrackResult(self.files.write_report(text), lines, cancelled, tuple(unmerged))
+
 
 USUAL = PollingOptions()
 LOOK_SECONDS = 0.05

@@ -1,27 +1,34 @@
-"""Who works on an assignment: the protocol, and the worker that asks models."""
+"""Who works on assignments: a worker that asks models, or one that answers by a script."""
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Protocol
 
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.metered_client import MeteredClient
-from aggregate.agents.tracks.recipient import Recipient
-from aggregate.agents.tracks.reply_check import check_reply
-from aggregate.agents.tracks.request_cost import request_cost
-from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
+from aggregate.agents.tracks.metered_client import MeteredClient, check_reply, request_cost
+from aggregate.agents.tracks.recipients import check_model_name
+from aggregate.agents.tracks.terms import Recipient, TicketLimits, WorkerTerms
 from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, ToolTicket
-from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
+from aggregate.base.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.base.tokens import count
+from aggregate.base.values import SEPARATOR, Section
+from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
+    PROVIDERS,
     ChatClient,
     RequestOptions,
+    ScriptedReply,
     TokenRatio,
     cache_policy,
+    load_replies,
+    open_client,
     shipped_ratio,
+    with_redaction,
 )
 
 _GRACE_SECONDS = 0.5
@@ -174,3 +181,146 @@ def _asked_model(client: ChatClient, model: str) -> tuple[str, str]:
     inner = getattr(client, "client", client)  # of one that replaces secrets
     provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
     return str(provider), model or str(usual)
+
+
+class ScriptedWorker:
+    """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
+
+    def __init__(self, answers: Mapping[str, ScriptedReply]) -> None:
+        self._answers = answers
+        self._tokens = AssignmentTokens()
+
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
+        begun()
+        answer = self._answers.get(assignment.ticket)
+        if answer is None:
+            tokens = self._tokens.count(assignment)
+            return WorkerReply(describe_assignment(assignment, tokens), tokens, cost=0.0)
+        time.sleep(answer.seconds)
+        if error := answer.failure(assignment.attempt):
+            raise WorkerError(error, again=not answer.refuse)
+        tokens = self._tokens.count(assignment) + count(answer.text)
+        return WorkerReply(answer.text, tokens, cost=answer.cost)
+
+
+def describe_assignment(assignment: Assignment, tokens: int) -> str:
+    """Return one paragraph on what an assignment of so many tokens holds."""
+    sources = [
+        (segment.section, segment.source)
+        for segment in assignment.prompt.segments
+        if segment.source
+    ]
+    files = [source for section, source in sources if section is Section.FILES]
+    results = [source for section, source in sources if section is Section.RESULTS]
+    task = assignment.message.strip().split("\n")[-1]
+    file_or_files = "file" if len(files) == 1 else "files"
+    and_results = f"the results {', '.join(results)}" if results else "no results"
+    return (
+        f"No model was asked: the scripted worker was given {tokens:,} tokens "
+        f"with {len(files):,} {file_or_files} and {and_results}. The task is: {task}"
+    )
+
+
+_REMEMBERED = 20_000
+"""Segments of files whose counts are remembered, with their texts."""
+
+
+class AssignmentTokens:
+    """Counts assignments; a file that many of them show is counted once."""
+
+    def __init__(self) -> None:
+        self._count_shared = lru_cache(maxsize=_REMEMBERED)(_count_with_separator)
+
+    def count(self, assignment: Assignment) -> int:
+        """Return the exact number of o200k tokens of the assignment's text (see ``aggregate.base.tokens.count``)."""
+        segments = assignment.prompt.segments
+        if not assignment.message:
+            return count(assignment.text)
+        tokens = count(assignment.message)
+        for segment in segments:
+            # Results are one ticket's own: to remember them would only take memory.
+            shared = segment.section is Section.FILES
+            counted = self._count_shared if shared else _count_with_separator
+            tokens += counted(segment.text)
+        return tokens
+
+
+def _count_with_separator(text: str) -> int:
+    return count(f"{text}{SEPARATOR}")
+
+
+def make_worker(
+    spec: str,
+    *,
+    script: Path | None = None,
+    root: Path = Path(),
+    redact: bool = True,
+    allow: Collection[str] = (),
+    tell: Callable[[str], None] | None = None,
+    base_url: str = "",
+    terms: WorkerTerms | None = None,
+    clients: Mapping[Recipient, ChatClient] | None = None,
+) -> Worker:
+    """Return the worker that ``spec`` names.
+
+    Args:
+        spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider of
+            ``aggregate.sending.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
+        script: Where ``scripted`` finds answers if the file exists.
+        root: The folder that project tools may read.
+        redact: Whether secrets are replaced in what a provider is sent.
+        allow: Hashes of values that are no secrets.
+        tell: Called with one sentence for each secret that was replaced.
+        base_url: Where the provider is reached.
+        terms: The tools and limits that the user allows; by default those that read ``root``, and the usual limits.
+        clients: Those that reach the models of personas.
+
+    Raises:
+        TrackError: There is no such worker.
+        ConfigError: The script cannot be used, or the model's name is a slip of a known one.
+        ClientSetupError: A key or an address is missing.
+    """
+    provider, model = parse_worker(spec)
+    if provider != SCRIPTED:
+        safely = partial(with_redaction, allow=allow, tell=tell) if redact else _as_it_is
+        client: ChatClient = safely(open_client(provider, model=model, base_url=base_url))
+        usual = WorkerTerms(
+            provider, model, base_url, standard_tools(state_dir=root / "state", roots=(root,))
+        )
+        return ModelWorker(
+            client,
+            root=root,
+            terms=terms or usual,
+            clients=clients or {},
+            open_provider=cache(lambda name, model: safely(open_client(name, model=model))),
+        )
+    _, _, argument = spec.partition(":")
+    if argument:
+        return ScriptedWorker(load_replies(Path(argument)))
+    if script is not None and script.is_file():
+        return ScriptedWorker(load_replies(script))
+    return ScriptedWorker({})
+
+
+def parse_worker(spec: str) -> tuple[str, str]:
+    """Return the provider that ``spec`` names and its model, ``""`` for the usual one.
+
+    Raises:
+        TrackError: There is no such worker.
+        ConfigError: The model's name is a slip of a known one.
+    """
+    kind, _, argument = spec.partition(":")
+    if kind == SCRIPTED:
+        return SCRIPTED, ""
+    if kind not in PROVIDERS:
+        known = ", ".join(PROVIDERS)
+        raise TrackError(
+            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+        )
+    check_model_name(kind, argument, named_by=f"the worker {spec!r}")
+    return kind, argument
+
+
+def _as_it_is(client: ChatClient) -> ChatClient:
+    return client

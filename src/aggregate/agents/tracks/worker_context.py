@@ -7,17 +7,20 @@ from pathlib import Path
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.budgeted_context import BudgetedContexts, Compose
-from aggregate.agents.tracks.recipient import Recipient
 from aggregate.agents.tracks.recipients import recipient_of
 from aggregate.agents.tracks.shared_files import SharedFiles
 from aggregate.agents.tracks.sharing import SharingPlan, plan_sharing, prompt_exceeds
-from aggregate.agents.tracks.terms import USUAL, TicketLimits, WorkerTerms, check_tools
+from aggregate.agents.tracks.terms import USUAL, Recipient, TicketLimits, WorkerTerms, check_tools
 from aggregate.agents.tracks.ticket_budget import GrantedBudget, fits_surely, grant_budget
-from aggregate.agents.tracks.ticket_message import plain_task, task_message
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import Track
-from aggregate.agents.tracks.track_requests import TrackRequests, strategy_of
-from aggregate.agents.tracks.track_spec import TrackSpec
+from aggregate.agents.tracks.track_requests import (
+    TrackRequests,
+    TrackSpec,
+    plain_task,
+    strategy_of,
+    task_message,
+)
 from aggregate.base.disk import confined
 from aggregate.base.errors import ConfigError, ScopeError
 from aggregate.base.tokens import count

@@ -1,4 +1,4 @@
-"""The database of durable runs: one engine for DBOS and for the tables of our own."""
+"""The database of durable runs: where it is, its one engine, and how to wait while it is away."""
 
 import os
 import sqlite3
@@ -14,8 +14,9 @@ from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from aggregate.agents.tracks.durable.schema import METADATA
 from aggregate.base.concurrency import doubling_delay
-from aggregate.base.disk import create_private, private_folder
+from aggregate.base.disk import create_private, private_folder, state_folder
 from aggregate.base.errors import StateError
+from aggregate.project.configuration import Project
 
 Engine = sa.Engine
 """The connections to a database, for those who only pass them on."""
@@ -230,3 +231,26 @@ def _write_ahead(connection: Any) -> None:  # noqa: ANN401 - as above
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
                 raise
         sleep(_BUSY_LOOK_SECONDS)
+
+
+DATABASE = "conductor.sqlite"
+"""Where runs are kept by default, in the project's state folder."""
+
+
+def locate_database(project: Project, database: str) -> str:
+    """Return the URL of ``database``, or of the one in the user's state folder where none is named.
+
+    Raises:
+        StateError: It is neither SQLite nor Postgres.
+    """
+    return database_url(database or str(state_folder(project.folder) / DATABASE))
+
+
+def database_exists(url: str) -> bool:
+    """Return whether there is a database to look into: asking about runs makes no file."""
+    return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
+
+
+def project_name(project: Project) -> str:
+    """Return what a project's runs stand under in a database."""
+    return project.config.project.name or project.folder.resolve().name

@@ -22,7 +22,7 @@ from itertools import islice
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
+from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, run_of, ticket_of
 from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.database import (
     begins_with,
@@ -30,10 +30,14 @@ from aggregate.agents.tracks.durable.database import (
     open_engine,
     retry_while_away,
 )
-from aggregate.agents.tracks.durable.row_sizes import refuse_large_workflows, workflow_table
+from aggregate.agents.tracks.durable.schema import (
+    JSON,
+    refuse_large_workflows,
+    refuse_pickles,
+    refuse_row,
+    workflow_table,
+)
 from aggregate.agents.tracks.durable.segment_table import SegmentTable
-from aggregate.agents.tracks.durable.serialization import JSON, refuse_pickles, refuse_row
-from aggregate.agents.tracks.ticket_keys import run_of, ticket_of
 from aggregate.base.errors import StateError
 from aggregate.base.values import Prompt, RunStatus
 

@@ -13,9 +13,14 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from aggregate.agents.tracks.durable.database import retry_while_away
-from aggregate.agents.tracks.durable.row_sizes import ROW_BYTES, TOO_LARGE, size_of
-from aggregate.agents.tracks.durable.schema import SEGMENTS
-from aggregate.agents.tracks.durable.serialization import NOT_JSON, refuse_row
+from aggregate.agents.tracks.durable.schema import (
+    NOT_JSON,
+    ROW_BYTES,
+    SEGMENTS,
+    TOO_LARGE,
+    refuse_row,
+    size_of,
+)
 from aggregate.base.values import Section, Segment, Stability
 
 _DIGEST_BYTES = 16

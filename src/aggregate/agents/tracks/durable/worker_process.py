@@ -19,6 +19,7 @@ from aggregate.agents.tracks.attempt import (
     Attempt,
     WorkerStopping,
     attempt_assignment,
+    complete_assignment,
 )
 from aggregate.agents.tracks.durable.database import database_errors, open_engine
 from aggregate.agents.tracks.durable.dbos_queue import (
@@ -29,9 +30,9 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     WORKFLOW,
     DbosQueue,
 )
-from aggregate.agents.tracks.durable.heartbeat import LEASE_SECONDS, Heartbeat, this_process
-from aggregate.agents.tracks.durable.serialization import JSON, refuse_row
-from aggregate.agents.tracks.lifecycle import complete_assignment
+from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
+from aggregate.agents.tracks.durable.schema import JSON, refuse_row
+from aggregate.agents.tracks.run_options import LEASE_SECONDS
 from aggregate.agents.tracks.worker import Worker
 from aggregate.base.errors import StateError
 
