@@ -34,7 +34,6 @@ class Assignment:
     Attributes:
         key: Unique among all runs, ``<run>/<ticket>``; with the attempt's number it tells a repeated call from a new
             one.
-        ticket: The ticket's id.
         prompt: The context, with its segments, for clients that cache prefixes.
         message: The task, behind the context.
         persona: Instructions that go before everything, or ``""``.
@@ -123,7 +122,6 @@ class WorkerReply:
     """What a worker answers.
 
     Attributes:
-        text: The answer.
         tokens: What it has cost, input and output together; 0 where the worker does not know.
         warning: What is doubtful about it, or ``""``.
         cost: What it has cost in US dollars, ``None`` where the price is not known.
@@ -140,7 +138,6 @@ class TicketOutcome:
     """How a ticket ended.
 
     Attributes:
-        ticket: Its id.
         status: ``success``, ``error`` or ``timeout``.
         text: The answer, ``""`` unless it succeeded.
         tokens: What all attempts have taken, as far as is known.
@@ -197,7 +194,6 @@ class TicketKeys:
     """The keys of a run's tickets.
 
     Attributes:
-        run_id: The run.
         rounds: The rounds of tickets that were retried; all others are in their first.
     """
 

@@ -146,7 +146,6 @@ def _taken(reply: WorkerReply, assignment: Assignment) -> Attempt:
 
 
 def _refused(reply: WorkerReply, reason: str) -> Attempt:
-    """Return a failed attempt that has cost what an answer costs."""
     text = _shortened("; ".join(filter(None, (reason, reply.warning))))
     return Attempt(
         RunStatus.ERROR, text, int(reply.tokens), again=True, cost=reply.cost, refused=reason

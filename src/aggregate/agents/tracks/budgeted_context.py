@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 
 class FocusNames:
-    """Finds the files that a ticket's focus names, among those of the project and beside them.
-
-    Attributes:
-        entries: The candidates.
-    """
+    """Finds the files that a ticket's focus names, among those of the project and beside them."""
 
     def __init__(self, request: Request, spec: TrackSpec) -> None:
         # Without any files a budget is about all that git would take (rule T-6).
@@ -202,7 +198,6 @@ class BudgetedContexts:
         return self._requests.setdefault(key, FocusNames(request, self._spec))
 
     def _request(self, request: Request, ticket: Ticket) -> Request:
-        """Return a request with the focus files as they are found, and the task."""
         names = self._names(request)
         paths = tuple(
             dict.fromkeys(path for focus in ticket.focus_files for path in names.of(focus))

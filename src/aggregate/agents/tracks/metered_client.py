@@ -48,7 +48,6 @@ class MeteredClient:
     Many servers report no tokens. What these cost is estimated, for a limit would else never be reached.
 
     Attributes:
-        client: Sends them.
         ratio: How many tokens the model counts for each of ours.
         on_usage: Called with the usage of all replies so far, after each of them.
         usage: Of all replies so far.
@@ -91,7 +90,6 @@ class MeteredClient:
     def _counted(
         self, reply: Reply, prompt: Prompt, message: str, options: RequestOptions
     ) -> Reply:
-        """Add up what a reply took; it is returned with that."""
         usage = reply.usage
         if not usage.input:
             usage = replace(usage, fresh=self._tokens(prompt.markdown, message, options.system))

@@ -26,7 +26,6 @@ class PreviewStep:
 
     Attributes:
         wave: Tickets of one wave can run at one time; the first is 1.
-        ticket: The ticket.
         waits_for: The tickets whose results its worker is shown.
         tokens: Of what its worker would get, without these results.
         budget: The most that these may be.
@@ -133,7 +132,6 @@ class _Meter:
 
 
 def _by_own_count(usage: Usage, ratio: TokenRatio) -> Usage:
-    """Return a usage as the model counts it."""
     return Usage(
         ratio.provider_tokens(usage.fresh),
         ratio.provider_tokens(usage.cache_write),

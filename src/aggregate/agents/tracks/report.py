@@ -27,7 +27,6 @@ class ReportLine:
     """What a report says of one ticket.
 
     Attributes:
-        ticket: The ticket.
         status: How it ended, ``None`` where it was not run or is not over.
         attempts: How often a worker was asked.
         tokens: What all attempts have taken.

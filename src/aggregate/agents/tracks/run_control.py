@@ -65,7 +65,6 @@ class TrackProgress:
     """How the latest run of a track stands.
 
     Attributes:
-        run_id: Its name.
         state: ``running``, ``interrupted`` (nobody conducts it now), ``finished`` or ``cancelled``.
         lines: One for each ticket that has ended.
         waiting: Tickets that are in the queue or being worked on.
@@ -87,7 +86,6 @@ class PastRun:
     """The tickets of a run and what each of them came to.
 
     Args:
-        tickets: What is run.
         queue: Where workers' tickets are.
         endings: What became of the others.
 
@@ -118,13 +116,7 @@ class PastRun:
         self.lines = self._read_lines()
 
     def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
-        """Return how the run stands.
-
-        Args:
-            run_id: Its name.
-            state: Its state.
-            goes_on: Whether what was enqueued still waits for somebody.
-        """
+        """Return how the run stands."""
         open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
         queued = {ticket_of(key) for key in self._queue.unfinished(self._keys_of(open_ids))}
         spread = self._children.keys()
@@ -182,7 +174,6 @@ class PastRun:
         return self._next_rounds(again)
 
     def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
-        """Return the next round of each ticket that something is recorded of, in order."""
         touched = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
         touched |= self._endings.keys()
         rounds = self._keys.rounds
@@ -193,7 +184,6 @@ class PastRun:
         }
 
     def _below(self, ids: Iterable[str]) -> set[str]:
-        """Return all tickets that depend on these, directly or not."""
         followers: dict[str, list[str]] = {}
         for ticket_id, needed in dependencies(self._run.tickets).items():
             for each in needed:

@@ -30,9 +30,7 @@ class TicketEvent:
     """A change in a ticket's state.
 
     Attributes:
-        ticket: The ticket.
         state: What has become of it.
-        detail: One line.
         line: What the report will say of it, where it has ended.
     """
 
@@ -63,7 +61,6 @@ class TrackResult:
     """What a run came to.
 
     Attributes:
-        report: The report's file.
         lines: One for each ticket, in order.
         cancelled: It was stopped before its end.
         unmerged: Variables that could not be merged; the report says why.

@@ -54,7 +54,6 @@ def merge_outcomes(
 def _merge(
     name: str, outcomes: Sequence[TicketOutcome], tickets: Sequence[Ticket], on_error: FailurePolicy
 ) -> AggregatedResult:
-    """Return the value of the variable ``name``, or of a ticket without one, which stands alone."""
     strategy = MergeStrategy.CONCAT if name.startswith("$") else MergeStrategy.FIRST
     custom_function: str | None = None
     for ticket in tickets:
@@ -85,9 +84,7 @@ class RunOutcomes:
     """The outcomes of one run, read from where they are kept each time that they are asked for.
 
     Args:
-        tickets: What is run.
         queue: Has the outcomes of tickets that workers are asked for.
-        keys: The tickets' keys.
         endings: Has those of the others.
 
     Attributes:

@@ -19,7 +19,6 @@ class SharedBeginning:
     """A context that many tickets begin with, and what each shows behind it.
 
     Attributes:
-        request: What was composed.
         composition: The context, chosen for the tasks of all.
         late_paths: The files that some tickets focus on: they stand behind the shared ones.
     """
@@ -88,7 +87,6 @@ def room_left(
 
 
 def _words(ticket: Ticket) -> str:
-    """Return what a ticket is about, the files that it focuses on named."""
     return "\n".join((plain_task(ticket), *ticket.focus_files))
 
 

@@ -18,8 +18,6 @@ class Recipient(NamedTuple):
     """Whom to ask; empty where the worker's own client is meant.
 
     Attributes:
-        provider: The provider's name.
-        model: Which of its models.
         base_url: Where it is reached, ``""`` for its own address.
     """
 
@@ -96,7 +94,6 @@ USUAL = TicketLimits()
 
 
 def _usual_tools() -> ToolRegistry:
-    """Return the tools that read the project in the current folder."""
     return standard_tools(roots=(Path(),))
 
 

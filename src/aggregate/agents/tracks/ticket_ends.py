@@ -169,7 +169,6 @@ class TicketEnds:
         schedule: Hears of it, and says which others are not run because of it.
         outcomes: Where the ending of a ticket is kept that no worker is asked for.
         files: Where replies are written.
-        plan: Its checkboxes follow.
         spending: What an answer has cost is added to it.
         lines: The report's, which the observer hears of.
     """

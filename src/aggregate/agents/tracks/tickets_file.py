@@ -69,7 +69,6 @@ def check_tickets(tickets: Tickets) -> Tickets:
 
 
 def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
-    """Yield what is wrong with the tickets as a whole, and where."""
     if not tickets:
         yield (), "there are no tickets: add a [[tickets]] table with id and prompt"
         return

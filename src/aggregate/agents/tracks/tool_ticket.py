@@ -50,7 +50,6 @@ class WatchedModel:
     """A model that says when its first answer has come, and keeps what the provider has raised last.
 
     Attributes:
-        model: Answers.
         begun: Called when it has.
         charges: What each answer counts against a limit of tokens.
         error: What was raised last.
@@ -79,15 +78,11 @@ class ToolTicket:
     """One attempt at a ticket with tools.
 
     Attributes:
-        assignment: What is asked.
-        client: Reaches the model.
-        model: Which of its models.
         tools: Those that the ticket names.
         state_dir: Where large results and saved state are kept.
         limits: What the attempt may use.
         ratio: How many tokens the model counts for each of ours.
         read_price: What a token read from the provider's cache costs, in prices of an input token.
-        clock: Seconds.
     """
 
     assignment: Assignment
@@ -177,7 +172,6 @@ class ToolTicket:
 
     @property
     def _context_tokens(self) -> int:
-        """Tokens of the context with the task and the instructions, by the model's count."""
         texts = (self.assignment.text, self.assignment.persona)
         return self.ratio.provider_tokens(sum(map(count, texts)))
 
@@ -192,7 +186,6 @@ class ToolTicket:
         )
 
     def _find_out(self, watched: WatchedModel, tokens: int) -> GoalResult:
-        """Make the plan, and do its steps within so many tokens."""
         if tokens < self._context_tokens:
             least = 2 * self._context_tokens + LEAST_ANSWER
             raise WorkerError(

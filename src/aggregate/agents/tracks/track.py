@@ -50,7 +50,6 @@ def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _fence_characters(line: str) -> str:
-    """Return the backticks or tildes that a line begins with."""
     character = line[:1]
     if character not in ("`", "~"):
         return ""
@@ -225,7 +224,6 @@ class Track:
     """A track that stands in ``tracks.md``.
 
     Attributes:
-        track_id: Its id.
         description: What ``tracks.md`` says.
         folder: Where its files are.
         tracks_file: The ``tracks.md`` that it stands in.

@@ -82,7 +82,6 @@ class ReportWriting:
     """Writes the report of a run that has ended.
 
     Attributes:
-        track: What was run.
         outcomes: What its tickets came to.
         files: Where the report is written.
         warnings: What is doubtful about the files that the workers saw.
@@ -147,7 +146,6 @@ class TrackRun:
     Args:
         keys: Of the run's tickets, in the rounds that they are in.
         track: Whose checkboxes and metadata follow the run.
-        tickets: What is run.
         contexts: Composes the workers' contexts.
         queue: Takes assignments and gives outcomes.
         endings: Keeps what becomes of tickets that no worker is asked for.
@@ -262,7 +260,6 @@ class TrackRun:
         return is_spread or ticket_id in self._asked_before
 
     def _start_next(self) -> bool:
-        """Start one ticket, if one is ready and there is room."""
         room = self._spending.room(self._polling.window - len(self._asked), len(self._asked))
         for ticket in self._schedule.start(min(room, 1)):
             self._start(ticket)
@@ -378,7 +375,6 @@ class TrackRun:
         return set(begun_by_id)
 
     def _forget(self, ticket_id: str) -> None:
-        """Wait no longer for a ticket that has ended."""
         self._asked.pop(ticket_id, None)
         self._approvals.discard(ticket_id)
 

@@ -93,7 +93,6 @@ class ModelWorker:
             raise WorkerError(str(error), again=False) from error
 
     def _client(self, assignment: Assignment) -> tuple[ChatClient, str]:
-        """Return whom to ask, and which model: those of the ticket's persona, else the worker's own."""
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
         if recipient == Recipient():
             return self.client, self.model
@@ -128,11 +127,7 @@ class ModelWorker:
         return WorkerReply(reply.text, reply.usage.input + reply.usage.output, doubt, cost)
 
     def _most_output(self, assignment: Assignment, client: ChatClient, model: str) -> int:
-        """Return the most tokens of an answer that the limit leaves.
-
-        Raises:
-            WorkerError: It leaves none.
-        """
+        """Return the most tokens of an answer that the limit leaves."""
         most = self._limits(assignment).max_tokens
         texts = (assignment.text, assignment.persona)
         size = _ratio(client, model).provider_tokens(sum(map(count, texts)))
@@ -160,7 +155,6 @@ class ModelWorker:
         )
 
     def _tools(self, assignment: Assignment) -> ToolRegistry:
-        """Return the tools that a ticket names, with what they may do."""
         if self.terms is None:
             registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
         else:

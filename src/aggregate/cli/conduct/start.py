@@ -111,11 +111,7 @@ def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) 
 
 
 def _print_result(result: TrackResult, track: Track) -> None:
-    """Print the report's path, and say why a run has not come to its end.
-
-    Raises:
-        Exit: With 1, if a ticket failed or a variable could not be merged.
-    """
+    """Print the report's path, and say why a run has not come to its end."""
     write_path(result.report)
     if result.cancelled:
         say(f"cancelled: aggregate conduct resume {track.track_id} goes on")

@@ -67,9 +67,6 @@ def open_engine(url: str) -> sa.Engine:
 
     SQLite is put into write-ahead mode, in which a kill loses nothing; after a power failure the last transactions may
     be missing, and what they held is done again.
-
-    Raises:
-        StateError: The database cannot be reached.
     """
     with database_errors(url):
         if url.startswith(SQLITE):
@@ -174,11 +171,7 @@ def wait_for_server(url: str, away: Callable[[str], None]) -> None:
 
 
 def shrink(engine: sa.Engine) -> None:
-    """Give the room of deleted rows in an SQLite file back to the disk; Postgres does so by itself, for later rows.
-
-    Raises:
-        StateError: The database cannot be used.
-    """
+    """Give the room of deleted rows in an SQLite file back to the disk; Postgres does so by itself, for later rows."""
     if engine.dialect.name != "sqlite":
         return
     with database_errors(str(engine.url)), engine.connect() as connection:

@@ -69,11 +69,7 @@ _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 @contextmanager
 def open_database(url: str) -> Iterator[sa.Engine]:
-    """Yield an engine on a database with all tables in it, and close its connections afterwards.
-
-    Raises:
-        StateError: The database cannot be used.
-    """
+    """Yield an engine on a database with all tables in it, and close its connections afterwards."""
     engine = open_engine(url)
     try:
         prepare_database(engine)
@@ -83,11 +79,7 @@ def open_database(url: str) -> Iterator[sa.Engine]:
 
 
 def prepare_database(engine: sa.Engine) -> None:
-    """Create or bring up to date the tables of DBOS, and the queue; to be done before anything else is.
-
-    Raises:
-        StateError: The database cannot be reached.
-    """
+    """Create or bring up to date the tables of DBOS, and the queue; to be done before anything else is."""
     _silence_log()
     with database_errors(str(engine.url)):
         DBOS.migrate(engine.url.render_as_string(hide_password=False))
@@ -156,7 +148,6 @@ class DbosQueue:
 
         Raises:
             StateError: Its context is not what was written.
-            SQLAlchemyError: The database is away.
         """
         bare = Assignment.from_json(text)
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
@@ -238,7 +229,6 @@ class DbosQueue:
     def _with_status(
         self, keys: Collection[str], condition: Callable[[sa.ColumnClause[str]], _Condition]
     ) -> set[str]:
-        """Return those of ``keys`` whose status meets a condition."""
         met: set[str] = set()
         for batch in _batches(keys):
             met |= self._keys_where(

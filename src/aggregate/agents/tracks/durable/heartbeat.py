@@ -42,7 +42,6 @@ class ProcessIdentity:
     Attributes:
         executor_id: Its name in the database.
         host: Where its number means something; ``""`` where that is not known, and its end shows by its lease alone.
-        pid: Its number there.
     """
 
     executor_id: str
@@ -77,8 +76,6 @@ class Heartbeat:
     was only slow loses nothing but time: what it still gives for a ticket that was recovered is not recorded twice.
 
     Args:
-        engine: The database.
-        me: This process.
         lease: Seconds that a sign of life of this process holds.
         recover: Gives the tickets of a dead worker, named by its executor's id, back to the queue.
         after_beat: Called after each sign of life.
@@ -167,7 +164,6 @@ class Heartbeat:
         return LEASES.c.executor_id == self.me.executor_id
 
     def _executors_at_work(self, connection: sa.Connection) -> set[str]:
-        """Return the executors that have taken a ticket and not ended it."""
         columns = self._workflows.c
         taken = (columns.status == "PENDING") & (columns.queue_name == QUEUE)
         query = sa.select(columns.executor_id).distinct().where(taken)

@@ -39,7 +39,6 @@ class RunRow:
 
     Attributes:
         run_id: ``<project>/<track>/<NNN>``.
-        number: Which run of the track.
         state: ``running``, ``finished`` or ``cancelled``.
         tickets_json: What is run, as ``Tickets`` writes it.
         fault: Why the row cannot be read, ``""`` where it can: it can be ended and deleted all the same.
@@ -171,12 +170,7 @@ _MOST_ROUNDS = 1_000_000
 
 
 class EndingTable:
-    """The endings and rounds of one run.
-
-    Args:
-        engine: The database.
-        run_id: The run.
-    """
+    """The endings and rounds of one run."""
 
     def __init__(self, engine: sa.Engine, run_id: str) -> None:
         self._engine = engine
@@ -184,20 +178,12 @@ class EndingTable:
         self._insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
 
     def all(self) -> Mapping[str, Ending]:
-        """Return the endings, by key.
-
-        Raises:
-            StateError: A row is not what was written here, or the database cannot be used.
-        """
+        """Return the endings, by key."""
         rows = self._rows(self._query())
         return {str(key): _ending(key, state, text) for key, state, text in rows}
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Write an ending where there is none, and return the one that counts.
-
-        Raises:
-            StateError: The database cannot be used.
-        """
+        """Write an ending where there is none, and return the one that counts."""
         values = {"run_id": self._run_id, "key": key, "state": ending.state, "text": ending.text}
         self._rows(self._insert(ENDINGS).values(**values).on_conflict_do_nothing())
         for row in self._rows(self._query().where(ENDINGS.c.key == key)):
@@ -212,11 +198,7 @@ class EndingTable:
         return bool(self._rows(update.returning(ENDINGS.c.key)))
 
     def keys(self) -> TicketKeys:
-        """Return the keys of the run's tickets in their latest rounds.
-
-        Raises:
-            StateError: A row is not what was written here, or the database cannot be used.
-        """
+        """Return the keys of the run's tickets in their latest rounds."""
         rows = self._rows(sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS)))
         rounds: dict[str, int] = {}
         for ticket_id, number in rows:

@@ -31,11 +31,7 @@ _REMEMBERED = 20_000
 
 
 class SegmentTable:
-    """Writes the segments that are not there yet, and reads those that were not read before.
-
-    Args:
-        engine: The database.
-    """
+    """Writes the segments that are not there yet, and reads those that were not read before."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -43,11 +39,7 @@ class SegmentTable:
         self._read: dict[str, Segment] = {}
 
     def write(self, run_id: str, segments: Sequence[Segment]) -> list[str]:
-        """Put the segments of a context here, if they are not, and return their digests in order.
-
-        Raises:
-            StateError: The database cannot be used.
-        """
+        """Put the segments of a context here, if they are not, and return their digests in order."""
         digests = list(map(_digest_of, segments))
         by_digest = dict(zip(digests, segments, strict=True))
         new = [digest for digest in by_digest if (run_id, digest) not in self._written]
@@ -65,7 +57,6 @@ class SegmentTable:
 
         Raises:
             StateError: One of them is not what was written here.
-            SQLAlchemyError: The database is away.
         """
         segments = {digest: self._read[digest] for digest in digests if digest in self._read}
         for batch in _batches(digest for digest in set(digests) if digest not in segments):

@@ -52,13 +52,9 @@ class WorkerProcess:
     Only one can be open in a process, for DBOS keeps itself in globals.
 
     Args:
-        engine: The database.
         worker: Who answers; called from several threads at once.
         lease: Seconds after which this process counts as dead if it gives no sign of life.
         changed: Set each time that an answer has ended or, for one that others wait for, begun.
-
-    Raises:
-        StateError: On entering: another one is open in this process, or the database cannot be used.
     """
 
     def __init__(
@@ -114,11 +110,7 @@ class WorkerProcess:
             _ONLY.release()
 
     def _launch(self) -> None:
-        """Let DBOS take tickets, once the database knows that this process lives.
-
-        Raises:
-            StateError: The database cannot be used.
-        """
+        """Let DBOS take tickets, once the database knows that this process lives."""
         config: DBOSConfig = {
             "name": APPLICATION,
             "system_database_url": self._engine.url.render_as_string(hide_password=False),
@@ -180,11 +172,7 @@ class WorkerProcess:
 
     @contextmanager
     def _at_work_on(self, key: str) -> Iterator[Event]:
-        """Yield what is set when the ticket is taken back or this process is to end.
-
-        Raises:
-            WorkerStopping: It is to end already.
-        """
+        """Yield what is set when the ticket is taken back or this process is to end."""
         stop = Event()
         self._busy[stop] = key
         try:
