@@ -1,4 +1,4 @@
-"""The files that the focus of a ticket names."""
+"""The contexts of tickets that have a budget: each is composed for its own task (rule B-11)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.ticket_budget import GrantedBudget, raised
+from aggregate.agents.tracks.ticket_parts import TrackSpec, plain_task
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.track_requests import NO_SPEC, TrackSpec, plain_task
 from aggregate.base.errors import BudgetError
 from aggregate.base.values import (
     Entry,
@@ -76,7 +76,7 @@ class BudgetedContexts:
         warnings: What was left out or is doubtful, one sentence each.
     """
 
-    def __init__(self, compose: Compose | None = None, *, spec: TrackSpec = NO_SPEC) -> None:
+    def __init__(self, compose: Compose | None, *, spec: TrackSpec) -> None:
         self.warnings: dict[str, None] = {}
         self._compose = compose or self._compose_from_files
         self._spec = spec

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.fan_out import without_items
-from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.terms import OWN, Recipient
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
 from aggregate.agents.tracks.worker import AssignmentTokens
@@ -60,15 +59,7 @@ def preview(
     """
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
-    any_focus = contexts.share(tickets.tickets)
-    schedule = Schedule(
-        tickets.tickets,
-        on_error=tickets.on_error,
-        warm_up=warm_up,
-        any_focus=any_focus,
-        alone=contexts.alone(tickets.tickets),
-        prefix=contexts.prefix,
-    )
+    schedule = contexts.schedule(tickets, warm_up=warm_up)
     tokens = AssignmentTokens()
     meter = _Meter()
     steps: list[PreviewStep] = []

@@ -220,7 +220,7 @@ class TicketEnds:
         """End a ticket whose condition is recorded not to be met."""
         ending = self.outcomes.ending(ticket.id)
         reason = ending.text if ending else ""
-        self.schedule.leave_out(ticket.id)
+        self.schedule.end(ticket.id, failed=False, asked=False)
         self.plan.set(ticket, Checkbox.OPEN)
         self.lines.leave_out(ticket, reason, announce=announce)
 

@@ -33,7 +33,6 @@ from aggregate.agents.tracks.run_options import (
     TrackResult,
 )
 from aggregate.agents.tracks.run_outcomes import CHUNK, RunOutcomes
-from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.ticket_ends import PlanCheckboxes, RunLines, Spending, TicketEnds
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
 from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus
@@ -191,14 +190,7 @@ class TrackRun:
         self._seconds = seconds
         self._looked_at = seconds()
         self._clock = clock
-        self._schedule = Schedule(
-            tickets.tickets,
-            on_error=tickets.on_error,
-            warm_up=polling.warm_up,
-            any_focus=contexts.share(tickets.tickets),
-            alone=contexts.alone(tickets.tickets),
-            prefix=contexts.prefix,
-        )
+        self._schedule = contexts.schedule(tickets, warm_up=polling.warm_up)
         self._lines = RunLines(observe)
         self._plan = PlanCheckboxes(track)
         self._spending = Spending(max_cost)
@@ -312,7 +304,6 @@ class TrackRun:
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._outcomes.merge(waits_for, on_error=self._tickets.on_error)
         assignment = self._contexts.assignment(ticket, results, self._keys.of(ticket.id))
-        assignment = replace(assignment, answer=ticket.answer_schema, max_cost=ticket.max_cost)
         self._contexts.write_account(self._files.write_prompt(assignment), assignment)
         ahead = ticket.id in self._schedule.warming_up
         self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
