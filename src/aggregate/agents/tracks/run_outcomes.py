@@ -95,15 +95,15 @@ class RunOutcomes:
         self, tickets: Tickets, *, queue: TaskQueue, keys: TicketKeys, endings: Endings
     ) -> None:
         self.children: dict[str, tuple[str, ...]] = {}
-        self._run = tickets
+        self.run = tickets
         self._tickets = {ticket.id: ticket for ticket in tickets.tickets}
         self._position = {ticket.id: i for i, ticket in enumerate(tickets.tickets)}
         self._merging: dict[str, str] = {}
         for ticket in tickets.tickets:
             if ticket.merge_strategy:
                 self._merging.setdefault(ticket.collect_into, ticket.id)
-        self._queue = queue
-        self._keys = keys
+        self.queue = queue
+        self.keys = keys
         self._endings = endings
         self._known: dict[str, Ending] = {}
         self.look()
@@ -114,11 +114,11 @@ class RunOutcomes:
 
     def ending(self, ticket_id: str) -> Ending | None:
         """Return what became of a ticket that no worker is asked for, ``None`` where nothing did yet."""
-        return self._known.get(self._keys.of(ticket_id))
+        return self._known.get(self.keys.of(ticket_id))
 
     def record(self, ticket_id: str, ending: Ending) -> Ending:
         """Write what became of a ticket, and return what counts: somebody else may have been first."""
-        key = self._keys.of(ticket_id)
+        key = self.keys.of(ticket_id)
         counts = self._endings.record(key, ending)
         self._known[key] = counts
         return counts
@@ -136,8 +136,8 @@ class RunOutcomes:
 
     def spent_before(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
         """Yield the outcomes of these tickets' earlier rounds, which were paid for too."""
-        keys = [key for ticket_id in ids for key in self._keys.earlier(ticket_id)]
-        yield from self._queue.outcomes(keys).values()
+        keys = [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
+        yield from self.queue.outcomes(keys).values()
 
     def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
         """Return the variables that the outcomes of these tickets make up."""
@@ -160,13 +160,13 @@ class RunOutcomes:
         return values
 
     def _of_chunk(self, ids: Sequence[str]) -> Iterator[TicketOutcome]:
-        in_queue = self._queue.outcomes([self._keys.of(ticket_id) for ticket_id in ids])
+        in_queue = self.queue.outcomes([self.keys.of(ticket_id) for ticket_id in ids])
         yield from map(self._readable, in_queue.values())
         for ticket_id in ids:
             if ticket_id in self.children:
                 outcomes = {each.ticket: each for each in self.of(self.children[ticket_id])}
                 children = [outcomes[child] for child in self.children[ticket_id]]
-                yield folded(self._tickets[ticket_id], children, on_error=self._run.on_error)
+                yield folded(self._tickets[ticket_id], children, on_error=self.run.on_error)
             elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
                 yield ending.outcome(ticket_id)
 

@@ -1,6 +1,6 @@
 """Conduct a track: begin a run or go on with one, over a database."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from threading import Event
 from time import monotonic
@@ -28,6 +28,7 @@ from aggregate.agents.tracks.recipients import check_prices
 from aggregate.agents.tracks.run_control import PastRun
 from aggregate.agents.tracks.run_files import RunFiles, last_number
 from aggregate.agents.tracks.run_options import LEASE_SECONDS, RunOptions, TicketEvent, TrackResult
+from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
 from aggregate.agents.tracks.track_run import TrackRun
@@ -158,16 +159,20 @@ def conduct(
             stack.enter_context(process)
         tickets, endings = run.tickets, EndingTable(engine, run.run_id)
         keys = endings.keys()
+        limits = [each for each in (options.max_cost, tickets.max_cost) if each is not None]
         result = TrackRun(
-            keys,
             track,
-            tickets,
+            RunOutcomes(tickets, queue=queue, keys=keys, endings=endings),
             contexts=contexts,
-            queue=queue,
-            endings=endings,
-            files=_run_files(track, run, contexts, retried=keys.rounds.keys()),
+            files=RunFiles.of(
+                contexts.output_dir,
+                track.track_id,
+                run.number,
+                tickets.tickets,
+                retried=keys.rounds.keys(),
+            ),
             polling=options.polling,
-            max_cost=_lower(options.max_cost, tickets.max_cost),
+            max_cost=min(limits, default=None),
             observe=observe,
             cancelled=_is_cancelled(runs, run),
             changed=changed,
@@ -205,14 +210,6 @@ def run_worker(
         yield process
 
 
-def _run_files(
-    track: Track, run: RunRow, contexts: WorkerContexts, *, retried: Collection[str]
-) -> RunFiles:
-    return RunFiles.of(
-        contexts.output_dir, track.track_id, run.number, run.tickets.tickets, retried=retried
-    )
-
-
 def _is_cancelled(runs: RunTable, run: RunRow) -> Callable[[], bool]:
     """Return a question to the database that is asked now and then."""
     asked_at = monotonic()
@@ -225,7 +222,3 @@ def _is_cancelled(runs: RunTable, run: RunRow) -> Callable[[], bool]:
         return runs.state(run) == CANCELLED
 
     return ask
-
-
-def _lower(first: float | None, second: float | None) -> float | None:
-    return min((each for each in (first, second) if each is not None), default=None)

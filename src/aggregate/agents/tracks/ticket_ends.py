@@ -1,6 +1,6 @@
 """End tickets: write their files, count what they cost, tell of them, and end those that depend on them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -16,6 +16,7 @@ from aggregate.agents.tracks.track import Checkbox, Track
 
 MARK_SECONDS = 0.5
 """The plan's checkboxes are written at most this often, for a person looks at them; the last ones always."""
+_ROUNDING = 1e-9
 
 
 @dataclass(slots=True)
@@ -28,9 +29,8 @@ class PlanCheckboxes:
 
     def set(self, ticket: Ticket, checkbox: Checkbox) -> None:
         """Note a ticket's checkbox; children of a list stand in no plan."""
-        if parent_of(ticket.id) != ticket.id:
-            return
-        self.unwritten[ticket.id, ticket.name] = checkbox
+        if parent_of(ticket.id) == ticket.id:
+            self.unwritten[ticket.id, ticket.name] = checkbox
 
     def write(self, *, last: bool = False) -> None:
         """Write what has changed, if it is time or the last time."""
@@ -38,64 +38,6 @@ class PlanCheckboxes:
             self.track.mark_plan(self.unwritten)
             self.unwritten.clear()
             self.written_at = monotonic()
-
-
-@dataclass(slots=True)
-class RunLines:
-    """The lines of a run's report; what ended before a restart is noted, and nobody hears of it again.
-
-    Attributes:
-        observe: Hears of every change.
-    """
-
-    observe: Callable[[TicketEvent], None]
-    _lines: dict[str, ReportLine] = field(default_factory=dict)
-
-    def tell(self, ticket: Ticket, state: TicketState, detail: str = "") -> None:
-        """Tell the observer how far a ticket is that has not ended."""
-        self.observe(TicketEvent(ticket, state, detail))
-
-    def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool) -> None:
-        """Note how a ticket ended."""
-        line = self._lines[ticket.id] = ReportLine.of(ticket, outcome)
-        if announce:
-            state = TicketState.DONE if outcome.failure is None else TicketState.FAILED
-            self.observe(TicketEvent(ticket, state, outcome.failure or "", line))
-
-    def leave_out(self, ticket: Ticket, reason: str, *, announce: bool) -> None:
-        """Note that a ticket's condition is not met."""
-        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
-        if announce:
-            self.tell(ticket, TicketState.LEFT_OUT, reason)
-
-    def skip(self, ticket: Ticket, reason: str) -> None:
-        """Note that a ticket is not run because of another one."""
-        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,))
-        self.tell(ticket, TicketState.SKIPPED, reason)
-
-    def all(
-        self,
-        ids: Sequence[str],
-        *,
-        children: Mapping[str, Sequence[str]],
-        tickets: Mapping[str, Ticket],
-        reason: str,
-    ) -> Iterator[ReportLine]:
-        """Yield a line for each ticket, in order, and behind it those of its children.
-
-        Args:
-            ids: The run's tickets.
-            children: What some of them were spread over.
-            tickets: All of these, by id.
-            reason: Why those were not run of which nothing was noted.
-        """
-        for parent_id in ids:
-            for ticket_id in (parent_id, *children.get(parent_id, ())):
-                line = self._lines.get(ticket_id)
-                yield line or ReportLine(tickets[ticket_id], errors=(reason,))
-
-
-_ROUNDING = 1e-9
 
 
 @dataclass(slots=True)
@@ -108,12 +50,14 @@ class Spending:
     Attributes:
         limit: The most that the run may cost, ``None`` for no limit.
         spent: What is known to have been spent, on failed attempts and earlier rounds too.
+        earlier: What of it earlier rounds have cost.
         dearest: What the dearest ticket has cost.
         unpriced: A ticket whose price is not known, ``""`` for none: with it no limit can be kept.
     """
 
     limit: float | None = None
     spent: float = 0.0
+    earlier: float = 0.0
     dearest: float = 0.0
     unpriced: str = ""
     _any: bool = False
@@ -138,9 +82,7 @@ class Spending:
             return 0
         if not self._any:
             return min(most, 1 - under_way)
-        if not self.dearest:
-            return most
-        return min(most, self._affordable(self.limit) - under_way)
+        return min(most, self._affordable(self.limit) - under_way) if self.dearest else most
 
     @property
     def reason(self) -> str:
@@ -163,14 +105,15 @@ class Spending:
 
 @dataclass(slots=True)
 class TicketEnds:
-    """Ends tickets, once each.
+    """Ends tickets, once each; of what ended before a restart nobody hears again.
 
     Attributes:
         schedule: Hears of it, and says which others are not run because of it.
         outcomes: Where the ending of a ticket is kept that no worker is asked for.
         files: Where replies are written.
         spending: What an answer has cost is added to it.
-        lines: The report's, which the observer hears of.
+        observe: Hears of every change.
+        lines: What the report will say of each, by id.
     """
 
     schedule: Schedule
@@ -178,16 +121,12 @@ class TicketEnds:
     files: RunFiles
     plan: PlanCheckboxes
     spending: Spending
-    lines: RunLines
+    observe: Callable[[TicketEvent], None]
+    lines: dict[str, ReportLine] = field(default_factory=dict)
     _open_children: dict[str, set[str]] = field(default_factory=dict)
 
     def end(self, outcome: TicketOutcome, *, announce: bool) -> None:
-        """Note how a ticket ended, and which others are not run because of it.
-
-        Args:
-            outcome: Of the ticket.
-            announce: Off for what ended before a restart, which nobody hears of again.
-        """
+        """Note how a ticket ended, and which others are not run because of it."""
         ticket = self.schedule.tickets[outcome.ticket]
         failed = outcome.failure is not None
         if ticket.asks:
@@ -197,9 +136,14 @@ class TicketEnds:
         ending = self.outcomes.ending(ticket.id)
         rejected = ending is not None and ending.state is EndingState.REJECTED
         self.schedule.end(ticket.id, failed=failed, rejected=rejected, asked=ending is None)
-        self.lines.end(ticket, outcome, announce=announce)
+        line = self.lines[ticket.id] = ReportLine.of(ticket, outcome)
+        if announce:
+            state = TicketState.FAILED if failed else TicketState.DONE
+            self.observe(TicketEvent(ticket, state, outcome.failure or "", line))
         for skipped_id, reason in list(self.schedule.skipped.items())[skipped_before:]:
-            self.lines.skip(self.schedule.tickets[skipped_id], reason)
+            skipped = self.schedule.tickets[skipped_id]
+            self.lines[skipped_id] = ReportLine(skipped, errors=(reason,))
+            self.observe(TicketEvent(skipped, TicketState.SKIPPED, reason))
         parent_id = parent_of(ticket.id)
         if parent_id != ticket.id:
             self._open_children[parent_id].discard(ticket.id)
@@ -216,13 +160,13 @@ class TicketEnds:
         ending = self.outcomes.record(ticket.id, Ending(EndingState.FAILED, reason))
         self.write_and_end(ending.outcome(ticket.id))
 
-    def leave_out(self, ticket: Ticket, *, announce: bool = True) -> None:
+    def leave_out(self, ticket: Ticket, reason: str, *, announce: bool = True) -> None:
         """End a ticket whose condition is recorded not to be met."""
-        ending = self.outcomes.ending(ticket.id)
-        reason = ending.text if ending else ""
         self.schedule.end(ticket.id, failed=False, asked=False)
         self.plan.set(ticket, Checkbox.OPEN)
-        self.lines.leave_out(ticket, reason, announce=announce)
+        self.lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
+        if announce:
+            self.observe(TicketEvent(ticket, TicketState.LEFT_OUT, reason))
 
     def wait_for_children(self, parent_id: str, child_ids: Iterable[str]) -> None:
         """Let a ticket end when these have ended."""
