@@ -9,10 +9,10 @@ from typing import Protocol
 
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.answer_schema import enforced_schema
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.metered_client import MeteredClient, check_reply, request_cost
+from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
+from aggregate.agents.tracks.metered_client import MeteredClient, check_reply
 from aggregate.agents.tracks.recipients import check_model_name
-from aggregate.agents.tracks.terms import Recipient, TicketLimits, WorkerTerms
+from aggregate.agents.tracks.terms import OWN, Recipient, TicketLimits, WorkerTerms
 from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, ToolTicket
 from aggregate.base.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.base.tokens import count
@@ -23,11 +23,8 @@ from aggregate.sending.clients import (
     ChatClient,
     RequestOptions,
     ScriptedReply,
-    TokenRatio,
-    cache_policy,
     load_replies,
     open_client,
-    shipped_ratio,
     with_redaction,
 )
 
@@ -80,79 +77,39 @@ class ModelWorker:
             WorkerError: The provider refused or failed, the model refused to answer or wrote nothing, a limit is
                 reached, a tool does not exist, or the worker may not ask the model that a persona names.
         """
-        seconds = self._limits(assignment).max_seconds or assignment.timeout
+        # A database, too, can only lower what this worker's user allows.
+        limits = (self.terms.limits if self.terms else TicketLimits()).lowered(assignment)
+        seconds = limits.max_seconds or assignment.timeout
         assignment = replace(assignment, timeout=min(assignment.timeout, seconds))
         try:
-            client, model = self._client(assignment)
-            if assignment.tools:
-                return self._tool_ticket(assignment, client, model).work(begun)
-            return self._send(assignment, client, model, begun)
+            client = self._client(assignment)
+            if not assignment.tools:
+                return _send(assignment, client, limits, begun)
+            if isinstance(begun, AttemptAccount):
+                # For an attempt whose time is over before its worker returns.
+                client.on_usage = lambda: begun.note(client.tokens, client.cost)
+            tools = self._tools(assignment)
+            return ToolTicket(assignment, client, tools, self.root / "state", limits).work(begun)
         except ProviderError as error:
             raise WorkerError(str(error), again=error.retryable) from error
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
 
-    def _client(self, assignment: Assignment) -> tuple[ChatClient, str]:
+    def _client(self, assignment: Assignment) -> MeteredClient:
+        """Return whom to ask: the model of the ticket's persona, else the worker's own."""
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
-        if recipient == Recipient():
-            return self.client, self.model
+        if recipient == OWN:
+            return MeteredClient(self.client, self.model)
         if recipient in self.clients:
-            return self.clients[recipient], recipient.model
+            return MeteredClient(self.clients[recipient], recipient.model)
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
                 f"{assignment.ticket}: its persona asks {recipient}, which this worker was not started for",
                 again=False,
             )
-        return self.open_provider(recipient.provider, recipient.model), recipient.model
-
-    def _send(
-        self, assignment: Assignment, client: ChatClient, model: str, begun: Callable[[], None]
-    ) -> WorkerReply:
-        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's
-        # retries alone.
-        on_text = (lambda _piece: begun()) if assignment.ahead else None
-        # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-        options = RequestOptions(
-            system=assignment.persona,
-            max_output=self._most_output(assignment, client, model),
-            seconds=assignment.timeout + _GRACE_SECONDS,
-            schema=enforced_schema(assignment.answer),
-        )
-        reply = MeteredClient(client, _ratio(client, model)).send(
-            assignment.prompt, assignment.message, model=model, on_text=on_text, options=options
-        )
-        cost = request_cost(client, reply.usage, model=model)
-        doubt = check_reply(reply, cost=cost)
-        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, doubt, cost)
-
-    def _most_output(self, assignment: Assignment, client: ChatClient, model: str) -> int:
-        """Return the most tokens of an answer that the limit leaves."""
-        most = self._limits(assignment).max_tokens
-        texts = (assignment.text, assignment.persona)
-        size = _ratio(client, model).provider_tokens(sum(map(count, texts)))
-        if size >= most:
-            raise WorkerError(
-                f"its context of {size:,} tokens exceeds max_tokens, {most:,}: allow more, or lower its budget",
-                again=False,
-            )
-        return min(MOST_ANSWER, most - size)
-
-    def _limits(self, assignment: Assignment) -> TicketLimits:
-        """Return what an attempt may use; a database, too, can only lower what this worker's user allows."""
-        return (self.terms.limits if self.terms else TicketLimits()).lowered(assignment)
-
-    def _tool_ticket(self, assignment: Assignment, client: ChatClient, model: str) -> ToolTicket:
-        return ToolTicket(
-            assignment,
-            client,
-            model,
-            self._tools(assignment),
-            self.root / "state",
-            self._limits(assignment),
-            _ratio(client, model),
-            cache_policy(*_asked_model(client, model)).read,
-        )
+        client = self.open_provider(recipient.provider, recipient.model)
+        return MeteredClient(client, recipient.model)
 
     def _tools(self, assignment: Assignment) -> ToolRegistry:
         if self.terms is None:
@@ -165,16 +122,31 @@ class ModelWorker:
             raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 
 
-def _ratio(client: ChatClient, model: str) -> TokenRatio:
-    """Return how many tokens a client's model counts for each of ours; one that does not say counts as we do."""
-    return shipped_ratio(*_asked_model(client, model))
-
-
-def _asked_model(client: ChatClient, model: str) -> tuple[str, str]:
-    """Return a client's provider and the model that is asked, ``""`` for what it does not say."""
-    inner = getattr(client, "client", client)  # of one that replaces secrets
-    provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
-    return str(provider), model or str(usual)
+def _send(
+    assignment: Assignment, client: MeteredClient, limits: TicketLimits, begun: Callable[[], None]
+) -> WorkerReply:
+    size = client.size(assignment.text, assignment.persona)
+    if size >= limits.max_tokens:
+        raise WorkerError(
+            f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}: "
+            "allow more, or lower its budget",
+            again=False,
+        )
+    reply = client.send(
+        assignment.prompt,
+        assignment.message,
+        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+        on_text=(lambda _piece: begun()) if assignment.ahead else None,
+        options=RequestOptions(
+            system=assignment.persona,
+            max_output=min(MOST_ANSWER, limits.max_tokens - size),
+            # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+            seconds=assignment.timeout + _GRACE_SECONDS,
+            schema=enforced_schema(assignment.answer),
+        ),
+    )
+    doubt = check_reply(reply, tokens=client.tokens, cost=client.cost)
+    return WorkerReply(reply.text, client.tokens, doubt, client.cost)
 
 
 class ScriptedWorker:
