@@ -10,19 +10,6 @@ from pydantic import Field, TypeAdapter
 
 from aggregate.base.values import SEPARATOR, Prompt, RunStatus, Section, Segment, Stability
 
-_LATER = (
-    "answer",
-    "max_cost",
-    "provider",
-    "model",
-    "base_url",
-    "max_tokens",
-    "max_steps",
-    "task",
-)
-"""Fields that workers of earlier versions do not know."""
-
-
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """As it is read again: less than nothing in a database would leave a run more than its limit."""
 
@@ -56,7 +43,7 @@ class Assignment:
     key: str
     ticket: str
     prompt: Prompt
-    message: str
+    message: str = ""
     persona: str = ""
     tools: tuple[str, ...] = ()
     timeout: float = 600
@@ -93,26 +80,25 @@ class Assignment:
             for segment in self.prompt.segments
         ]
         data["prompt"] = {"segments": segments}
-        # A worker of an earlier version knows none of these, and need not where they say nothing.
-        for name in _LATER:
-            if data[name] in (None, ""):
-                del data[name]
-        return json.dumps(data)  # ASCII: a database holds no half of a surrogate pair
+        # A worker of an earlier version need not know a field that says nothing.
+        said = {name: value for name, value in data.items() if value not in (None, "")}
+        return json.dumps(said)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
     def from_json(cls, text: str) -> "Assignment":
         """Return the assignment that ``to_json`` wrote."""
         data: dict[str, Any] = json.loads(text)
-        segments = [
-            Segment(
-                Section(segment["section"]),
-                segment["text"],
-                Stability(segment["stability"]),
-                segment["source"],
+        data["prompt"] = Prompt(
+            tuple(
+                Segment(
+                    Section(segment["section"]),
+                    segment["text"],
+                    Stability(segment["stability"]),
+                    segment["source"],
+                )
+                for segment in data["prompt"]["segments"]
             )
-            for segment in data["prompt"]["segments"]
-        ]
-        data["prompt"] = Prompt(tuple(segments))
+        )
         data["tools"] = tuple(data["tools"])
         return cls(**data)
 

@@ -1,21 +1,19 @@
 """Look at runs, decide about them, cancel and forget them, over their database."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import NamedTuple
 
 from aggregate.agents.tracks.assignment import (
     Ending,
-    Endings,
     EndingState,
-    TaskQueue,
-    TicketKeys,
     ticket_of,
 )
 from aggregate.agents.tracks.durable.database import (
+    Engine,
     database_exists,
     locate_database,
     project_name,
@@ -27,37 +25,16 @@ from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     RUNNING,
     EndingTable,
-    RunRow,
     RunTable,
 )
 from aggregate.agents.tracks.fan_out import children_of, parent_of
 from aggregate.agents.tracks.report import ReportLine
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, dependencies
-from aggregate.agents.tracks.track import Checkbox, TrackStatus, open_track
+from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus, open_track
 from aggregate.base.errors import StateError, TrackError
 from aggregate.base.text import did_you_mean
 from aggregate.project.configuration import Project
-
-
-class RecordedQueue(TaskQueue, Protocol):
-    """A queue that knows what was put into it by earlier processes, too."""
-
-    def unfinished(self, keys: Collection[str]) -> set[str]:
-        """Return which of ``keys`` were put here and have not ended."""
-        ...
-
-    def cancelled(self, keys: Collection[str]) -> set[str]:
-        """Return which of ``keys`` were taken back."""
-        ...
-
-
-class RecordedEndings(Endings, Protocol):
-    """Endings of one run that know its rounds."""
-
-    def keys(self) -> TicketKeys:
-        """Return the keys of the run's tickets in their latest rounds."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +71,7 @@ class PastRun:
         lines: What the report says of those that have ended, by id.
     """
 
-    def __init__(self, tickets: Tickets, queue: RecordedQueue, endings: RecordedEndings) -> None:
+    def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
         self._queue = queue
         self._run = tickets
         self._keys = endings.keys()
@@ -122,7 +99,11 @@ class PastRun:
         spread = self._children.keys()
         waiting = [each for each in open_ids if goes_on and (each in queued or each in spread)]
         approvals = [
-            each for each in open_ids if goes_on and self._state(each) is EndingState.WAITING
+            each
+            for each in open_ids
+            if goes_on
+            and (ending := self._endings.get(each))
+            and ending.state is EndingState.WAITING
         ]
         busy = {*waiting, *approvals}
         return TrackProgress(
@@ -214,16 +195,30 @@ class PastRun:
                 lines[parent_id] = ReportLine.of(self.tickets[parent_id], outcome)
         return lines
 
-    def _state(self, ticket_id: str) -> EndingState | None:
-        ending: Ending | None = self._endings.get(ticket_id)
-        return ending.state if ending else None
-
     def _keys_of(self, ids: Iterable[str]) -> list[str]:
         return [self._keys.of(ticket_id) for ticket_id in ids]
 
 
 INTERRUPTED = "interrupted"
 """What a run is called that is not over and that nobody conducts."""
+
+
+class _Runs(NamedTuple):
+    engine: Engine
+    queue: DbosQueue
+    table: RunTable
+
+
+@contextmanager
+def _runs_of(project: Project, track: Track, database: str) -> Iterator[_Runs | None]:
+    """Yield the runs of a track; ``None`` where there is no database, for to ask about runs makes none."""
+    url = locate_database(project, database)
+    if not database_exists(url):
+        yield None
+        return
+    with open_database(url) as engine:
+        table = RunTable(engine, project_name(project), track.track_id)
+        yield _Runs(engine, DbosQueue(engine), table)
 
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
@@ -233,23 +228,17 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         TrackError: There is no such track, or no run under way.
     """
     track = open_track(project.folder, name)
-    nothing_to_cancel = TrackError(f"{track.track_id}: there is no run to cancel: all are over")
-    url = locate_database(project, database)
-    if not database_exists(url):
-        raise nothing_to_cancel
-    with open_database(url) as engine:
-        queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
-        run = runs.latest()
-        if run is None or run.state != RUNNING:
-            raise nothing_to_cancel
-        runs.set_state(run, CANCELLED)
-        dropped = queue.unfinished(queue.keys(run.run_id))
-        queue.cancel(dropped)
+    with _runs_of(project, track, database) as runs:
+        run = runs.table.latest() if runs else None
+        if runs is None or run is None or run.state != RUNNING:
+            raise TrackError(f"{track.track_id}: there is no run to cancel: all are over")
+        runs.table.set_state(run, CANCELLED)
+        dropped = runs.queue.unfinished(runs.queue.keys(run.run_id))
+        runs.queue.cancel(dropped)
         # A run that cannot be read is ended all the same, but has no checkboxes.
         with suppress(StateError):
-            keys = EndingTable(engine, run.run_id).keys()
-            by_key = _tickets_by_key(run, keys)
-            tickets = [ticket for key, ticket in by_key.items() if key in dropped]
+            keys = EndingTable(runs.engine, run.run_id).keys()
+            tickets = [each for each in run.tickets.tickets if keys.of(each.id) in dropped]
             track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets})
         track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
         return run.run_id
@@ -261,18 +250,14 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
     Raises:
         TrackError: There is no such track.
     """
-    track = open_track(project.folder, name)
-    url = locate_database(project, database)
-    if not database_exists(url):
-        return None
-    with open_database(url) as engine:
-        run = RunTable(engine, project_name(project), track.track_id).latest()
-        if run is None:
+    with _runs_of(project, open_track(project.folder, name), database) as runs:
+        run = runs.table.latest() if runs else None
+        if runs is None or run is None:
             return None
         state = run.state
-        if state == RUNNING and not is_conducted(engine, run.run_id):
+        if state == RUNNING and not is_conducted(runs.engine, run.run_id):
             state = INTERRUPTED
-        past = PastRun(run.tickets, DbosQueue(engine), EndingTable(engine, run.run_id))
+        past = PastRun(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
         # What was enqueued for a run that was cancelled waits for nobody any more.
         return past.progress(run.run_id, state, goes_on=run.state == RUNNING)
 
@@ -292,22 +277,18 @@ def decide(
         TrackError: There is no such track or run, or the ticket waits for no decision.
     """
     track = open_track(project.folder, name)
-    url = locate_database(project, database)
-    if not database_exists(url):
-        raise TrackError(f"{track.track_id}: there is no run yet")
-    with open_database(url) as engine:
-        run = RunTable(engine, project_name(project), track.track_id).latest()
-        if run is None or run.state != RUNNING:
+    with _runs_of(project, track, database) as runs:
+        run = runs.table.latest() if runs else None
+        if runs is None or run is None or run.state != RUNNING:
             raise TrackError(f"{track.track_id}: no run is under way, so that nothing waits")
         names = [ticket.id for ticket in run.tickets.tickets]
         if parent_of(ticket_id) not in names:
             raise TrackError(
                 f"{run.run_id} has no ticket {ticket_id!r}: {did_you_mean(ticket_id, names)}"
             )
-        endings = EndingTable(engine, run.run_id)
+        endings = EndingTable(runs.engine, run.run_id)
         state = EndingState.APPROVED if approved else EndingState.REJECTED
-        keys = endings.keys()
-        if not endings.decide(keys.of(ticket_id), Ending(state, note)):
+        if not endings.decide(endings.keys().of(ticket_id), Ending(state, note)):
             known = {ticket_of(key): each.state for key, each in endings.all().items()}
             waiting = sorted(each for each, how in known.items() if how is EndingState.WAITING)
             decided = f"was {known[ticket_id]} before" if ticket_id in known else "does not wait"
@@ -322,21 +303,13 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
     Raises:
         TrackError: There is no such track.
     """
-    track = open_track(project.folder, name)
-    url = locate_database(project, database)
-    if not database_exists(url):
-        return []
-    with open_database(url) as engine:
-        queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
-        over = runs.over()
+    with _runs_of(project, open_track(project.folder, name), database) as runs:
+        over = runs.table.over() if runs else []
+        if runs is None or not over:
+            return []
         for run in over:
-            queue.forget(queue.keys(run.run_id))
-            EndingTable(engine, run.run_id).forget()
-            runs.forget(run)
-        if over:
-            shrink(engine)
+            runs.queue.forget(runs.queue.keys(run.run_id))
+            EndingTable(runs.engine, run.run_id).forget()
+            runs.table.forget(run)
+        shrink(runs.engine)
         return [run.run_id for run in over]
-
-
-def _tickets_by_key(run: RunRow, keys: TicketKeys) -> dict[str, Ticket]:
-    return {keys.of(ticket.id): ticket for ticket in run.tickets.tickets}

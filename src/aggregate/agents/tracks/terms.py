@@ -1,8 +1,8 @@
-"""Whom a worker asks, as a value."""
+"""What the user allows a run's workers: whom they ask, which tools they have, and how much one attempt may use."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from aggregate.agents.goals import EngineLimits
 from aggregate.agents.tools import ToolRegistry, standard_tools
@@ -36,20 +36,6 @@ OWN: Final = Recipient()
 _USUAL = EngineLimits()
 
 
-class LimitsTable(Protocol):
-    """Whatever names limits: a configuration, a ticket, an assignment."""
-
-    @property
-    def max_tokens(self) -> int | None:
-        """The most tokens, ``None`` where it says nothing."""
-        ...
-
-    @property
-    def max_steps(self) -> int | None:
-        """The most steps, ``None`` where it says nothing."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class TicketLimits:
     """What one attempt at a ticket may use at most.
@@ -64,14 +50,18 @@ class TicketLimits:
     max_seconds: float | None = None
     max_steps: int = _USUAL.steps
 
-    def lowered(self, table: LimitsTable) -> "TicketLimits":
-        """Return these limits, lowered to those of a project's configuration or a ticket; none is ever raised."""
-        named = getattr(table, "max_seconds", None)
-        seconds = [each for each in (self.max_seconds, named) if each is not None]
+    def lowered(
+        self,
+        max_tokens: int | None = None,
+        max_steps: int | None = None,
+        max_seconds: float | None = None,
+    ) -> "TicketLimits":
+        """Return these limits, lowered to those that a project or a ticket names; none is ever raised."""
+        seconds = [each for each in (self.max_seconds, max_seconds) if each is not None]
         return TicketLimits(
-            min(self.max_tokens, table.max_tokens or self.max_tokens),
+            min(self.max_tokens, max_tokens or self.max_tokens),
             min(seconds, default=None),
-            min(self.max_steps, table.max_steps or self.max_steps),
+            min(self.max_steps, max_steps or self.max_steps),
         )
 
     def changed(

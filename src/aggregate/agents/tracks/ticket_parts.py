@@ -122,7 +122,10 @@ class TicketParts:
 
     def limits(self, ticket: Ticket) -> TicketLimits:
         """Return what one attempt at a ticket may use."""
-        return self._terms.limits.lowered(self._project.config.conduct).lowered(ticket)
+        table = self._project.config.conduct
+        return self._terms.limits.lowered(
+            table.max_tokens, table.max_steps, table.max_seconds
+        ).lowered(ticket.max_tokens, ticket.max_steps, ticket.max_seconds)
 
     def recipient(self, ticket: Ticket) -> Recipient:
         """Return whom the ticket's persona names, the run's own model for nobody."""

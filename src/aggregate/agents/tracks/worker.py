@@ -12,7 +12,7 @@ from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
 from aggregate.agents.tracks.metered_client import MeteredClient, check_reply
 from aggregate.agents.tracks.recipients import check_model_name
-from aggregate.agents.tracks.terms import OWN, Recipient, TicketLimits, WorkerTerms
+from aggregate.agents.tracks.terms import OWN, USUAL, Recipient, TicketLimits, WorkerTerms
 from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, ToolTicket
 from aggregate.base.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.base.tokens import count
@@ -78,7 +78,8 @@ class ModelWorker:
                 reached, a tool does not exist, or the worker may not ask the model that a persona names.
         """
         # A database, too, can only lower what this worker's user allows.
-        limits = (self.terms.limits if self.terms else TicketLimits()).lowered(assignment)
+        allowed = self.terms.limits if self.terms else USUAL
+        limits = allowed.lowered(assignment.max_tokens, assignment.max_steps)
         seconds = limits.max_seconds or assignment.timeout
         assignment = replace(assignment, timeout=min(assignment.timeout, seconds))
         try:
