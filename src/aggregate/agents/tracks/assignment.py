@@ -12,6 +12,8 @@ from aggregate.base.values import SEPARATOR, Prompt, RunStatus, Section, Segment
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """As it is read again: less than nothing in a database would leave a run more than its limit."""
+_ROUND = "~"
+"""What stands between a ticket and its round; no ticket's id has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +171,6 @@ class TicketOutcome:
 
 
 _OUTCOME = TypeAdapter(TicketOutcome)
-
-
-_ROUND = "~"
-"""What stands between a ticket and its round; no ticket's id has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,12 @@ ANSWER_CHARACTERS = 2_000_000
 database is read."""
 REASON_CHARACTERS = 10_000
 """Of a failure or a warning: a person reads it, in a report that has one for each attempt."""
+BACKOFF_SECONDS = 1.0
+"""Before the second attempt; doubled before each further one. A client has retried what passes quickly by then."""
+CORRECT_IT = "Your last answer was not taken: {}. Answer again, and mend that."
+"""What stands behind the task when an answer was refused."""
+MAX_BACKOFF_SECONDS = 8.0
+"""The most before any attempt: a ticket has few retries, and its dependents wait meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,14 +209,6 @@ def cost_of(attempts: Iterable[Attempt]) -> float | None:
     """Return what attempts have cost in US dollars as far as is known, ``None`` where nothing is."""
     costs = [attempt.cost for attempt in attempts if attempt.cost is not None]
     return round(sum(costs), 9) if costs else None
-
-
-BACKOFF_SECONDS = 1.0
-"""Before the second attempt; doubled before each further one. A client has retried what passes quickly by then."""
-CORRECT_IT = "Your last answer was not taken: {}. Answer again, and mend that."
-"""What stands behind the task when an answer was refused."""
-MAX_BACKOFF_SECONDS = 8.0
-"""The most before any attempt: a ticket has few retries, and its dependents wait meanwhile."""
 
 
 def run_worker_lifecycle(

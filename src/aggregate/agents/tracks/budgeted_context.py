@@ -28,6 +28,11 @@ from aggregate.prompt import ALL_FILES, Composition, FocusIndex, Request, record
 if TYPE_CHECKING:
     from aggregate.prompt import ReadFiles
 
+Compose = Callable[[Request], Composition]
+"""Makes a prompt from what is asked for."""
+_REMEMBERED = 4
+"""Sets of files whose reading is remembered: that of the project, and those with focus files beside it."""
+
 
 class FocusNames:
     """Finds the files that a ticket's focus names, among those of the project and beside them."""
@@ -55,12 +60,6 @@ class FocusNames:
     @cached_property
     def _index(self) -> FocusIndex:
         return FocusIndex(self._files)
-
-
-Compose = Callable[[Request], Composition]
-"""Makes a prompt from what is asked for."""
-_REMEMBERED = 4
-"""Sets of files whose reading is remembered: that of the project, and those with focus files beside it."""
 
 
 class BudgetedContexts:

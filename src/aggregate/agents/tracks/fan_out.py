@@ -25,6 +25,9 @@ _NAME: Final = re.compile(
 _LIMITS: Final = SandboxLimits(seconds=2.0, output_bytes=4 * 1024 * 1024)
 """A list is spread over a thousand tickets at the most, each item of which goes into a prompt."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
+_TITLE_CHARACTERS: Final = 60
+"""Of an item in its ticket's title, which is one line of a table."""
 
 
 def names_in(expression: str) -> tuple[str, ...]:
@@ -67,11 +70,6 @@ def is_met(expression: str, results: Mapping[str, Value]) -> bool:
         SandboxError: It cannot be evaluated.
     """
     return evaluate(f"Boolean((\n{expression}\n))", results) is True
-
-
-_PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
-_TITLE_CHARACTERS: Final = 60
-"""Of an item in its ticket's title, which is one line of a table."""
 
 
 class FanOutError(ValueError):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _ALIKE: Final = 0.9
 """How alike the letters of two names are where one is a slip of the other: one letter of ten. Names of real families
 differ by more, and versions are digits, which are not compared."""
+_ANY_USAGE = Usage(fresh=1, output=1)
 
 
 def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Recipient:
@@ -121,9 +122,6 @@ def _likeness(one: str, other: str) -> float:
     if sorted(one) == sorted(other):  # letters that changed places
         return 1.0
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
-
-
-_ANY_USAGE = Usage(fresh=1, output=1)
 
 
 def check_prices(tickets: Tickets, contexts: "WorkerContexts", *, max_cost: float | None) -> None:

@@ -36,6 +36,9 @@ from aggregate.base.errors import StateError, TrackError
 from aggregate.base.text import did_you_mean
 from aggregate.project.configuration import Project
 
+INTERRUPTED = "interrupted"
+"""What a run is called that is not over and that nobody conducts."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrackProgress:
@@ -197,10 +200,6 @@ class PastRun:
 
     def _keys_of(self, ids: Iterable[str]) -> list[str]:
         return [self._keys.of(ticket_id) for ticket_id in ids]
-
-
-INTERRUPTED = "interrupted"
-"""What a run is called that is not over and that nobody conducts."""
 
 
 class _Runs(NamedTuple):

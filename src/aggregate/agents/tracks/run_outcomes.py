@@ -26,6 +26,14 @@ from aggregate.base.values import (
     Value,
 )
 
+NO_JSON = (
+    "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
+)
+CHUNK = 200
+"""Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
+once."""
+_OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}
+
 
 def merge_outcomes(
     tickets: Sequence[Ticket],
@@ -70,14 +78,6 @@ def _merge(
     result = merge_outputs(outputs, strategy, custom_function=custom_function, ending=ending)
     warnings = [f"{outcome.ticket}: {outcome.warning}" for outcome in outcomes if outcome.warning]
     return replace(result, warnings=(*warnings, *result.warnings))
-
-
-NO_JSON = (
-    "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
-)
-CHUNK = 200
-"""Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
-once."""
 
 
 class RunOutcomes:
@@ -186,6 +186,3 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-_OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}

@@ -41,6 +41,10 @@ from aggregate.project.configuration import Project
 NOTHING_TO_RESUME = "no run to resume: all are over; begin one with aggregate conduct run"
 MOST_NAMED = 10
 """Tickets that are named in a sentence."""
+USUAL = RunOptions()
+LOOK_SECONDS = 0.05
+"""Whether a run was cancelled is asked at most this often, for each time asks the database: so many more tickets are
+begun at the most as are laid down meanwhile."""
 
 
 def begin_or_resume(
@@ -105,12 +109,6 @@ def _go_on(
             "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it"
         )
     return run if run.state == RUNNING else runs.reopen(run)
-
-
-USUAL = RunOptions()
-LOOK_SECONDS = 0.05
-"""Whether a run was cancelled is asked at most this often, for each time asks the database: so many more tickets are
-begun at the most as are laid down meanwhile."""
 
 
 def conduct(

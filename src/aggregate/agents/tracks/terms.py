@@ -13,6 +13,8 @@ from aggregate.project.configuration import user_config
 from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import PROVIDERS
 
+_USUAL = EngineLimits()
+
 
 class Recipient(NamedTuple):
     """Whom to ask; empty where the worker's own client is meant.
@@ -31,9 +33,6 @@ class Recipient(NamedTuple):
 
 OWN: Final = Recipient()
 """Whoever the worker was started for; of the scripted worker nobody."""
-
-
-_USUAL = EngineLimits()
 
 
 @dataclass(frozen=True, slots=True)

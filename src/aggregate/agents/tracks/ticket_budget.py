@@ -17,6 +17,10 @@ _ONCE: Final = 0.8
 """The most that a context takes of the tokens of an attempt that sends it once: the answer has the others."""
 _TWICE: Final = 0.4
 """The same of a ticket with tools, whose context is sent with the plan and with the answer."""
+_AROUND_FILE = 200
+"""More than a file's heading and its fences have beside its path, which may be escaped."""
+_AROUND_ALL = 1_000
+"""More than the headings of all sections, the note on turns that are left out, and separators have."""
 
 
 class GrantedBudget(NamedTuple):
@@ -83,12 +87,6 @@ def window_of(recipient: Recipient) -> int | None:
 def raised(granted: GrantedBudget, tokens: int) -> GrantedBudget:
     """Return a budget that nobody named, raised to what must be shown."""
     return granted._replace(budget=replace(granted.budget, tokens=tokens))
-
-
-_AROUND_FILE = 200
-"""More than a file's heading and its fences have beside its path, which may be escaped."""
-_AROUND_ALL = 1_000
-"""More than the headings of all sections, the note on turns that are left out, and separators have."""
 
 
 def fits_surely(

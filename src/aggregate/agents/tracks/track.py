@@ -15,6 +15,20 @@ from aggregate.agents.tracks.tickets_file import TICKETS, load_tickets
 from aggregate.base.disk import confined, exclusive_access, project_root, read_bytes, replace_text
 from aggregate.base.errors import TrackError
 
+_TASK = re.compile(r"\s*[-*] \[(?P<mark>[ ~xX])\] (?P<text>.*?)\s*")
+_PREFIX = re.compile(r"(?:Sub-?task|Task)(?: [0-9.]+)?: *", re.IGNORECASE)
+_COMMIT = re.compile(r" +(?:\([0-9a-f]{7,40}\)|\[[0-9a-f]{7,40}\]|[0-9a-f]{7,40})$")
+_ENTRY = re.compile(
+    r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
+)
+_LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
+TRACK_ID = re.compile(r"\w[\w.-]*")
+"""What a track's id may be, in any script; it is a folder's name."""
+_SPACE = re.compile(r"[\s,]*")
+_COLON = re.compile(r"\s*:\s*")
+FOLDER = "conductor"
+TRACKS = "tracks.md"
+
 
 class Checkbox(StrEnum):
     """How far a task or a track is: the character between the brackets."""
@@ -54,11 +68,6 @@ def _fence_characters(line: str) -> str:
     if character not in ("`", "~"):
         return ""
     return line[: len(line) - len(line.lstrip(character))]
-
-
-_TASK = re.compile(r"\s*[-*] \[(?P<mark>[ ~xX])\] (?P<text>.*?)\s*")
-_PREFIX = re.compile(r"(?:Sub-?task|Task)(?: [0-9.]+)?: *", re.IGNORECASE)
-_COMMIT = re.compile(r" +(?:\([0-9a-f]{7,40}\)|\[[0-9a-f]{7,40}\]|[0-9a-f]{7,40})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +111,6 @@ def mark_tasks(text: str, checkboxes: Mapping[tuple[str, str], Checkbox]) -> str
         for task in tasks_of(tasks, ticket_id, title):
             by_offset[task.offset] = checkbox
     return set_checkboxes(text, by_offset)
-
-
-_ENTRY = re.compile(
-    r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
-)
-_LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
-TRACK_ID = re.compile(r"\w[\w.-]*")
-"""What a track's id may be, in any script; it is a folder's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +169,6 @@ class TrackStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-_SPACE = re.compile(r"[\s,]*")
-_COLON = re.compile(r"\s*:\s*")
-
-
 def set_values(text: str, values: Mapping[str, str]) -> str:
     """Return a JSON object's text with top-level values replaced; every other byte stays, missing keys stay missing.
 
@@ -208,8 +205,6 @@ def timestamp(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-FOLDER = "conductor"
-TRACKS = "tracks.md"
 CHECKBOXES = {
     TrackStatus.NEW: Checkbox.OPEN,
     TrackStatus.IN_PROGRESS: Checkbox.STARTED,

@@ -30,6 +30,8 @@ from aggregate.sending.clients import (
 
 _GRACE_SECONDS = 0.5
 """How much later than its attempt a request ends, so that the attempt is what has timed out."""
+_REMEMBERED = 20_000
+"""Segments of files whose counts are remembered, with their texts."""
 
 
 class Worker(Protocol):
@@ -187,10 +189,6 @@ def describe_assignment(assignment: Assignment, tokens: int) -> str:
         f"No model was asked: the scripted worker was given {tokens:,} tokens "
         f"with {len(files):,} {file_or_files} and {and_results}. The task is: {task}"
     )
-
-
-_REMEMBERED = 20_000
-"""Segments of files whose counts are remembered, with their texts."""
 
 
 class AssignmentTokens:

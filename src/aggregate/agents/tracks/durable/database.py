@@ -41,6 +41,8 @@ _PASSING = ("starting up", "shutting down", "recovery", "too many clients", "rem
 _SCHEMA_LOCK = 7266437226
 """Any number that no other program on the server uses for an advisory lock."""
 _T = TypeVar("_T")
+DATABASE = "conductor.sqlite"
+"""Where runs are kept by default, in the project's state folder."""
 
 
 def database_url(text: str) -> str:
@@ -224,10 +226,6 @@ def _write_ahead(connection: Any) -> None:  # noqa: ANN401 - as above
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
                 raise
         sleep(_BUSY_LOOK_SECONDS)
-
-
-DATABASE = "conductor.sqlite"
-"""Where runs are kept by default, in the project's state folder."""
 
 
 def locate_database(project: Project, database: str) -> str:

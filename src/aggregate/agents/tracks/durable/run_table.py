@@ -31,6 +31,8 @@ from aggregate.base.text import shorten
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
 _NAME_CHARACTERS = 200
 """Of a run's name in a message: a column of somebody else's may hold any length."""
+_MOST_ROUNDS = 1_000_000
+"""Nobody retries so often: a larger number is somebody else's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +165,6 @@ def _run_row(row: sa.RowMapping) -> RunRow:
     if not is_number or any(type(text) is not str for text in texts):
         return replace(run, number=0, tickets_json="", fault=NOT_JSON)
     return run
-
-
-_MOST_ROUNDS = 1_000_000
-"""Nobody retries so often: a larger number is somebody else's."""
 
 
 class EndingTable:

@@ -65,6 +65,18 @@ JSON = DBOSPortableJSONSerializer()
 """What workflows' inputs, outputs and steps are written with."""
 NOT_JSON = "is not JSON of ours"
 """What is said of a row that somebody else wrote."""
+ROW_BYTES = 32_000_000
+"""The most that one row may hold. Tickets come from a file of 5 MB, and an answer of two million characters, several
+times the longest that any model writes, is 28 MB at the worst: JSON inside JSON writes one as up to 14 bytes."""
+TOO_LARGE = f"holds more than {ROW_BYTES // 1_000_000} MB"
+_STATUS_TEXTS = (
+    "status", "name", "config_name", "class_name", "authenticated_user", "authenticated_roles", "assumed_role",
+    "queue_name", "executor_id", "application_version", "application_id", "deduplication_id", "queue_partition_key",
+    "forked_from", "parent_workflow_id", "attributes", "schedule_name", "application_name", "serialization",
+    "output", "error",
+)  # fmt: skip
+"""Columns of a workflow that DBOS reads with its status; its input is the worker's to read."""
+_OUTPUT_TEXTS = ("output", "error")
 
 
 def refuse_pickles() -> None:
@@ -90,20 +102,6 @@ def refuse_row(name: str, fault: str = NOT_JSON) -> NoReturn:
         "else; end the run with `aggregate conduct cancel`, delete it with `aggregate conduct forget`, or use another "
         "--database"
     )
-
-
-ROW_BYTES = 32_000_000
-"""The most that one row may hold. Tickets come from a file of 5 MB, and an answer of two million characters, several
-times the longest that any model writes, is 28 MB at the worst: JSON inside JSON writes one as up to 14 bytes."""
-TOO_LARGE = f"holds more than {ROW_BYTES // 1_000_000} MB"
-_STATUS_TEXTS = (
-    "status", "name", "config_name", "class_name", "authenticated_user", "authenticated_roles", "assumed_role",
-    "queue_name", "executor_id", "application_version", "application_id", "deduplication_id", "queue_partition_key",
-    "forked_from", "parent_workflow_id", "attributes", "schedule_name", "application_name", "serialization",
-    "output", "error",
-)  # fmt: skip
-"""Columns of a workflow that DBOS reads with its status; its input is the worker's to read."""
-_OUTPUT_TEXTS = ("output", "error")
 
 
 def size_of(column: sa.ColumnElement[object], dialect: str) -> sa.ColumnElement[int]:
