@@ -11,7 +11,7 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.agents.tracks.preview import PreviewStep, preview
-    from aggregate.agents.tracks.recipients import check_prices, open_recipients
+    from aggregate.agents.tracks.recipients import open_recipients
     from aggregate.agents.tracks.report import ReportLine, account, dollars, duration
     from aggregate.agents.tracks.run_control import TrackProgress
     from aggregate.agents.tracks.run_options import (
@@ -33,7 +33,7 @@ else:
         __name__,
         {
             "preview": "PreviewStep preview",
-            "recipients": "check_prices open_recipients",
+            "recipients": "open_recipients",
             "report": "ReportLine account dollars duration",
             "run_control": "TrackProgress",
             "run_options": "PollingOptions RunOptions TicketEvent TicketState TrackResult",

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -98,18 +98,18 @@ def read_plan(text: str) -> list[PlanTask]:
     return tasks
 
 
-def tasks_of(tasks: Iterable[PlanTask], ticket_id: str, title: str) -> list[PlanTask]:
-    """Return the tasks that a ticket stands for: those that read as its title, or name its id in backticks."""
-    return [task for task in tasks if task.text == title or f"`{ticket_id}`" in task.text]
-
-
 def mark_tasks(text: str, checkboxes: Mapping[tuple[str, str], Checkbox]) -> str:
-    """Return the plan with the checkboxes of tickets (id and title) set; every other byte stays."""
+    """Return the plan with the checkboxes of tickets (id and title) set; every other byte stays.
+
+    A ticket stands for the tasks that read as its title, or name its id in backticks.
+    """
     tasks = read_plan(text)
-    by_offset: dict[int, Checkbox] = {}
-    for (ticket_id, title), checkbox in checkboxes.items():
-        for task in tasks_of(tasks, ticket_id, title):
-            by_offset[task.offset] = checkbox
+    by_offset = {
+        task.offset: checkbox
+        for (ticket_id, title), checkbox in checkboxes.items()
+        for task in tasks
+        if task.text == title or f"`{ticket_id}`" in task.text
+    }
     return set_checkboxes(text, by_offset)
 
 

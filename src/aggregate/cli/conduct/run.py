@@ -8,7 +8,7 @@ from typing import Unpack
 
 import click
 
-from aggregate.agents.tracks import PreviewStep, WorkerContexts, check_prices, open_track, preview
+from aggregate.agents.tracks import PreviewStep, WorkerContexts, open_track, preview
 from aggregate.base.values import FileChoice
 from aggregate.cli import lazy
 from aggregate.cli.commands import require_dbos
@@ -57,9 +57,9 @@ def _print_preview(project: Project, name: str, settings: RunSettings) -> None:
     terms = open_terms(settings["spec"], project.folder, **allowed)  # type: ignore[arg-type]
     opened = open_track(project.folder, name)
     contexts = WorkerContexts(project, track=opened, terms=terms)
-    tickets = opened.tickets()
-    check_prices(tickets, contexts, max_cost=settings["max_cost"])
-    steps = preview(tickets, contexts, warm_up=settings["lead"])
+    steps = preview(
+        opened.tickets(), contexts, warm_up=settings["lead"], max_cost=settings["max_cost"]
+    )
     write_rows(*preview_lines(steps))
     warn_all(contexts.warnings)
 

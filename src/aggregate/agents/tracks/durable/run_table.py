@@ -97,13 +97,13 @@ class RunTable:
         One whose number is none counts as the newest: it is to be ended and deleted before another is begun.
         """
         newest_first = self._rows.order_by(RUNS.c.number.desc())
-        rows = self._execute(newest_first.limit(1))
+        rows = _execute(self._engine, newest_first.limit(1))
         return _run_row(rows[0]) if rows else None
 
     def over(self) -> list[RunRow]:
         """Return the runs that are finished or cancelled, the oldest first."""
         query = self._rows.where(RUNS.c.state != RUNNING).order_by(RUNS.c.number)
-        return [_run_row(row) for row in self._execute(query)]
+        return [_run_row(row) for row in _execute(self._engine, query)]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
         """Enter a new run; of two processes that do so at once under one number, both get the same run."""
@@ -118,7 +118,7 @@ class RunTable:
             tickets=run.tickets_json,
         )
         try:
-            self._execute(statement)
+            _execute(self._engine, statement)
         except StateError as error:
             if not isinstance(error.__cause__, IntegrityError):
                 raise
@@ -128,36 +128,41 @@ class RunTable:
     def set_state(self, run: RunRow, state: str) -> None:
         """Write how a run stands; one that is over stays as it is."""
         running = (RUNS.c.run_id == run.run_id) & (RUNS.c.state == RUNNING)
-        self._execute(RUNS.update().where(running).values(state=state))
+        _execute(self._engine, RUNS.update().where(running).values(state=state))
 
     def reopen(self, run: RunRow) -> RunRow:
         """Let a run that is over go on, and return it."""
-        self._execute(RUNS.update().where(RUNS.c.run_id == run.run_id).values(state=RUNNING))
+        _execute(
+            self._engine, RUNS.update().where(RUNS.c.run_id == run.run_id).values(state=RUNNING)
+        )
         return replace(run, state=RUNNING)
 
     def state(self, run: RunRow) -> str:
         """Return how a run stands now; one that was forgotten is cancelled."""
-        rows = self._execute(sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
-        return str(rows[0]["state"]) if rows else CANCELLED
+        rows = _execute(self._engine, sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
+        return str(rows[0].state) if rows else CANCELLED
 
     def forget(self, run: RunRow) -> None:
         """Delete a run that is over, and what its tickets were shown."""
-        self._execute(SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
-        self._execute(RUNS.delete().where(RUNS.c.run_id == run.run_id, RUNS.c.state != RUNNING))
-
-    def _execute(self, statement: sa.Executable) -> Sequence[sa.RowMapping]:
-        def execute() -> Sequence[sa.RowMapping]:
-            with self._engine.begin() as connection:
-                result = connection.execute(statement)
-                return result.mappings().all() if result.returns_rows else ()
-
-        return retry_while_away(self._engine, execute)
+        _execute(self._engine, SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
+        _execute(
+            self._engine, RUNS.delete().where(RUNS.c.run_id == run.run_id, RUNS.c.state != RUNNING)
+        )
 
 
-def _run_row(row: sa.RowMapping) -> RunRow:
+def _execute(engine: sa.Engine, statement: sa.Executable) -> Sequence[Any]:
+    def execute() -> Sequence[Any]:
+        with engine.begin() as connection:
+            result = connection.execute(statement)
+            return result.all() if result.returns_rows else ()
+
+    return retry_while_away(engine, execute)
+
+
+def _run_row(row: sa.Row[Any]) -> RunRow:
     """Return a run; of a row that is not ours what tells it from others, and what is wrong with it."""
-    run = RunRow(row["run_id"], row["number"], row["state"], row["tickets"])
-    if row["tickets"] is None:
+    run = RunRow(row.run_id, row.number, row.state, row.tickets)
+    if row.tickets is None:
         return replace(run, number=0, tickets_json="", fault=TOO_LARGE)
     # SQLite keeps any type in any column.
     texts = (run.run_id, run.state, run.tickets_json)
@@ -177,14 +182,14 @@ class EndingTable:
 
     def all(self) -> Mapping[str, Ending]:
         """Return the endings, by key."""
-        rows = self._rows(self._query())
+        rows = _execute(self._engine, self._query())
         return {str(key): _ending(key, state, text) for key, state, text in rows}
 
     def record(self, key: str, ending: Ending) -> Ending:
         """Write an ending where there is none, and return the one that counts."""
         values = {"run_id": self._run_id, "key": key, "state": ending.state, "text": ending.text}
-        self._rows(self._insert(ENDINGS).values(**values).on_conflict_do_nothing())
-        for row in self._rows(self._query().where(ENDINGS.c.key == key)):
+        _execute(self._engine, self._insert(ENDINGS).values(**values).on_conflict_do_nothing())
+        for row in _execute(self._engine, self._query().where(ENDINGS.c.key == key)):
             return _ending(*row)
         return ending  # the run was forgotten meanwhile
 
@@ -193,11 +198,13 @@ class EndingTable:
         waits = self._of_run(ENDINGS) & (ENDINGS.c.key == key)
         waits &= ENDINGS.c.state == EndingState.WAITING
         update = ENDINGS.update().where(waits).values(state=ending.state, text=ending.text)
-        return bool(self._rows(update.returning(ENDINGS.c.key)))
+        return bool(_execute(self._engine, update.returning(ENDINGS.c.key)))
 
     def keys(self) -> TicketKeys:
         """Return the keys of the run's tickets in their latest rounds."""
-        rows = self._rows(sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS)))
+        rows = _execute(
+            self._engine, sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS))
+        )
         rounds: dict[str, int] = {}
         for ticket_id, number in rows:
             if not isinstance(number, int) or not 1 <= number <= _MOST_ROUNDS:
@@ -211,18 +218,19 @@ class EndingTable:
             insert = self._insert(ROUNDS).values(
                 run_id=self._run_id, ticket=ticket_id, round=number
             )
-            self._rows(
+            _execute(
+                self._engine,
                 insert.on_conflict_do_update(
                     index_elements=["run_id", "ticket"],
                     set_={"round": number},
                     where=ROUNDS.c.round < number,
-                )
+                ),
             )
 
     def forget(self) -> None:
         """Delete what there is of the run."""
         for table in (ENDINGS, ROUNDS):
-            self._rows(table.delete().where(self._of_run(table)))
+            _execute(self._engine, table.delete().where(self._of_run(table)))
 
     def _query(self) -> sa.Select[Any]:
         size = size_of(ENDINGS.c.text, self._engine.dialect.name)
@@ -232,14 +240,6 @@ class EndingTable:
 
     def _of_run(self, table: sa.Table) -> sa.ColumnElement[bool]:
         return table.c.run_id == self._run_id
-
-    def _rows(self, statement: sa.Executable) -> Sequence[Any]:
-        def execute() -> Sequence[Any]:
-            with self._engine.begin() as connection:
-                result = connection.execute(statement)
-                return result.all() if result.returns_rows else ()
-
-        return retry_while_away(self._engine, execute)
 
 
 def _ending(key: object, state: object, text: object) -> Ending:
