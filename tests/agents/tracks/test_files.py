@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregate.agents.tracks import ReportLine, Ticket, open_track
-from aggregate.agents.tracks.report import report_text
-from aggregate.agents.tracks.run_files import last_number
+from aggregate.agents.tracks.run_files import last_number, report_text
 from aggregate.agents.tracks.track import (
     Checkbox,
     TrackStatus,

@@ -6,8 +6,7 @@ import pytest
 
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, open_track, preview
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.terms import Recipient, TicketLimits
-from aggregate.agents.tracks.ticket_budget import default_tokens, grant_budget
+from aggregate.agents.tracks.terms import Recipient, TicketLimits, default_tokens, grant_budget
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.base.errors import BudgetError

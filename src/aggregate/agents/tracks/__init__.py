@@ -12,8 +12,8 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.agents.tracks.preview import PreviewStep, preview
     from aggregate.agents.tracks.recipients import open_recipients
-    from aggregate.agents.tracks.report import ReportLine, account, dollars, duration
     from aggregate.agents.tracks.run_control import TrackProgress
+    from aggregate.agents.tracks.run_files import ReportLine, account, dollars, duration
     from aggregate.agents.tracks.run_options import (
         PollingOptions,
         RunOptions,
@@ -34,8 +34,8 @@ else:
         {
             "preview": "PreviewStep preview",
             "recipients": "open_recipients",
-            "report": "ReportLine account dollars duration",
             "run_control": "TrackProgress",
+            "run_files": "ReportLine account dollars duration",
             "run_options": "PollingOptions RunOptions TicketEvent TicketState TrackResult",
             "scaffold": "new_track",
             "service": "conduct run_worker",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.ticket_budget import GrantedBudget, raised
+from aggregate.agents.tracks.terms import GrantedBudget, raised
 from aggregate.agents.tracks.ticket_parts import TrackSpec, plain_task
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.errors import BudgetError

@@ -28,7 +28,7 @@ from aggregate.agents.tracks.durable.run_table import (
     RunTable,
 )
 from aggregate.agents.tracks.fan_out import children_of, parent_of
-from aggregate.agents.tracks.report import ReportLine
+from aggregate.agents.tracks.run_files import ReportLine
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, dependencies
 from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus, open_track

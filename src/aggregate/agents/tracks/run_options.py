@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from aggregate.agents.tracks.report import ReportLine
+from aggregate.agents.tracks.run_files import ReportLine
 from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import TrackStatus

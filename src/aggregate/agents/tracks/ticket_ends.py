@@ -6,8 +6,7 @@ from time import monotonic
 
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome
 from aggregate.agents.tracks.fan_out import parent_of
-from aggregate.agents.tracks.report import ReportLine
-from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.run_files import ReportLine, RunFiles
 from aggregate.agents.tracks.run_options import TicketEvent, TicketState
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.schedule import Schedule

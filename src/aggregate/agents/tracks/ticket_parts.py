@@ -6,8 +6,13 @@ from typing import NamedTuple, Self
 
 from aggregate.agents.tracks.recipients import recipient_of
 from aggregate.agents.tracks.shared_files import TIER3, SharedFiles
-from aggregate.agents.tracks.terms import Recipient, TicketLimits, WorkerTerms
-from aggregate.agents.tracks.ticket_budget import GrantedBudget, grant_budget
+from aggregate.agents.tracks.terms import (
+    GrantedBudget,
+    Recipient,
+    TicketLimits,
+    WorkerTerms,
+    grant_budget,
+)
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk import is_file

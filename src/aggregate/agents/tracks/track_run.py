@@ -16,8 +16,7 @@ from aggregate.agents.tracks.fan_out import (
     items_of,
     parent_of,
 )
-from aggregate.agents.tracks.report import ReportLine, report_text
-from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.run_files import ReportLine, RunFiles, report_text
 from aggregate.agents.tracks.run_options import (
     PollingOptions,
     TicketEvent,

@@ -8,8 +8,7 @@ from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.budgeted_context import BudgetedContexts, Compose
 from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.sharing import SharingPlan, plan_sharing, prompt_exceeds
-from aggregate.agents.tracks.terms import USUAL, WorkerTerms, check_tools
-from aggregate.agents.tracks.ticket_budget import fits_surely
+from aggregate.agents.tracks.terms import USUAL, WorkerTerms, check_tools, fits_surely
 from aggregate.agents.tracks.ticket_parts import TicketParts, plain_task
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.agents.tracks.track import Track

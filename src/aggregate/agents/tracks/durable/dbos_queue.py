@@ -30,6 +30,7 @@ from aggregate.agents.tracks.durable.database import (
     open_engine,
     retry_while_away,
 )
+from aggregate.agents.tracks.durable.run_table import SegmentTable
 from aggregate.agents.tracks.durable.schema import (
     JSON,
     refuse_large_workflows,
@@ -37,7 +38,6 @@ from aggregate.agents.tracks.durable.schema import (
     refuse_row,
     workflow_table,
 )
-from aggregate.agents.tracks.durable.segment_table import SegmentTable
 from aggregate.base.errors import StateError
 from aggregate.base.values import Prompt, RunStatus
 
