@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aggregate.agents.tracks import RunOptions, TicketEvent, TicketState, conduct
-from aggregate.agents.tracks.scripted_worker import ScriptedWorker
+from aggregate.agents.tracks.worker import ScriptedWorker
 from aggregate.prompt import open_project
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
 

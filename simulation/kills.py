@@ -19,7 +19,7 @@ from pathlib import Path
 
 from aggregate.agents.tracks import RunOptions, conduct, run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.durable.location import DATABASE
+from aggregate.agents.tracks.durable.database import DATABASE
 from aggregate.base.disk import state_folder
 from aggregate.prompt import open_project
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from aggregate.agents.tracks import RunOptions, conduct
 from aggregate.agents.tracks.run_control import forget, status
-from aggregate.agents.tracks.scripted_worker import ScriptedWorker
+from aggregate.agents.tracks.worker import ScriptedWorker
 from aggregate.prompt import open_project
 from simulation.kills import TRACK, start, write_project
 

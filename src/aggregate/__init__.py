@@ -32,10 +32,10 @@ if (
     from aggregate.agents.tools import ToolRegistry as ToolRegistry
     from aggregate.agents.tools import standard_tools as standard_tools
     from aggregate.agents.tools.analysis import execute_data_analysis as execute_data_analysis
-    from aggregate.agents.tracks.lifecycle import run_worker_lifecycle as run_worker_lifecycle
-    from aggregate.agents.tracks.make_worker import make_worker as make_worker
+    from aggregate.agents.tracks.attempt import run_worker_lifecycle as run_worker_lifecycle
     from aggregate.agents.tracks.run_options import RunOptions as RunOptions
     from aggregate.agents.tracks.service import conduct as conduct
+    from aggregate.agents.tracks.worker import make_worker as make_worker
     from aggregate.base.errors import AggregateError as AggregateError
     from aggregate.base.errors import BudgetError as BudgetError
     from aggregate.base.errors import ClientError as ClientError
@@ -163,8 +163,8 @@ _HOMES = {
         "request_for",
     ),
     "aggregate.prompt.prompt_stream": ("PromptStream",),
-    "aggregate.agents.tracks.lifecycle": ("run_worker_lifecycle",),
-    "aggregate.agents.tracks.make_worker": ("make_worker",),
+    "aggregate.agents.tracks.attempt": ("run_worker_lifecycle",),
+    "aggregate.agents.tracks.worker": ("make_worker",),
     "aggregate.agents.tracks.run_options": ("RunOptions",),
     "aggregate.agents.tracks.service": ("conduct",),
     "aggregate.project.configuration.load": (

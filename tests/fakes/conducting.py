@@ -14,11 +14,16 @@ from aggregate.agents.tracks import (
     WorkerContexts,
     open_track,
 )
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.agents.tracks.endings import Ending
-from aggregate.agents.tracks.lifecycle import complete_assignment
+from aggregate.agents.tracks.assignment import (
+    Assignment,
+    Ending,
+    TicketKeys,
+    TicketOutcome,
+    WorkerReply,
+)
+from aggregate.agents.tracks.attempt import complete_assignment
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.ticket_keys import TicketKeys
+from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.track_run import TrackRun
 from aggregate.prompt import open_project
 from tests.projects import project
@@ -154,12 +159,14 @@ def conducted(
     in_memory = queue or MemoryQueue(who)
     events: list[TicketEvent] = []
     result = TrackRun(
-        TicketKeys("demo/1", rounds or {}),
         track,
-        tickets,
+        RunOutcomes(
+            tickets,
+            queue=in_memory,
+            keys=TicketKeys("demo/1", rounds or {}),
+            endings=endings or MemoryEndings(),
+        ),
         contexts=WorkerContexts(loaded),
-        queue=in_memory,
-        endings=endings or MemoryEndings(),
         max_cost=max_cost,
         files=RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)}),
         polling=polling or PollingOptions(poll=0.001),

@@ -12,7 +12,7 @@ import pytest
 from aggregate.agents.goals import read_script
 from aggregate.agents.tools.discovery import tools_in
 from aggregate.agents.tracks import Track, open_track
-from aggregate.agents.tracks.metadata_file import TrackStatus
+from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.errors import AggregateError, DataReferenceError, ToolError, TrackError
 from aggregate.project.beads.find import find_beads_files
 from aggregate.project.presets import ContextPresetManager

@@ -10,8 +10,8 @@ import pytest
 
 from aggregate.agents.tools import state_store
 from aggregate.agents.tracks import Ticket, open_track
-from aggregate.agents.tracks.metadata_file import TrackStatus
 from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.errors import OutputError, StateError
 from aggregate.prompt import compact_data, load_data_reference, prune_outputs, write_numbered
 from aggregate.prompt.api import run as run_pipeline

@@ -10,8 +10,8 @@ from aggregate.agents.tracks import open_track
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import attempt_assignment
+from aggregate.agents.tracks.ticket_parts import SPEC_BYTES, TrackSpec
 from aggregate.agents.tracks.tickets_file import load_tickets
-from aggregate.agents.tracks.track_spec import SPEC_BYTES, TrackSpec
 from aggregate.base.errors import ConfigError, TrackError, WorkerError
 from aggregate.base.values import Prompt, RunStatus
 from tests.fakes.conducting import TRACK, Says, conducted, track_project

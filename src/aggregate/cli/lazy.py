@@ -18,7 +18,7 @@ if (
     from aggregate.cli.audit_table import print_audit as print_audit
     from aggregate.cli.clipboard import copy_to_clipboard as copy_to_clipboard
     from aggregate.cli.conduct.start import start_track as start_track
-    from aggregate.cli.conduct.track_list import print_tracks as print_tracks
+    from aggregate.cli.conduct.tracks import print_tracks as print_tracks
     from aggregate.cli.program import run_process as run_process
     from aggregate.cli.trace_tree import draw_trace as draw_trace
     from aggregate.cli.watched_request import AskedAgain as AskedAgain
@@ -61,7 +61,7 @@ HOMES = {
     "largest_folders": "aggregate.prompt.file_stats",
     "new_token": "aggregate.mcp.http",  # what serves agents needs an extra
     "print_audit": "aggregate.cli.audit_table",  # draws with rich
-    "print_tracks": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick
+    "print_tracks": "aggregate.cli.conduct.tracks",  # so that the help of conduct is quick
     "prune_caches": "aggregate.sending.gemini_caching",  # loads the clients
     "run_process": "aggregate.cli.program",  # nothing is loaded before PATH is clean
     "serve_on_http": "aggregate.mcp.serving",

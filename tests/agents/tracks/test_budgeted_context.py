@@ -8,10 +8,10 @@ import pytest
 
 from aggregate.agents.tracks import Ticket, WorkerContexts
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.assignment_tokens import AssignmentTokens
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.schedule import Schedule
+from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.base.errors import BudgetError, ConfigError
 from aggregate.base.values import AggregatedResult
 from aggregate.prompt import Composition, Request, audit_path, compose_prompt, open_project
@@ -156,11 +156,11 @@ def test_tickets_with_a_budget_share_no_beginning(tmp_path: Path) -> None:
     """None is sent ahead for the others, since a cache could hold nothing for them (rule B-11)."""
     contexts = contexts_of(tmp_path)
     tickets = [ticket().model_copy(update={"id": name}) for name in "abc"]
-    assert contexts.alone(tickets) == {"a", "b", "c"}
-    schedule = Schedule(tickets, alone=contexts.alone(tickets))
+    schedule = contexts.schedule(Tickets(tickets=tuple(tickets)))
     assert len(schedule.start(9)) == 3
     assert schedule.warming_up == ()
-    assert len(Schedule(tickets).start(9)) == 1
+    alike = [each.model_copy(update={"budget": None}) for each in tickets]
+    assert len(contexts.schedule(Tickets(tickets=tuple(alike))).start(9)) == 1
 
 
 def test_an_account_lies_beside_the_prompt(tmp_path: Path) -> None:

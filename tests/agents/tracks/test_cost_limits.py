@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, check_prices
+from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
+from aggregate.agents.tracks.recipients import check_prices
 from aggregate.agents.tracks.tickets import TicketKind, Tickets
 from aggregate.base.errors import ConfigError
 from aggregate.project.configuration import global_config_path

@@ -23,11 +23,20 @@ from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, writ
 
 from aggregate.agents.tracks import PollingOptions, RunOptions, Ticket, conduct
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.durable.database import database_url, open_engine, retry_while_away
+from aggregate.agents.tracks.durable.database import (
+    DATABASE,
+    database_url,
+    open_engine,
+    retry_while_away,
+)
 from aggregate.agents.tracks.durable.dbos_queue import MAX_STARTS, DbosQueue, prepare_database
-from aggregate.agents.tracks.durable.heartbeat import Heartbeat, ProcessIdentity, this_process
-from aggregate.agents.tracks.durable.location import DATABASE
-from aggregate.agents.tracks.durable.run_lease import conducting, is_conducted
+from aggregate.agents.tracks.durable.heartbeat import (
+    Heartbeat,
+    ProcessIdentity,
+    conducting,
+    is_conducted,
+    this_process,
+)
 from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.schema import LEASES
 from aggregate.agents.tracks.durable.schema import SEGMENTS as SEGMENT_ROWS

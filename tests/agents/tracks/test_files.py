@@ -9,12 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregate.agents.tracks import ReportLine, Ticket, open_track
-from aggregate.agents.tracks.checkboxes import Checkbox
-from aggregate.agents.tracks.metadata_file import TrackStatus, set_values
-from aggregate.agents.tracks.plan_file import mark_tasks, read_plan
-from aggregate.agents.tracks.report import report_text
-from aggregate.agents.tracks.run_files import last_number
-from aggregate.agents.tracks.tracks_file import mark_track, read_tracks_file
+from aggregate.agents.tracks.run_files import last_number, report_text
+from aggregate.agents.tracks.track import (
+    Checkbox,
+    TrackStatus,
+    mark_tasks,
+    mark_track,
+    read_plan,
+    read_tracks_file,
+    set_values,
+)
 from aggregate.base.errors import TrackError
 from aggregate.base.values import RunStatus
 from tests.fakes.conducting import TIME, TRACK, track_project

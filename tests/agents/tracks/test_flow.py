@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from aggregate.agents.tracks import PollingOptions
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.agents.tracks.endings import Ending, EndingState
-from aggregate.agents.tracks.lifecycle import complete_assignment
+from aggregate.agents.tracks.assignment import (
+    Assignment,
+    Ending,
+    EndingState,
+    TicketOutcome,
+    WorkerReply,
+)
+from aggregate.agents.tracks.attempt import complete_assignment
 from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.base.errors import ConfigError, WorkerError
 from aggregate.base.values import Prompt, RunStatus

@@ -15,9 +15,8 @@ from aggregate.agents.tracks import (
 )
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import attempt_assignment
-from aggregate.agents.tracks.recipient import Recipient
 from aggregate.agents.tracks.recipients import check_model_name, recipient_of
-from aggregate.agents.tracks.terms import TicketLimits
+from aggregate.agents.tracks.terms import Recipient, TicketLimits
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.base.errors import ClientSetupError, ConfigError
 from aggregate.base.values import Prompt, RunStatus, Section, Segment, Stability

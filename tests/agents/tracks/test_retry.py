@@ -175,7 +175,6 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
     assert [line.ticket.id for line in progress.lines] == [
         "a", "ship", "each", "each[0]", "each[1]", "each[2]",
     ]  # fmt: skip
-    assert "waits for approval" not in progress.graph
     assert forget(project, TRACK, database=url)
     assert status(project, TRACK, database=url) is None
 

@@ -1,11 +1,23 @@
 """The order of a run, without time."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.agents.tracks import Ticket
-from aggregate.agents.tracks.schedule import Schedule, shared_prefix
+from aggregate.agents.tracks.schedule import Schedule
 from aggregate.base.values import FailurePolicy
+
+
+def shared_prefix(ticket: Ticket) -> tuple[object, ...]:
+    """Return what decides how its request begins."""
+    return ticket.persona, ticket.focus_files
+
+
+def scheduled(text: str, **options: Any) -> Schedule:
+    """Return the order of the tickets of ``text``."""
+    return Schedule(tickets(text), prefix=shared_prefix, **options)
 
 
 def tickets(text: str) -> list[Ticket]:
@@ -37,32 +49,27 @@ def waves(schedule: Schedule, most: int = 99, failing: str = "") -> list[str]:
 
 def test_ready_tickets_start_together() -> None:
     """Tickets start once everything that they wait for has ended, in their own order."""
-    assert waves(Schedule(tickets("D A<-D B<-D C<-A,B"), warm_up=False)) == ["D", "AB", "C"]
+    assert waves(scheduled("D A<-D B<-D C<-A,B", warm_up=False)) == ["D", "AB", "C"]
 
 
 def test_one_is_sent_ahead_of_those_that_share_its_prefix() -> None:
     """Of tickets with one prefix the first goes alone, and the others when it has ended, even in failure; other prefixes do not wait."""
-    assert waves(Schedule(tickets("a b c X Y"))) == ["aXY", "bc"]
-    assert waves(Schedule(tickets("a b c X Y")), failing="a") == ["aXY", "bc"]
-    assert waves(Schedule(tickets("a b c X Y"), warm_up=False)) == ["abcXY"]
+    assert waves(scheduled("a b c X Y")) == ["aXY", "bc"]
+    assert waves(scheduled("a b c X Y"), failing="a") == ["aXY", "bc"]
+    assert waves(scheduled("a b c X Y", warm_up=False)) == ["abcXY"]
 
 
 def test_one_that_nobody_was_asked_for_is_no_lead() -> None:
     """Where the first one fails before anybody is asked, another goes ahead alone in its place."""
-    schedule = Schedule(tickets("a b c"))
+    schedule = scheduled("a b c")
     assert [ticket.id for ticket in schedule.start(9)] == ["a"]
     schedule.end("a", failed=True, asked=False)
     assert waves(schedule) == ["b", "c"]
 
 
-def test_different_focus_files_may_share_a_prefix() -> None:
-    """Where what nobody focuses on goes first, one is sent ahead of all."""
-    assert waves(Schedule(tickets("a b X Y"), any_focus=True)) == ["a", "bXY"]
-
-
 def test_the_first_words_set_the_others_free() -> None:
     """Those that share a prefix start when the first answer begins to come, not only when it has ended."""
-    schedule = Schedule(tickets("a b c<-a X"))
+    schedule = scheduled("a b c<-a X")
     assert [one.id for one in schedule.start(9)] == ["a", "X"]
     assert list(schedule.warming_up) == ["a"]
     schedule.answer_begun("a")
@@ -74,21 +81,21 @@ def test_the_first_words_set_the_others_free() -> None:
 
 def test_a_prefix_of_one_is_not_sent_ahead() -> None:
     """A ticket that shares its prefix with no other is waited for by nobody."""
-    schedule = Schedule(tickets("X Y"))
+    schedule = scheduled("X Y")
     schedule.start(9)
     assert schedule.warming_up == ()
 
 
 def test_most() -> None:
     """No more start than there is room for, and none is forgotten."""
-    assert waves(Schedule(tickets("A B C D E"), warm_up=False), most=2) == ["AB", "CD", "E"]
+    assert waves(scheduled("A B C D E", warm_up=False), most=2) == ["AB", "CD", "E"]
 
 
 def test_failed_dependencies() -> None:
     """After a failure dependents run all the same, or with ``fail`` none of them, each with its reason."""
     chain = "A B<-A C<-B D E<-D,C"
-    assert waves(Schedule(tickets(chain)), failing="A") == ["AD", "B", "C", "E"]
-    schedule = Schedule(tickets(chain), on_error=FailurePolicy.FAIL)
+    assert waves(scheduled(chain), failing="A") == ["AD", "B", "C", "E"]
+    schedule = scheduled(chain, on_error=FailurePolicy.FAIL)
     assert waves(schedule, failing="A") == ["AD"]
     assert schedule.finished
     assert schedule.skipped == {
@@ -111,7 +118,7 @@ def test_invariants(data: st.DataObject, most: int, warm_up: bool, on_error: Fai
         )
         for i in range(count)
     ]
-    schedule = Schedule(made, on_error=on_error, warm_up=warm_up)
+    schedule = Schedule(made, prefix=shared_prefix, on_error=on_error, warm_up=warm_up)
     ended: dict[str, bool] = {}
     started: list[str] = []
     warm = set()

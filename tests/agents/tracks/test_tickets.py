@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from aggregate.agents.tracks import Ticket, WorkerContexts
-from aggregate.agents.tracks.dependency_graph import dependencies
+from aggregate.agents.tracks.tickets import dependencies
 from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.base.errors import ConfigError
 from aggregate.prompt import open_project

@@ -11,7 +11,7 @@ import pytest
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
-from aggregate.agents.tracks.request_cost import request_cost
+from aggregate.agents.tracks.metered_client import MeteredClient
 from aggregate.agents.tracks.tickets import TicketKind, Tickets
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.base.errors import ProviderError
@@ -129,7 +129,7 @@ def test_a_plain_ticket_that_was_refused_was_paid_for(tmp_path: Path) -> None:
 def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[str, ...]) -> None:
     """Without tokens the price is that of our own counts: a run with max_cost must not go on as if it were nothing."""
     client = Client("anthropic", ScriptedTransport(iter(())), MODEL)
-    assert request_cost(client, Usage()) is None
+    assert MeteredClient(client).cost is None
     script = Script({**FINAL, **PLAN})
     asked = replace(ASKED, tools=tools)
     made = attempted(tmp_path, lambda request: Reply(str(script(request)), Usage()), asked=asked)

@@ -11,12 +11,15 @@ import pytest
 
 from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.agents.tracks.attempt import ANSWER_CHARACTERS, attempt_assignment
-from aggregate.agents.tracks.lifecycle import complete_assignment, run_worker_lifecycle
-from aggregate.agents.tracks.merge_outcomes import merge_outcomes
+from aggregate.agents.tracks.attempt import (
+    ANSWER_CHARACTERS,
+    attempt_assignment,
+    complete_assignment,
+    run_worker_lifecycle,
+)
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.scripted_worker import ScriptedWorker
-from aggregate.agents.tracks.worker import ModelWorker
+from aggregate.agents.tracks.run_outcomes import merge_outcomes
+from aggregate.agents.tracks.worker import ModelWorker, ScriptedWorker
 from aggregate.base.errors import PromptTooLongError, ProviderError, WorkerError
 from aggregate.base.values import (
     FinishReason,
@@ -81,7 +84,7 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
     out = {path.name: path.read_text() for path in run.result.report.parent.iterdir()}
     assert sorted(out) == [
         "001_a.prompt.md", "001_a.reply.md", "002_b.prompt.md", "002_b.reply.md", "003_sum.prompt.md", "003_sum.reply.md",
-        "graph.svg", "report.md",
+        "report.md",
     ]  # fmt: skip
     assert (out["003_sum.prompt.md"], out["003_sum.reply.md"]) == (
         run.prompt("sum"),
@@ -94,7 +97,7 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
         "| 1 | a | Look at a | done | 1 | 0 s | 5 |  | [prompt](001_a.prompt.md), [reply](001_a.reply.md) |\n"
         "| 2 | b |  | done | 1 | 0 s | 5 |  | [prompt](002_b.prompt.md), [reply](002_b.reply.md) |\n"
         "| 3 | sum |  | done | 1 | 0 s | 5 |  | [prompt](003_sum.prompt.md), [reply](003_sum.reply.md) |\n\n"
-        "![The tickets and what they wait for](graph.svg)\n\n"
+        '```mermaid\nflowchart LR\n    t1["a: done"]\n    t2["b: done"]\n    t3["sum: done"]\n    t1 --> t3\n    t2 --> t3\n```\n\n'
         "## Sub-Agent Results\n\n### $found\n\nconcat of 2 results\n\n```text\na: answer of a\n\nb: answer of b\n```\n\n"
         "### sum\n\nfirst of 1 result\n\n```text\nanswer of sum\n```\n"
     )

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aggregate.agents.tracks import Ticket, WorkerContexts
-from aggregate.agents.tracks.assignment_tokens import AssignmentTokens
+from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.base.tokens import count
 from aggregate.base.values import Segment, Stability
 from aggregate.prompt import open_project

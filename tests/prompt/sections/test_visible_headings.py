@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from aggregate.agents.tracks import Ticket
-from aggregate.agents.tracks.ticket_message import task_message
+from aggregate.agents.tracks.ticket_parts import task_message
 from aggregate.base.values import (
     AggregatedResult,
     Bead,

@@ -2,7 +2,7 @@
 
 The files are those of the Conductor: ``conductor/tracks.md`` and ``conductor/tracks/<id>/`` with ``spec.md``,
 ``plan.md`` and ``metadata.json``; ``tickets.toml`` beside them says what the workers are asked. A host calls
-``service.conduct``, ``service.status`` and ``service.cancel``, or ``lifecycle.run_worker_lifecycle`` for one ticket.
+``conduct`` and ``run_control``, or ``aggregate.run_worker_lifecycle`` for one ticket.
 """
 
 from typing import TYPE_CHECKING
@@ -10,46 +10,39 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.agents.tracks.cost_limits import check_prices
-    from aggregate.agents.tracks.durable.location import unopened_database
-    from aggregate.agents.tracks.make_worker import make_worker, parse_worker
-    from aggregate.agents.tracks.past_run import TrackProgress
     from aggregate.agents.tracks.preview import PreviewStep, preview
     from aggregate.agents.tracks.recipients import open_recipients
-    from aggregate.agents.tracks.report import ReportLine, account, dollars, duration
-    from aggregate.agents.tracks.run_options import RunOptions
+    from aggregate.agents.tracks.run_control import TrackProgress
+    from aggregate.agents.tracks.run_files import ReportLine, account, dollars, duration
+    from aggregate.agents.tracks.run_options import (
+        PollingOptions,
+        RunOptions,
+        TicketEvent,
+        TicketState,
+        TrackResult,
+    )
     from aggregate.agents.tracks.scaffold import new_track
     from aggregate.agents.tracks.service import conduct, run_worker
     from aggregate.agents.tracks.terms import WorkerTerms, user_limits
     from aggregate.agents.tracks.tickets import Ticket
     from aggregate.agents.tracks.track import Track, list_tracks, open_track
-    from aggregate.agents.tracks.track_events import (
-        PollingOptions,
-        TicketEvent,
-        TicketState,
-        TrackResult,
-    )
-    from aggregate.agents.tracks.worker import Worker
+    from aggregate.agents.tracks.worker import Worker, make_worker, parse_worker
     from aggregate.agents.tracks.worker_context import WorkerContexts
 else:
     __getattr__ = door(
         __name__,
         {
-            "cost_limits": "check_prices",
-            "durable.location": "unopened_database",
-            "make_worker": "make_worker parse_worker",
-            "past_run": "TrackProgress",
             "preview": "PreviewStep preview",
             "recipients": "open_recipients",
-            "report": "ReportLine account dollars duration",
-            "run_options": "RunOptions",
+            "run_control": "TrackProgress",
+            "run_files": "ReportLine account dollars duration",
+            "run_options": "PollingOptions RunOptions TicketEvent TicketState TrackResult",
             "scaffold": "new_track",
             "service": "conduct run_worker",
             "terms": "WorkerTerms user_limits",
             "tickets": "Ticket",
             "track": "Track list_tracks open_track",
-            "track_events": "PollingOptions TicketEvent TicketState TrackResult",
-            "worker": "Worker",
+            "worker": "Worker make_worker parse_worker",
             "worker_context": "WorkerContexts",
         },
     )

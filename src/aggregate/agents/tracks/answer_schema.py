@@ -116,10 +116,6 @@ def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) ->
 
     Forty definitions each of which names the next one twice take years, and no thread of this process would run
     meanwhile.
-
-    Raises:
-        ImportError: What checks answers is not installed here.
-        WorkerError: It takes too long, or the process failed.
     """
     import jsonschema_rs  # noqa: F401 - so that its absence is told as anywhere
 
@@ -196,7 +192,6 @@ def _place(path: list[str | int]) -> str:
 
 
 def _read(name: str, folder: Path) -> dict[str, Any]:
-    """Return the schema in a file of the track's folder."""
     try:
         data = read_bytes(confined(folder / name, folder), limit=_SCHEMA_BYTES)
         schema = json.loads(data)

@@ -1,29 +1,19 @@
 """What goes to a worker and what comes back, as values that fit into a database."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field, TypeAdapter
 
 from aggregate.base.values import SEPARATOR, Prompt, RunStatus, Section, Segment, Stability
 
-_LATER = (
-    "answer",
-    "max_cost",
-    "provider",
-    "model",
-    "base_url",
-    "max_tokens",
-    "max_steps",
-    "task",
-)
-"""Fields that workers of earlier versions do not know."""
-
-
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """As it is read again: less than nothing in a database would leave a run more than its limit."""
+_ROUND = "~"
+"""What stands between a ticket and its round; no ticket's id has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +23,6 @@ class Assignment:
     Attributes:
         key: Unique among all runs, ``<run>/<ticket>``; with the attempt's number it tells a repeated call from a new
             one.
-        ticket: The ticket's id.
         prompt: The context, with its segments, for clients that cache prefixes.
         message: The task, behind the context.
         persona: Instructions that go before everything, or ``""``.
@@ -56,7 +45,7 @@ class Assignment:
     key: str
     ticket: str
     prompt: Prompt
-    message: str
+    message: str = ""
     persona: str = ""
     tools: tuple[str, ...] = ()
     timeout: float = 600
@@ -93,26 +82,25 @@ class Assignment:
             for segment in self.prompt.segments
         ]
         data["prompt"] = {"segments": segments}
-        # A worker of an earlier version knows none of these, and need not where they say nothing.
-        for name in _LATER:
-            if data[name] in (None, ""):
-                del data[name]
-        return json.dumps(data)  # ASCII: a database holds no half of a surrogate pair
+        # A worker of an earlier version need not know a field that says nothing.
+        said = {name: value for name, value in data.items() if value not in (None, "")}
+        return json.dumps(said)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
     def from_json(cls, text: str) -> "Assignment":
         """Return the assignment that ``to_json`` wrote."""
         data: dict[str, Any] = json.loads(text)
-        segments = [
-            Segment(
-                Section(segment["section"]),
-                segment["text"],
-                Stability(segment["stability"]),
-                segment["source"],
+        data["prompt"] = Prompt(
+            tuple(
+                Segment(
+                    Section(segment["section"]),
+                    segment["text"],
+                    Stability(segment["stability"]),
+                    segment["source"],
+                )
+                for segment in data["prompt"]["segments"]
             )
-            for segment in data["prompt"]["segments"]
-        ]
-        data["prompt"] = Prompt(tuple(segments))
+        )
         data["tools"] = tuple(data["tools"])
         return cls(**data)
 
@@ -122,7 +110,6 @@ class WorkerReply:
     """What a worker answers.
 
     Attributes:
-        text: The answer.
         tokens: What it has cost, input and output together; 0 where the worker does not know.
         warning: What is doubtful about it, or ``""``.
         cost: What it has cost in US dollars, ``None`` where the price is not known.
@@ -139,7 +126,6 @@ class TicketOutcome:
     """How a ticket ended.
 
     Attributes:
-        ticket: Its id.
         status: ``success``, ``error`` or ``timeout``.
         text: The answer, ``""`` unless it succeeded.
         tokens: What all attempts have taken, as far as is known.
@@ -185,3 +171,126 @@ class TicketOutcome:
 
 
 _OUTCOME = TypeAdapter(TicketOutcome)
+
+
+@dataclass(frozen=True, slots=True)
+class TicketKeys:
+    """The keys of a run's tickets.
+
+    Attributes:
+        rounds: The rounds of tickets that were retried; all others are in their first.
+    """
+
+    run_id: str
+    rounds: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, ticket_id: str) -> str:
+        """Return the key of a ticket's latest round."""
+        return self.in_round(ticket_id, self.rounds.get(ticket_id, 1))
+
+    def in_round(self, ticket_id: str, number: int) -> str:
+        """Return the key of one of a ticket's rounds, from 1."""
+        suffix = f"{_ROUND}{number}" if number > 1 else ""
+        return f"{self.run_id}/{ticket_id}{suffix}"
+
+    def earlier(self, ticket_id: str) -> list[str]:
+        """Return the keys of a ticket's rounds before the latest."""
+        return [self.in_round(ticket_id, i) for i in range(1, self.rounds.get(ticket_id, 1))]
+
+
+def ticket_of(key: str) -> str:
+    """Return the ticket's id in a key."""
+    return key.rpartition("/")[2].partition(_ROUND)[0]
+
+
+def run_of(key: str) -> str:
+    """Return the run in a key."""
+    return key.rpartition("/")[0]
+
+
+class EndingState(StrEnum):
+    """How far a ticket is that no worker is asked for; all but ``WAITING`` stand for ever."""
+
+    WAITING = "waiting"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    LEFT_OUT = "left out"
+    FAILED = "failed"
+    SPREAD = "spread"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What became of a ticket.
+
+    Attributes:
+        state: How far it is.
+        text: An approval's note, why it was left out or failed, or the JSON list that it is spread over.
+    """
+
+    state: EndingState
+    text: str = ""
+
+    def outcome(self, ticket_id: str) -> TicketOutcome:
+        """Return it as the outcome of a ticket that was approved, rejected or failed."""
+        if self.state is EndingState.APPROVED:
+            return TicketOutcome(ticket_id, RunStatus.SUCCESS, self.text or "approved")
+        reason = self.text
+        if self.state is EndingState.REJECTED:
+            reason = f"rejected: {self.text}" if self.text else "rejected"
+        return TicketOutcome(ticket_id, RunStatus.ERROR, errors=(reason,))
+
+
+class Endings(Protocol):
+    """Keeps one ending for each key, whatever happens to processes meanwhile."""
+
+    def all(self) -> Mapping[str, Ending]:
+        """Return the endings of the run, by key."""
+        ...
+
+    def record(self, key: str, ending: Ending) -> Ending:
+        """Write an ending where there is none, and return the one that counts."""
+        ...
+
+
+class TaskQueue(Protocol):
+    """Keeps each assignment by its key until it has one outcome, whatever happens to processes meanwhile."""
+
+    def known(self, keys: Collection[str]) -> dict[str, bool]:
+        """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
+        ...
+
+    def put(self, assignment: Assignment) -> None:
+        """Enqueue an assignment; one with a known key changes nothing."""
+        ...
+
+    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
+        """Return the outcomes that there are, by key."""
+        ...
+
+    def cancel(self, keys: Collection[str]) -> None:
+        """Take back what has not ended; what a worker still gives for it is dropped."""
+        ...
+
+
+@dataclass(slots=True)
+class AttemptAccount:
+    """Is what a worker calls when its answer begins to come; one that asks more than once tells it what that took.
+
+    Attributes:
+        on_begun: Called when the answer begins to come.
+        tokens: What the attempt has taken so far, as far as is known.
+        cost: What that has cost in US dollars, ``None`` where it is not known.
+    """
+
+    on_begun: Callable[[], None]
+    tokens: int = 0
+    cost: float | None = None
+
+    def __call__(self) -> None:
+        """Pass on that the answer has begun to come."""
+        self.on_begun()
+
+    def note(self, tokens: int, cost: float | None) -> None:
+        """Keep what all requests so far have taken together."""
+        self.tokens, self.cost = tokens, cost

@@ -1,20 +1,29 @@
-"""One attempt at an assignment, within its time; whatever goes wrong becomes a value."""
+"""An assignment's attempts, each within its time; whatever goes wrong becomes a value."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
 from threading import Event
-from time import monotonic
+from time import monotonic, sleep
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
-from aggregate.agents.tracks.assignment import Amount, Assignment, TicketOutcome, WorkerReply
-from aggregate.agents.tracks.attempt_account import AttemptAccount
+from aggregate.agents.tracks.assignment import (
+    Amount,
+    Assignment,
+    AttemptAccount,
+    TicketOutcome,
+    WorkerReply,
+)
+from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.run_outcomes import merge_outcomes
+from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.worker import Worker
-from aggregate.base.concurrency import run_in_thread
+from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.base.concurrency import doubling_delay, run_in_thread
 from aggregate.base.errors import WorkerError
 from aggregate.base.text import shorten
 from aggregate.base.values import RunStatus, failure_text
@@ -26,6 +35,12 @@ ANSWER_CHARACTERS = 2_000_000
 database is read."""
 REASON_CHARACTERS = 10_000
 """Of a failure or a warning: a person reads it, in a report that has one for each attempt."""
+BACKOFF_SECONDS = 1.0
+"""Before the second attempt; doubled before each further one. A client has retried what passes quickly by then."""
+CORRECT_IT = "Your last answer was not taken: {}. Answer again, and mend that."
+"""What stands behind the task when an answer was refused."""
+MAX_BACKOFF_SECONDS = 8.0
+"""The most before any attempt: a ticket has few retries, and its dependents wait meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +152,6 @@ def _taken(reply: WorkerReply, assignment: Assignment) -> Attempt:
 
 
 def _refused(reply: WorkerReply, reason: str) -> Attempt:
-    """Return a failed attempt that has cost what an answer costs."""
     text = _shortened("; ".join(filter(None, (reason, reply.warning))))
     return Attempt(
         RunStatus.ERROR, text, int(reply.tokens), again=True, cost=reply.cost, refused=reason
@@ -195,3 +209,86 @@ def cost_of(attempts: Iterable[Attempt]) -> float | None:
     """Return what attempts have cost in US dollars as far as is known, ``None`` where nothing is."""
     costs = [attempt.cost for attempt in attempts if attempt.cost is not None]
     return round(sum(costs), 9) if costs else None
+
+
+def run_worker_lifecycle(
+    ticket: Ticket,
+    contexts: WorkerContexts,
+    worker: Worker,
+    *,
+    results: Sequence[TicketOutcome] = (),
+    tickets: Sequence[Ticket] = (),
+    files: RunFiles | None = None,
+    wait: Callable[[float], None] = sleep,
+) -> TicketOutcome:
+    """Take one ticket from its context to its outcome, in this process.
+
+    Args:
+        ticket: The ticket.
+        contexts: Composes the Tier 3 context with the ticket's focus files.
+        worker: Who answers.
+        results: Outcomes of the tickets that it depends on; they are merged into the context.
+        tickets: These tickets, for the names and strategies of their variables.
+        files: Where the prompt and the reply are written, if anywhere.
+        wait: Called with the seconds before another attempt.
+    """
+    assignment = contexts.assignment(ticket, merge_outcomes(tickets, results), ticket.id)
+    if files:
+        files.write_prompt(assignment)
+    outcome = complete_assignment(worker, assignment, wait=wait)
+    if files:
+        files.write_reply(outcome)
+    return outcome
+
+
+def complete_assignment(
+    worker: Worker,
+    assignment: Assignment,
+    *,
+    attempt: Callable[[Worker, Assignment, int], Attempt] = attempt_assignment,
+    wait: Callable[[float], None] = sleep,
+) -> TicketOutcome:
+    """Attempt an assignment until it succeeds, no attempt is left, or another one cannot help.
+
+    Args:
+        worker: Who answers.
+        assignment: What it is asked.
+        attempt: Makes one attempt; a durable run records what it returns.
+        wait: Called with the seconds before another attempt.
+    """
+    attempts = [attempt(worker, assignment, 1)]
+    while _may_go_on(assignment, attempts):
+        asked = assignment
+        if refused := attempts[-1].refused:
+            asked = replace(
+                assignment, message=f"{assignment.message}\n\n{CORRECT_IT.format(refused)}"
+            )
+        else:
+            wait(doubling_delay(len(attempts), BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
+        attempts.append(attempt(worker, asked, len(attempts) + 1))
+    outcome = outcome_of(assignment, attempts)
+    if attempts[-1].again and (reason := _cost_reason(assignment, attempts)):
+        *earlier, last = outcome.errors
+        outcome = replace(outcome, errors=(*earlier, f"{last}; not asked again: {reason}"))
+    return outcome
+
+
+def _may_go_on(assignment: Assignment, attempts: Sequence[Attempt]) -> bool:
+    """Tell whether another attempt is to be made; after a refused answer there is one, whatever ``retries`` says."""
+    last = attempts[-1]
+    if not last.again or _cost_reason(assignment, attempts):
+        return False
+    if last.refused:
+        return sum(bool(attempt.refused) for attempt in attempts) == 1
+    return len(attempts) <= assignment.retries
+
+
+def _cost_reason(assignment: Assignment, attempts: Sequence[Attempt]) -> str:
+    """Return why the limit of a ticket's costs allows no further attempt, ``""`` where it does."""
+    if assignment.max_cost is None:
+        return ""
+    if any(attempt.tokens and attempt.cost is None for attempt in attempts):
+        return "what it has cost is not known, so that max_cost cannot be kept"
+    if (cost_of(attempts) or 0.0) >= assignment.max_cost:
+        return f"its max_cost, ${assignment.max_cost:g}, is spent"
+    return ""

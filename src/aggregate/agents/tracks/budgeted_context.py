@@ -1,16 +1,15 @@
 """The contexts of tickets that have a budget: each is composed for its own task (rule B-11)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.focus_names import FocusNames
-from aggregate.agents.tracks.ticket_budget import GrantedBudget, raised
-from aggregate.agents.tracks.ticket_message import plain_task
+from aggregate.agents.tracks.terms import GrantedBudget, raised
+from aggregate.agents.tracks.ticket_parts import TrackSpec, plain_task
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.track_spec import NO_SPEC, TrackSpec
 from aggregate.base.errors import BudgetError
 from aggregate.base.values import (
     Entry,
@@ -24,7 +23,7 @@ from aggregate.base.values import (
     Task,
 )
 from aggregate.project.index import user_index
-from aggregate.prompt import Composition, Request, record_audit
+from aggregate.prompt import ALL_FILES, Composition, FocusIndex, Request, record_audit, select_files
 
 if TYPE_CHECKING:
     from aggregate.prompt import ReadFiles
@@ -33,6 +32,34 @@ Compose = Callable[[Request], Composition]
 """Makes a prompt from what is asked for."""
 _REMEMBERED = 4
 """Sets of files whose reading is remembered: that of the project, and those with focus files beside it."""
+
+
+class FocusNames:
+    """Finds the files that a ticket's focus names, among those of the project and beside them."""
+
+    def __init__(self, request: Request, spec: TrackSpec) -> None:
+        # Without any files a budget is about all that git would take (rule T-6).
+        entries = request.entries or (Entry(FileItem(ALL_FILES)),)
+        self.entries = (*entries, *spec.entry(str(request.base_dir)))
+        self._asked = replace(request, entries=self.entries)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The paths of the project's files."""
+        return frozenset(path for path, _ in self._files)
+
+    def of(self, focus: str) -> Sequence[str]:
+        """Return the paths of the files that ``focus`` names, itself where the project has none of them."""
+        return [self._files[place][0] for place in self._index.places(focus)] or [focus]
+
+    @cached_property
+    def _files(self) -> tuple[tuple[str, str], ...]:
+        selection = select_files(self._asked)
+        return tuple((file.path, file.item.path) for file in selection.files if not file.is_remark)
+
+    @cached_property
+    def _index(self) -> FocusIndex:
+        return FocusIndex(self._files)
 
 
 class BudgetedContexts:
@@ -48,7 +75,7 @@ class BudgetedContexts:
         warnings: What was left out or is doubtful, one sentence each.
     """
 
-    def __init__(self, compose: Compose | None = None, *, spec: TrackSpec = NO_SPEC) -> None:
+    def __init__(self, compose: Compose | None, *, spec: TrackSpec) -> None:
         self.warnings: dict[str, None] = {}
         self._compose = compose or self._compose_from_files
         self._spec = spec
@@ -170,7 +197,6 @@ class BudgetedContexts:
         return self._requests.setdefault(key, FocusNames(request, self._spec))
 
     def _request(self, request: Request, ticket: Ticket) -> Request:
-        """Return a request with the focus files as they are found, and the task."""
         names = self._names(request)
         paths = tuple(
             dict.fromkeys(path for focus in ticket.focus_files for path in names.of(focus))

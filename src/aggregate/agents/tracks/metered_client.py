@@ -1,18 +1,22 @@
-"""A client that adds up what its requests use, by our own count where their server does not say."""
+"""A client that adds up what its requests use and cost, by our own count where their server does not say."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
+from aggregate.base.errors import WorkerError
 from aggregate.base.tokens import count
-from aggregate.base.values import Prompt, Reply, Usage
+from aggregate.base.values import FinishReason, Prompt, Reply, Usage
+from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
     DEFAULT_OPTIONS,
-    OWN_COUNT,
     ChatClient,
     OnText,
     RequestOptions,
     TokenRatio,
+    cache_policy,
+    cost,
+    shipped_ratio,
 )
 
 
@@ -23,17 +27,53 @@ class MeteredClient:
     Many servers report no tokens. What these cost is estimated, for a limit would else never be reached.
 
     Attributes:
-        client: Sends them.
-        ratio: How many tokens the model counts for each of ours.
-        on_usage: Called with the usage of all replies so far, after each of them.
+        model: Which of the client's models is asked, ``""`` for its own choice.
+        on_usage: Called after each reply, when all so far are counted.
         usage: Of all replies so far.
+        asked: The provider and the model, ``""`` for what a client of the caller's own does not say.
     """
 
     client: ChatClient
-    ratio: TokenRatio = OWN_COUNT
-    on_usage: Callable[[Usage], None] = lambda _usage: None
+    model: str = ""
+    on_usage: Callable[[], None] = lambda: None
     usage: Usage = field(default_factory=Usage)
+    asked: tuple[str, str] = field(init=False)
     _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        inner = getattr(self.client, "client", self.client)  # of one that replaces secrets
+        provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
+        self.asked = str(provider), self.model or str(usual)
+
+    @property
+    def ratio(self) -> TokenRatio:
+        """How many tokens the model counts for each of ours; one that is not known counts as we do."""
+        return shipped_ratio(*self.asked)
+
+    @property
+    def read_price(self) -> float:
+        """What a token read from the provider's cache costs, in prices of an input token."""
+        return cache_policy(*self.asked).read
+
+    @property
+    def tokens(self) -> int:
+        """What all replies so far took, input and output together."""
+        return self.usage.input + self.usage.output
+
+    @property
+    def cost(self) -> float | None:
+        """What all replies so far cost in US dollars, ``None`` where that is not known."""
+        provider, model = self.asked
+        if provider == SCRIPTED:
+            return 0.0  # nobody was asked
+        if not provider or not self.tokens:
+            return None
+        amount = cost(self.usage, model, provider=provider)
+        return None if amount is None else float(amount)
+
+    def size(self, *texts: str) -> int:
+        """Return the tokens of texts by the model's count."""
+        return self.ratio.provider_tokens(sum(map(count, texts)))
 
     def send(
         self,
@@ -45,6 +85,7 @@ class MeteredClient:
         options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Send ``prompt`` and ``message``; the errors are those of the other client."""
+        model = model or self.model
         reply = self.client.send(prompt, message, model=model, on_text=on_text, options=options)
         return self._counted(reply, prompt, message, options)
 
@@ -59,23 +100,41 @@ class MeteredClient:
     ) -> Reply:
         """Do the same without blocking; cancelling the task ends the request."""
         reply = await self.client.asend(
-            prompt, message, model=model, on_text=on_text, options=options
+            prompt, message, model=model or self.model, on_text=on_text, options=options
         )
         return self._counted(reply, prompt, message, options)
 
     def _counted(
         self, reply: Reply, prompt: Prompt, message: str, options: RequestOptions
     ) -> Reply:
-        """Add up what a reply took; it is returned with that."""
         usage = reply.usage
         if not usage.input:
-            usage = replace(usage, fresh=self._tokens(prompt.markdown, message, options.system))
+            usage = replace(usage, fresh=self.size(prompt.markdown, message, options.system))
         if not usage.output:
-            usage = replace(usage, output=self._tokens(reply.text))
+            usage = replace(usage, output=self.size(reply.text))
         with self._lock:
             self.usage += usage
-            self.on_usage(self.usage)
+            self.on_usage()
         return replace(reply, usage=usage)
 
-    def _tokens(self, *texts: str) -> int:
-        return self.ratio.provider_tokens(sum(map(count, texts)))
+
+def check_reply(reply: Reply, *, tokens: int = 0, cost: float | None = None) -> str:
+    """Return what is doubtful about a reply, ``""`` for nothing.
+
+    Args:
+        reply: What a model wrote.
+        tokens: What its ticket has used by then.
+        cost: What that has cost in US dollars, ``None`` where it is not known.
+
+    Raises:
+        WorkerError: The model refused to answer, or wrote nothing.
+    """
+    if reply.stop is FinishReason.REFUSED:
+        raise WorkerError("the model refused to answer", again=False, tokens=tokens, cost=cost)
+    if not reply.text.strip():
+        raise WorkerError(
+            f"the model answered nothing ({reply.stop.value})", tokens=tokens, cost=cost
+        )
+    if reply.stop is not FinishReason.END:
+        return f"the answer is not complete ({reply.stop.value})"
+    return ""

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.assignment_tokens import AssignmentTokens
 from aggregate.agents.tracks.fan_out import without_items
-from aggregate.agents.tracks.recipient import OWN, Recipient
-from aggregate.agents.tracks.schedule import Schedule
+from aggregate.agents.tracks.recipients import check_prices
+from aggregate.agents.tracks.terms import OWN, Recipient
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
+from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.tokens import count
 from aggregate.base.values import FileChoice, Level, Usage
 from aggregate.prompt import count_prompt
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.clients import TokenRatio, cache_policy, cost, shipped_ratio
+from aggregate.sending.clients import cache_policy, cost, shipped_ratio
 
 _LEVELS = tuple(Level)
 _NOTHING = Usage()
@@ -26,7 +26,6 @@ class PreviewStep:
 
     Attributes:
         wave: Tickets of one wave can run at one time; the first is 1.
-        ticket: The ticket.
         waits_for: The tickets whose results its worker is shown.
         tokens: Of what its worker would get, without these results.
         budget: The most that these may be.
@@ -51,40 +50,44 @@ class PreviewStep:
 
 
 def preview(
-    tickets: Tickets, contexts: WorkerContexts, *, warm_up: bool = True
+    tickets: Tickets,
+    contexts: WorkerContexts,
+    *,
+    warm_up: bool = True,
+    max_cost: float | None = None,
 ) -> list[PreviewStep]:
     """Return the steps of a run in which every ticket succeeds, in order.
 
+    Args:
+        tickets: What would be run.
+        contexts: Composes what the workers would get.
+        warm_up: Whether one worker is sent ahead of others that share its prefix.
+        max_cost: The most US dollars that the user allows the run.
+
     Raises:
-        ConfigError: A focus file, a persona, a model or a tool is missing.
+        ConfigError: A focus file, a persona, a model, a tool or the price of a limited model is missing.
         BudgetError: What a ticket must be shown exceeds its budget.
     """
+    check_prices(tickets, contexts, max_cost=max_cost)
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
-    any_focus = contexts.share(tickets.tickets)
-    schedule = Schedule(
-        tickets.tickets,
-        on_error=tickets.on_error,
-        warm_up=warm_up,
-        any_focus=any_focus,
-        alone=contexts.alone(tickets.tickets),
-        prefix=contexts.prefix,
-    )
+    schedule = contexts.schedule(tickets, warm_up=warm_up)
     tokens = AssignmentTokens()
-    meter = _Meter()
+    caches: dict[Recipient, SimulatedCache] = {}
     steps: list[PreviewStep] = []
     wave = 0
     while started := schedule.start(len(tickets.tickets)):
         wave += 1
         for ticket in started:
             known = without_items(ticket)
-            contexts.check(known)
             assignment = contexts.assignment(known, {}, ticket.id)
             choices = contexts.choices(known)
             # A person decides about an approval: no model is paid for it.
-            is_work = ticket.kind is TicketKind.WORK
-            recipient = contexts.asks(ticket) if is_work else OWN
-            usage = meter.usage(assignment, recipient)
+            recipient = contexts.asks(ticket) if ticket.kind is TicketKind.WORK else OWN
+            usage, price = _NOTHING, None
+            if recipient.model:
+                usage = _usage(assignment, recipient, caches)
+                price = cost(usage, recipient.model, provider=recipient.provider)
             step = PreviewStep(
                 wave,
                 ticket,
@@ -93,7 +96,7 @@ def preview(
                 contexts.granted(ticket).budget.tokens,
                 recipient,
                 usage,
-                _cost(usage, recipient),
+                price,
                 tuple(filter(_is_lowered, choices)),
                 tuple(choice for choice in choices if choice.level.is_hidden),
             )
@@ -102,49 +105,28 @@ def preview(
     return steps
 
 
-class _Meter:
-    """Knows what each model's cache holds after the requests before."""
-
-    def __init__(self) -> None:
-        self._caches: dict[Recipient, SimulatedCache] = {}
-
-    def usage(self, assignment: Assignment, recipient: Recipient) -> Usage:
-        """Return what sending an assignment uses, nothing where no model is asked."""
-        if not recipient.model:
-            return Usage()
-        prompt = HashedPrompt.of(
-            assignment.prompt,
-            count_prompt(assignment.prompt).segments,
-            system=assignment.persona,
-            system_tokens=count(assignment.persona),
-        )
-        plan = plan_request(
-            prompt,
-            cache_policy(recipient.provider, recipient.model),
-            message=assignment.message,
-            message_tokens=count(assignment.message),
-        )
-        total = Usage()
-        for _ in range(2 if assignment.tools else 1):
-            cache = self._caches.get(recipient, SimulatedCache())
-            usage, self._caches[recipient] = charge(plan, cache)
-            total += usage
-        return _by_own_count(total, shipped_ratio(recipient.provider, recipient.model))
-
-
-def _by_own_count(usage: Usage, ratio: TokenRatio) -> Usage:
-    """Return a usage as the model counts it."""
-    return Usage(
-        ratio.provider_tokens(usage.fresh),
-        ratio.provider_tokens(usage.cache_write),
-        ratio.provider_tokens(usage.cache_read),
+def _usage(
+    assignment: Assignment, recipient: Recipient, caches: dict[Recipient, SimulatedCache]
+) -> Usage:
+    """Return what sending an assignment uses by the model's count, after the requests before."""
+    prompt = HashedPrompt.of(
+        assignment.prompt,
+        count_prompt(assignment.prompt).segments,
+        system=assignment.persona,
+        system_tokens=count(assignment.persona),
     )
-
-
-def _cost(usage: Usage, recipient: Recipient) -> Decimal | None:
-    if not recipient.model:
-        return None
-    return cost(usage, recipient.model, provider=recipient.provider)
+    plan = plan_request(
+        prompt,
+        cache_policy(recipient.provider, recipient.model),
+        message=assignment.message,
+        message_tokens=count(assignment.message),
+    )
+    total = Usage()
+    for _ in range(2 if assignment.tools else 1):
+        usage, caches[recipient] = charge(plan, caches.get(recipient, SimulatedCache()))
+        total += usage
+    tokens = shipped_ratio(recipient.provider, recipient.model).provider_tokens
+    return Usage(tokens(total.fresh), tokens(total.cache_write), tokens(total.cache_read))
 
 
 def _is_lowered(choice: FileChoice) -> bool:

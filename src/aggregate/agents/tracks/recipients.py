@@ -3,20 +3,25 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import SequenceMatcher
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from aggregate.agents.tracks.recipient import OWN, Recipient
-from aggregate.agents.tracks.terms import WorkerTerms
+from aggregate.agents.tracks.terms import OWN, Recipient, WorkerTerms
+from aggregate.agents.tracks.tickets import Tickets
 from aggregate.base.errors import ConfigError
+from aggregate.base.values import Usage
 from aggregate.project.configuration import Project
 from aggregate.prompt import find_persona
 from aggregate.sending import ModelSelection, SelectedModel, select_model
 from aggregate.sending.cache import COMPATIBLE, SCRIPTED
-from aggregate.sending.clients import PROVIDERS, ChatClient
+from aggregate.sending.clients import PROVIDERS, ChatClient, cost
+
+if TYPE_CHECKING:
+    from aggregate.agents.tracks.worker_context import WorkerContexts
 
 _ALIKE: Final = 0.9
 """How alike the letters of two names are where one is a slip of the other: one letter of ten. Names of real families
 differ by more, and versions are digits, which are not compared."""
+_ANY_USAGE = Usage(fresh=1, output=1)
 
 
 def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Recipient:
@@ -117,3 +122,36 @@ def _likeness(one: str, other: str) -> float:
     if sorted(one) == sorted(other):  # letters that changed places
         return 1.0
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def check_prices(tickets: Tickets, contexts: "WorkerContexts", *, max_cost: float | None) -> None:
+    """Make sure that each model has a price whose costs are limited, by the run's limit or its ticket's own.
+
+    Whom the workers of other processes ask is not known here; a run of theirs begins nothing further once it has met a
+    price that is not known.
+
+    Args:
+        tickets: What is to be run.
+        contexts: Knows whom a ticket asks.
+        max_cost: The limit that the user names for the run.
+
+    Raises:
+        ConfigError: A model has none; the message names it and the ticket.
+    """
+    run_is_limited = max_cost is not None or tickets.max_cost is not None
+    priced: set[Recipient] = set()
+    for ticket in tickets.tickets:
+        if not ticket.asks and not ticket.for_each:
+            continue  # a person decides
+        if not run_is_limited and ticket.max_cost is None:
+            continue
+        recipient = contexts.asks(ticket)
+        if not recipient.model or recipient in priced:
+            continue
+        if cost(_ANY_USAGE, recipient.model, provider=recipient.provider) is None:
+            raise ConfigError(
+                f'max_cost cannot be kept: the price of {recipient}, which the ticket "{ticket.id}" asks, is not '
+                f'known: name its input and output prices under [models."{recipient.model}"] in your own '
+                "configuration, 0 for a server of your own, or leave max_cost out"
+            )
+        priced.add(recipient)

@@ -1,29 +1,223 @@
-"""Runs looked at, decided about, cancelled or forgotten, over their database."""
+"""Look at runs, decide about them, cancel and forget them, over their database."""
 
-from contextlib import suppress
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
-from aggregate.agents.tracks.checkboxes import Checkbox
-from aggregate.agents.tracks.durable.database import shrink
+from aggregate.agents.tracks.assignment import (
+    Ending,
+    EndingState,
+    ticket_of,
+)
+from aggregate.agents.tracks.durable.database import (
+    Engine,
+    database_exists,
+    locate_database,
+    project_name,
+    shrink,
+)
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.ending_table import EndingTable
-from aggregate.agents.tracks.durable.location import database_exists, locate_database
-from aggregate.agents.tracks.durable.run_lease import is_conducted
-from aggregate.agents.tracks.durable.run_table import CANCELLED, RUNNING, RunRow, RunTable
-from aggregate.agents.tracks.endings import Ending, EndingState
-from aggregate.agents.tracks.fan_out import parent_of
-from aggregate.agents.tracks.metadata_file import TrackStatus
-from aggregate.agents.tracks.past_run import PastRun, TrackProgress
-from aggregate.agents.tracks.project_name import project_name
-from aggregate.agents.tracks.ticket_keys import TicketKeys, ticket_of
-from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.track import open_track
+from aggregate.agents.tracks.durable.heartbeat import is_conducted
+from aggregate.agents.tracks.durable.run_table import (
+    CANCELLED,
+    RUNNING,
+    EndingTable,
+    RunTable,
+)
+from aggregate.agents.tracks.fan_out import children_of, parent_of
+from aggregate.agents.tracks.run_files import ReportLine
+from aggregate.agents.tracks.run_outcomes import RunOutcomes
+from aggregate.agents.tracks.tickets import Ticket, Tickets, dependencies
+from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus, open_track
 from aggregate.base.errors import StateError, TrackError
 from aggregate.base.text import did_you_mean
 from aggregate.project.configuration import Project
 
 INTERRUPTED = "interrupted"
 """What a run is called that is not over and that nobody conducts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackProgress:
+    """How the latest run of a track stands.
+
+    Attributes:
+        state: ``running``, ``interrupted`` (nobody conducts it now), ``finished`` or ``cancelled``.
+        lines: One for each ticket that has ended.
+        waiting: Tickets that are in the queue or being worked on.
+        untouched: Tickets that nothing was done for yet, or that were not over when the run was cancelled.
+        approvals: Tickets that wait for a person's decision.
+        tickets: All tickets in order, each with its children behind it.
+    """
+
+    run_id: str
+    state: str
+    lines: tuple[ReportLine, ...]
+    waiting: tuple[str, ...]
+    untouched: tuple[str, ...]
+    approvals: tuple[str, ...] = ()
+    tickets: tuple[Ticket, ...] = ()
+
+
+class PastRun:
+    """The tickets of a run and what each of them came to.
+
+    Args:
+        queue: Where workers' tickets are.
+        endings: What became of the others.
+
+    Attributes:
+        tickets: All tickets by id in order, each with its children behind it.
+        lines: What the report says of those that have ended, by id.
+    """
+
+    def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
+        self._queue = queue
+        self._run = tickets
+        self._keys = endings.keys()
+        self._endings = {
+            ticket_id: ending
+            for key, ending in endings.all().items()
+            if key == self._keys.of(ticket_id := ticket_of(key))
+        }
+        self._outcomes = RunOutcomes(tickets, queue=queue, keys=self._keys, endings=endings)
+        self._children = {
+            ticket.id: children_of(ticket, json.loads(ending.text))
+            for ticket in tickets.tickets
+            if (ending := self._endings.get(ticket.id)) and ending.state is EndingState.SPREAD
+        }
+        self.tickets: dict[str, Ticket] = {}
+        for ticket in tickets.tickets:
+            self.tickets[ticket.id] = ticket
+            self.tickets |= {child.id: child for child in self._children.get(ticket.id, ())}
+        self.lines = self._read_lines()
+
+    def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
+        """Return how the run stands."""
+        open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
+        queued = {ticket_of(key) for key in self._queue.unfinished(self._keys_of(open_ids))}
+        spread = self._children.keys()
+        waiting = [each for each in open_ids if goes_on and (each in queued or each in spread)]
+        approvals = [
+            each
+            for each in open_ids
+            if goes_on
+            and (ending := self._endings.get(each))
+            and ending.state is EndingState.WAITING
+        ]
+        busy = {*waiting, *approvals}
+        return TrackProgress(
+            run_id,
+            state,
+            tuple(line for ticket_id in self.tickets if (line := self.lines.get(ticket_id))),
+            tuple(waiting),
+            tuple(each for each in open_ids if each not in busy),
+            tuple(approvals),
+            tuple(self.tickets.values()),
+        )
+
+    def is_over(self) -> bool:
+        """Tell whether each ticket has ended."""
+        return self.lines.keys() == self.tickets.keys()
+
+    def failed(self) -> dict[str, int]:
+        """Return the rounds in which everything that failed or was taken back is run once more.
+
+        What is done stays. A ticket that was left out is asked again whether its condition is met, if that may depend
+        on what is run once more.
+        """
+        failed = {
+            ticket_id
+            for ticket_id, line in self.lines.items()
+            if not line.is_done and ticket_id not in self._children
+        }
+        taken_back = {ticket_of(key) for key in self._queue.cancelled(self._keys_of(self.tickets))}
+        again = failed | (taken_back - self.lines.keys())
+        below = self._below(map(parent_of, again))
+        again |= {each for each in below if (line := self.lines.get(each)) and line.left_out}
+        return self._next_rounds(again)
+
+    def named(self, ids: Sequence[str], *, only: bool) -> dict[str, int]:
+        """Return the rounds in which these tickets, and all that depend on them, are run once more.
+
+        Args:
+            ids: Tickets, or children of one.
+            only: Leave those that depend on them as they are.
+
+        Raises:
+            TrackError: There is no such ticket in the run.
+        """
+        for ticket_id in ids:
+            if ticket_id not in self.tickets:
+                raise TrackError(f'there is no ticket "{ticket_id}" in this run: correct its name')
+        again = set(ids) if only else {*ids, *self._below(map(parent_of, ids))}
+        again |= {child.id for each in again for child in self._children.get(each, ())}
+        return self._next_rounds(again)
+
+    def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
+        touched = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
+        touched |= self._endings.keys()
+        rounds = self._keys.rounds
+        return {
+            each: rounds.get(each, 1) + 1
+            for each in self.tickets
+            if each in again and each in touched
+        }
+
+    def _below(self, ids: Iterable[str]) -> set[str]:
+        followers: dict[str, list[str]] = {}
+        for ticket_id, needed in dependencies(self._run.tickets).items():
+            for each in needed:
+                followers.setdefault(each, []).append(ticket_id)
+        below: set[str] = set()
+        pending = list(ids)
+        while pending:
+            for follower in followers.get(pending.pop(), ()):
+                if follower not in below:
+                    below.add(follower)
+                    pending.append(follower)
+        return below
+
+    def _read_lines(self) -> dict[str, ReportLine]:
+        own = [ticket_id for ticket_id in self.tickets if ticket_id not in self._children]
+        lines = {
+            outcome.ticket: ReportLine.of(self.tickets[outcome.ticket], outcome)
+            for outcome in self._outcomes.of(own)
+        }
+        for ticket_id, ending in self._endings.items():
+            if ending.state is EndingState.LEFT_OUT and ticket_id in self.tickets:
+                ticket = self.tickets[ticket_id]
+                lines[ticket_id] = ReportLine(ticket, errors=(ending.text,), left_out=True)
+        for parent_id, children in self._children.items():
+            if all(child.id in lines for child in children):
+                self._outcomes.add_children(parent_id, children)
+                outcome = next(self._outcomes.of([parent_id]))
+                lines[parent_id] = ReportLine.of(self.tickets[parent_id], outcome)
+        return lines
+
+    def _keys_of(self, ids: Iterable[str]) -> list[str]:
+        return [self._keys.of(ticket_id) for ticket_id in ids]
+
+
+class _Runs(NamedTuple):
+    engine: Engine
+    queue: DbosQueue
+    table: RunTable
+
+
+@contextmanager
+def _runs_of(project: Project, track: Track, database: str) -> Iterator[_Runs | None]:
+    """Yield the runs of a track; ``None`` where there is no database, for to ask about runs makes none."""
+    url = locate_database(project, database)
+    if not database_exists(url):
+        yield None
+        return
+    with open_database(url) as engine:
+        table = RunTable(engine, project_name(project), track.track_id)
+        yield _Runs(engine, DbosQueue(engine), table)
 
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
@@ -33,23 +227,17 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         TrackError: There is no such track, or no run under way.
     """
     track = open_track(project.folder, name)
-    nothing_to_cancel = TrackError(f"{track.track_id}: there is no run to cancel: all are over")
-    url = locate_database(project, database)
-    if not database_exists(url):
-        raise nothing_to_cancel
-    with open_database(url) as engine:
-        queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
-        run = runs.latest()
-        if run is None or run.state != RUNNING:
-            raise nothing_to_cancel
-        runs.set_state(run, CANCELLED)
-        dropped = queue.unfinished(queue.keys(run.run_id))
-        queue.cancel(dropped)
+    with _runs_of(project, track, database) as runs:
+        run = runs.table.latest() if runs else None
+        if runs is None or run is None or run.state != RUNNING:
+            raise TrackError(f"{track.track_id}: there is no run to cancel: all are over")
+        runs.table.set_state(run, CANCELLED)
+        dropped = runs.queue.unfinished(runs.queue.keys(run.run_id))
+        runs.queue.cancel(dropped)
         # A run that cannot be read is ended all the same, but has no checkboxes.
         with suppress(StateError):
-            keys = EndingTable(engine, run.run_id).keys()
-            by_key = _tickets_by_key(run, keys)
-            tickets = [ticket for key, ticket in by_key.items() if key in dropped]
+            keys = EndingTable(runs.engine, run.run_id).keys()
+            tickets = [each for each in run.tickets.tickets if keys.of(each.id) in dropped]
             track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets})
         track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
         return run.run_id
@@ -61,18 +249,14 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
     Raises:
         TrackError: There is no such track.
     """
-    track = open_track(project.folder, name)
-    url = locate_database(project, database)
-    if not database_exists(url):
-        return None
-    with open_database(url) as engine:
-        run = RunTable(engine, project_name(project), track.track_id).latest()
-        if run is None:
+    with _runs_of(project, open_track(project.folder, name), database) as runs:
+        run = runs.table.latest() if runs else None
+        if runs is None or run is None:
             return None
         state = run.state
-        if state == RUNNING and not is_conducted(engine, run.run_id):
+        if state == RUNNING and not is_conducted(runs.engine, run.run_id):
             state = INTERRUPTED
-        past = PastRun(run.tickets, DbosQueue(engine), EndingTable(engine, run.run_id))
+        past = PastRun(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
         # What was enqueued for a run that was cancelled waits for nobody any more.
         return past.progress(run.run_id, state, goes_on=run.state == RUNNING)
 
@@ -92,22 +276,18 @@ def decide(
         TrackError: There is no such track or run, or the ticket waits for no decision.
     """
     track = open_track(project.folder, name)
-    url = locate_database(project, database)
-    if not database_exists(url):
-        raise TrackError(f"{track.track_id}: there is no run yet")
-    with open_database(url) as engine:
-        run = RunTable(engine, project_name(project), track.track_id).latest()
-        if run is None or run.state != RUNNING:
+    with _runs_of(project, track, database) as runs:
+        run = runs.table.latest() if runs else None
+        if runs is None or run is None or run.state != RUNNING:
             raise TrackError(f"{track.track_id}: no run is under way, so that nothing waits")
         names = [ticket.id for ticket in run.tickets.tickets]
         if parent_of(ticket_id) not in names:
             raise TrackError(
                 f"{run.run_id} has no ticket {ticket_id!r}: {did_you_mean(ticket_id, names)}"
             )
-        endings = EndingTable(engine, run.run_id)
+        endings = EndingTable(runs.engine, run.run_id)
         state = EndingState.APPROVED if approved else EndingState.REJECTED
-        keys = endings.keys()
-        if not endings.decide(keys.of(ticket_id), Ending(state, note)):
+        if not endings.decide(endings.keys().of(ticket_id), Ending(state, note)):
             known = {ticket_of(key): each.state for key, each in endings.all().items()}
             waiting = sorted(each for each, how in known.items() if how is EndingState.WAITING)
             decided = f"was {known[ticket_id]} before" if ticket_id in known else "does not wait"
@@ -122,21 +302,13 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
     Raises:
         TrackError: There is no such track.
     """
-    track = open_track(project.folder, name)
-    url = locate_database(project, database)
-    if not database_exists(url):
-        return []
-    with open_database(url) as engine:
-        queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
-        over = runs.over()
+    with _runs_of(project, open_track(project.folder, name), database) as runs:
+        over = runs.table.over() if runs else []
+        if runs is None or not over:
+            return []
         for run in over:
-            queue.forget(queue.keys(run.run_id))
-            EndingTable(engine, run.run_id).forget()
-            runs.forget(run)
-        if over:
-            shrink(engine)
+            runs.queue.forget(runs.queue.keys(run.run_id))
+            EndingTable(runs.engine, run.run_id).forget()
+            runs.table.forget(run)
+        shrink(runs.engine)
         return [run.run_id for run in over]
-
-
-def _tickets_by_key(run: RunRow, keys: TicketKeys) -> dict[str, Ticket]:
-    return {keys.of(ticket.id): ticket for ticket in run.tickets.tickets}

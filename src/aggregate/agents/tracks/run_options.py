@@ -1,11 +1,89 @@
-"""How a user wants a track to be run."""
+"""How a track is to be run, what a run tells, and what it comes to."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
 
-from aggregate.agents.tracks.durable.heartbeat import LEASE_SECONDS
+from aggregate.agents.tracks.run_files import ReportLine
 from aggregate.agents.tracks.terms import WorkerTerms
-from aggregate.agents.tracks.track_events import PollingOptions
+from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.values import FailurePolicy
+
+LEASE_SECONDS = 15.0
+"""Longer than a pause of a busy machine, and short beside the minutes that an answer may take."""
+
+
+class TicketState(StrEnum):
+    """What an observer hears of a ticket."""
+
+    STARTED = "started"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "not run"
+    WAITING = "waits"
+    LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True, slots=True)
+class TicketEvent:
+    """A change in a ticket's state.
+
+    Attributes:
+        state: What has become of it.
+        line: What the report will say of it, where it has ended.
+    """
+
+    ticket: Ticket
+    state: TicketState
+    detail: str = ""
+    line: ReportLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PollingOptions:
+    """How a run goes about its tickets.
+
+    Attributes:
+        window: Assignments in the queue at one time; it bounds memory and must exceed what all workers together work
+            on at one time.
+        poll: Seconds between two looks at the queue when nothing has ended, as far as is known.
+        warm_up: Send one worker ahead of others that share its prefix.
+    """
+
+    window: int = 256  # 32 workers of the default concurrency
+    poll: float = 0.02
+    warm_up: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TrackResult:
+    """What a run came to.
+
+    Attributes:
+        lines: One for each ticket, in order.
+        cancelled: It was stopped before its end.
+        unmerged: Variables that could not be merged; the report says why.
+        stopped: Why tickets that nothing kept back were not begun: what the run may cost is spent; ``""`` for none.
+    """
+
+    report: Path
+    lines: tuple[ReportLine, ...]
+    cancelled: bool = False
+    unmerged: tuple[str, ...] = ()
+    stopped: str = ""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether every ticket has an answer, and every variable a value."""
+        return not self.unmerged and all(line.is_done for line in self.lines)
+
+    @property
+    def track_status(self) -> TrackStatus:
+        """What the track's metadata say afterwards."""
+        if self.cancelled:
+            return TrackStatus.CANCELLED
+        return TrackStatus.COMPLETED if self.succeeded else TrackStatus.IN_PROGRESS
 
 
 @dataclass(frozen=True, slots=True)

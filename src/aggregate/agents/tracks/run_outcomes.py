@@ -1,19 +1,30 @@
-"""How a run's tickets have ended: what workers answered, what persons decided, and lists folded from their children."""
+"""Outcomes merged into variables: what the next worker is shown, and what the report holds."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from aggregate.agents.tracks.assignment import TicketOutcome
-from aggregate.agents.tracks.endings import Ending, Endings, EndingState
-from aggregate.agents.tracks.expressions import names_in
-from aggregate.agents.tracks.fan_out import folded, parent_of, result_values
-from aggregate.agents.tracks.merge_outcomes import merge_outcomes
-from aggregate.agents.tracks.task_queue import TaskQueue
-from aggregate.agents.tracks.ticket_keys import TicketKeys
+from aggregate.agents.results.merge import GroupOutcome, merge_outputs
+from aggregate.agents.tracks.assignment import (
+    Ending,
+    Endings,
+    EndingState,
+    TaskQueue,
+    TicketKeys,
+    TicketOutcome,
+)
+from aggregate.agents.tracks.fan_out import folded, names_in, parent_of, result_values
 from aggregate.agents.tracks.tickets import Ticket, Tickets
-from aggregate.base.values import AggregatedResult, FailurePolicy, RunStatus, Value
+from aggregate.base.values import (
+    AggregatedResult,
+    FailurePolicy,
+    GroupStatus,
+    LabelledOutput,
+    MergeStrategy,
+    RunStatus,
+    Value,
+)
 
 NO_JSON = (
     "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
@@ -21,15 +32,59 @@ NO_JSON = (
 CHUNK = 200
 """Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
 once."""
+_OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}
+
+
+def merge_outcomes(
+    tickets: Sequence[Ticket],
+    outcomes: Iterable[TicketOutcome],
+    *,
+    on_error: FailurePolicy = FailurePolicy.REPORT,
+) -> dict[str, AggregatedResult]:
+    """Return one result per variable of the tickets that have an outcome, merged in the tickets' order (rule O-40).
+
+    A ticket without a variable stands under its own id. Failed tickets are counted, and listed unless ``on_error`` is
+    ``skip`` (rule O-48).
+
+    Args:
+        tickets: All tickets of the track: the first of a variable's that names a strategy decides it.
+        outcomes: Of the tickets to merge, in any order.
+        on_error: Whether failures are listed.
+    """
+    by_ticket = {outcome.ticket: outcome for outcome in outcomes}
+    members: dict[str, list[TicketOutcome]] = {}
+    for ticket in tickets:
+        if ticket.id in by_ticket:
+            members.setdefault(ticket.variable, []).append(by_ticket[ticket.id])
+    return {name: _merge(name, group, tickets, on_error) for name, group in members.items()}
+
+
+def _merge(
+    name: str, outcomes: Sequence[TicketOutcome], tickets: Sequence[Ticket], on_error: FailurePolicy
+) -> AggregatedResult:
+    strategy = MergeStrategy.CONCAT if name.startswith("$") else MergeStrategy.FIRST
+    custom_function: str | None = None
+    for ticket in tickets:
+        if ticket.collect_into == name and ticket.merge_strategy:
+            strategy, custom_function = ticket.merge_strategy, ticket.custom_function
+            break
+    outputs = [
+        LabelledOutput(
+            outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure
+        )
+        for outcome in outcomes
+    ]
+    ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
+    result = merge_outputs(outputs, strategy, custom_function=custom_function, ending=ending)
+    warnings = [f"{outcome.ticket}: {outcome.warning}" for outcome in outcomes if outcome.warning]
+    return replace(result, warnings=(*warnings, *result.warnings))
 
 
 class RunOutcomes:
     """The outcomes of one run, read from where they are kept each time that they are asked for.
 
     Args:
-        tickets: What is run.
         queue: Has the outcomes of tickets that workers are asked for.
-        keys: The tickets' keys.
         endings: Has those of the others.
 
     Attributes:
@@ -40,15 +95,15 @@ class RunOutcomes:
         self, tickets: Tickets, *, queue: TaskQueue, keys: TicketKeys, endings: Endings
     ) -> None:
         self.children: dict[str, tuple[str, ...]] = {}
-        self._run = tickets
+        self.run = tickets
         self._tickets = {ticket.id: ticket for ticket in tickets.tickets}
         self._position = {ticket.id: i for i, ticket in enumerate(tickets.tickets)}
         self._merging: dict[str, str] = {}
         for ticket in tickets.tickets:
             if ticket.merge_strategy:
                 self._merging.setdefault(ticket.collect_into, ticket.id)
-        self._queue = queue
-        self._keys = keys
+        self.queue = queue
+        self.keys = keys
         self._endings = endings
         self._known: dict[str, Ending] = {}
         self.look()
@@ -59,11 +114,11 @@ class RunOutcomes:
 
     def ending(self, ticket_id: str) -> Ending | None:
         """Return what became of a ticket that no worker is asked for, ``None`` where nothing did yet."""
-        return self._known.get(self._keys.of(ticket_id))
+        return self._known.get(self.keys.of(ticket_id))
 
     def record(self, ticket_id: str, ending: Ending) -> Ending:
         """Write what became of a ticket, and return what counts: somebody else may have been first."""
-        key = self._keys.of(ticket_id)
+        key = self.keys.of(ticket_id)
         counts = self._endings.record(key, ending)
         self._known[key] = counts
         return counts
@@ -81,8 +136,8 @@ class RunOutcomes:
 
     def spent_before(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
         """Yield the outcomes of these tickets' earlier rounds, which were paid for too."""
-        keys = [key for ticket_id in ids for key in self._keys.earlier(ticket_id)]
-        yield from self._queue.outcomes(keys).values()
+        keys = [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
+        yield from self.queue.outcomes(keys).values()
 
     def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
         """Return the variables that the outcomes of these tickets make up."""
@@ -105,13 +160,13 @@ class RunOutcomes:
         return values
 
     def _of_chunk(self, ids: Sequence[str]) -> Iterator[TicketOutcome]:
-        in_queue = self._queue.outcomes([self._keys.of(ticket_id) for ticket_id in ids])
+        in_queue = self.queue.outcomes([self.keys.of(ticket_id) for ticket_id in ids])
         yield from map(self._readable, in_queue.values())
         for ticket_id in ids:
             if ticket_id in self.children:
                 outcomes = {each.ticket: each for each in self.of(self.children[ticket_id])}
                 children = [outcomes[child] for child in self.children[ticket_id]]
-                yield folded(self._tickets[ticket_id], children, on_error=self._run.on_error)
+                yield folded(self._tickets[ticket_id], children, on_error=self.run.on_error)
             elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
                 yield ending.outcome(ticket_id)
 
@@ -131,6 +186,3 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-_OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}

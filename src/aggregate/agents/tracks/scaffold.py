@@ -11,11 +11,8 @@ from typing import Final
 
 import tomlkit
 
-from aggregate.agents.tracks.checkboxes import lines_outside_fences
-from aggregate.agents.tracks.metadata_file import timestamp
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.track import FOLDER, TRACKS
-from aggregate.agents.tracks.tracks_file import TRACK_ID
+from aggregate.agents.tracks.track import FOLDER, TRACK_ID, TRACKS, lines_outside_fences, timestamp
 from aggregate.base.disk import confined, exclusive_access, project_root, read_text, replace_text
 from aggregate.base.errors import TrackError
 from aggregate.base.text import cut, heading_text

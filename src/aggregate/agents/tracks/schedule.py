@@ -1,30 +1,13 @@
 """Which ticket may start next."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 
-from aggregate.agents.tracks.dependency_graph import dependencies
-from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.tickets import Ticket, dependencies
 from aggregate.base.values import FailurePolicy
 
 Prefix = tuple[object, ...]
-
-
-def shared_prefix(
-    ticket: Ticket, *, any_focus: bool = False, prefix: Callable[[Ticket], Prefix] | None = None
-) -> Prefix:
-    """Return what decides the stable beginning of a ticket's request: equal for tickets that share a cached prefix.
-
-    Args:
-        ticket: The ticket.
-        any_focus: Whether tickets with different focus files begin alike, too.
-        prefix: Returns what decides the beginning, the focus files aside; by default all that a ticket names.
-    """
-    focus_files = () if any_focus else ticket.focus_files
-    if prefix is not None:
-        return (*prefix(ticket), focus_files)
-    return (ticket.persona, ticket.tools, ticket.aggregation_strategy, focus_files)
 
 
 class Schedule:
@@ -32,12 +15,10 @@ class Schedule:
 
     Args:
         tickets: All tickets of the track.
+        prefix: Returns what decides how a ticket's request begins: equal for tickets that share a cached prefix.
         on_error: ``fail`` keeps the dependents of a failed ticket from running.
         warm_up: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer
             has begun to come.
-        any_focus: Whether tickets with different focus files share a prefix, too.
-        alone: The ids of tickets that share a prefix with no other, whatever they have in common.
-        prefix: Returns what decides how a ticket's request begins, its focus files aside.
 
     Attributes:
         tickets: All tickets by id.
@@ -49,18 +30,15 @@ class Schedule:
         self,
         tickets: Sequence[Ticket],
         *,
+        prefix: Callable[[Ticket], Prefix],
         on_error: FailurePolicy = FailurePolicy.REPORT,
         warm_up: bool = True,
-        any_focus: bool = False,
-        alone: Collection[str] = (),
-        prefix: Callable[[Ticket], Prefix] | None = None,
     ) -> None:
         self.tickets = {ticket.id: ticket for ticket in tickets}
         self.waits_for = dependencies(tickets)
         self.skipped: dict[str, str] = {}
         self._on_error = on_error
-        self._any_focus = any_focus
-        self._prefix_of = prefix
+        self._prefix = prefix
         # A child's position is its parent's and its own number.
         self._position: dict[str, tuple[int, ...]] = {
             ticket.id: (i,) for i, ticket in enumerate(tickets)
@@ -77,10 +55,7 @@ class Schedule:
         self._ready_ids: set[str] = set()
         self._held: dict[Prefix, list[str]] = {}
         self._prefixes = {
-            ticket.id: (ticket.id,)
-            if ticket.id in alone or not ticket.asks
-            else self._prefix(ticket)
-            for ticket in tickets
+            ticket.id: prefix(ticket) if ticket.asks else (ticket.id,) for ticket in tickets
         }
         uses = Counter(self._prefixes.values())
         # Prefixes that nobody has to wait for: a cache holds them, or no second ticket has them.
@@ -118,10 +93,7 @@ class Schedule:
             if prefix in self._warming_up:
                 self._held.setdefault(prefix, []).append(ticket_id)
                 continue
-            if prefix not in self._warm:
-                self._warming_up[prefix] = ticket_id
-            self._ready_ids.discard(ticket_id)
-            self._under_way.add(ticket_id)
+            self._set_out(ticket_id)
             started.append(self.tickets[ticket_id])
         return started
 
@@ -129,11 +101,7 @@ class Schedule:
         """Count a ticket that was started before a restart as under way again; tell whether it is ready for that."""
         if ticket_id not in self._ready_ids:
             return False
-        prefix = self._prefixes[ticket_id]
-        if prefix not in self._warm:
-            self._warming_up.setdefault(prefix, ticket_id)
-        self._ready_ids.discard(ticket_id)
-        self._under_way.add(ticket_id)
+        self._set_out(ticket_id)
         return True
 
     def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
@@ -155,22 +123,18 @@ class Schedule:
 
         Args:
             ticket_id: The ticket.
-            failed: Whether it has no answer.
+            failed: Whether it has no answer, though its condition was met.
             rejected: Whether a person said that nothing that depends on it is to run, whatever ``on_error`` says.
             asked: Whether a worker was asked, so that a cache may hold what others share with it.
         """
-        self._leave(ticket_id)
+        self._under_way.discard(ticket_id)
+        self._ready_ids.discard(ticket_id)
+        self._ended.add(ticket_id)
         if asked:
             self.answer_begun(ticket_id)
         else:
             self._lead_no_longer(ticket_id)
         self._release_dependents(ticket_id, failed=failed, rejected=rejected)
-
-    def leave_out(self, ticket_id: str) -> None:
-        """Hear that a ticket's condition is not met: nobody was asked, and nothing is skipped for it."""
-        self._leave(ticket_id)
-        self._lead_no_longer(ticket_id)
-        self._release_dependents(ticket_id, failed=False, rejected=False)
 
     def answer_begun(self, ticket_id: str) -> None:
         """Hear that the answer to a ticket has begun to come; those that share its prefix wait no longer."""
@@ -179,13 +143,12 @@ class Schedule:
         self._warming_up.pop(prefix, None)
         self._make_ready(self._held.pop(prefix, ()))
 
-    def _prefix(self, ticket: Ticket) -> Prefix:
-        return shared_prefix(ticket, any_focus=self._any_focus, prefix=self._prefix_of)
-
-    def _leave(self, ticket_id: str) -> None:
-        self._under_way.discard(ticket_id)
+    def _set_out(self, ticket_id: str) -> None:
+        prefix = self._prefixes[ticket_id]
+        if prefix not in self._warm:
+            self._warming_up.setdefault(prefix, ticket_id)
         self._ready_ids.discard(ticket_id)
-        self._ended.add(ticket_id)
+        self._under_way.add(ticket_id)
 
     def _lead_no_longer(self, ticket_id: str) -> None:
         """Let another ticket go ahead in the place of one that nobody was asked for."""

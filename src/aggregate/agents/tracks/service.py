@@ -1,33 +1,114 @@
-"""Conducting a track: its latest run begun, resumed, looked at, cancelled or forgotten, over a database."""
+"""Conduct a track: begin a run or go on with one, over a database."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from threading import Event
 from time import monotonic
 
-from aggregate.agents.tracks.durable.database import database_url, wait_for_server
+from aggregate.agents.tracks.durable.database import (
+    Engine,
+    database_url,
+    locate_database,
+    project_name,
+    wait_for_server,
+)
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.ending_table import EndingTable
-from aggregate.agents.tracks.durable.heartbeat import LEASE_SECONDS
-from aggregate.agents.tracks.durable.location import locate_database, unopened_database
-from aggregate.agents.tracks.durable.run_lease import conducting
-from aggregate.agents.tracks.durable.run_table import CANCELLED, FINISHED, RunRow, RunTable
+from aggregate.agents.tracks.durable.heartbeat import conducting, is_conducted
+from aggregate.agents.tracks.durable.run_table import (
+    CANCELLED,
+    FINISHED,
+    RUNNING,
+    EndingTable,
+    RunRow,
+    RunTable,
+)
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
-from aggregate.agents.tracks.project_name import project_name
-from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.run_options import RunOptions
-from aggregate.agents.tracks.run_start import begin_or_resume
-from aggregate.agents.tracks.track import Track, open_track
-from aggregate.agents.tracks.track_events import TicketEvent, TrackResult
+from aggregate.agents.tracks.fan_out import without_items
+from aggregate.agents.tracks.recipients import check_prices
+from aggregate.agents.tracks.run_control import PastRun
+from aggregate.agents.tracks.run_files import RunFiles, last_number
+from aggregate.agents.tracks.run_options import LEASE_SECONDS, RunOptions, TicketEvent, TrackResult
+from aggregate.agents.tracks.run_outcomes import RunOutcomes
+from aggregate.agents.tracks.tickets import Tickets
+from aggregate.agents.tracks.track import Checkbox, Track, open_track
 from aggregate.agents.tracks.track_run import TrackRun
 from aggregate.agents.tracks.worker import Worker
 from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.base.errors import TrackError
+from aggregate.base.text import first_of
 from aggregate.project.configuration import Project
 
+NOTHING_TO_RESUME = "no run to resume: all are over; begin one with aggregate conduct run"
+MOST_NAMED = 10
+"""Tickets that are named in a sentence."""
 USUAL = RunOptions()
 LOOK_SECONDS = 0.05
 """Whether a run was cancelled is asked at most this often, for each time asks the database: so many more tickets are
 begun at the most as are laid down meanwhile."""
+
+
+def begin_or_resume(
+    engine: Engine,
+    runs: RunTable,
+    track: Track,
+    contexts: WorkerContexts,
+    *,
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> RunRow:
+    """Return the track's unfinished run, its latest one with failures, or a new one whose tickets were checked."""
+    tickets = track.tickets()
+    if options.on_error:
+        tickets = tickets.model_copy(update={"on_error": options.on_error})
+    # Read before the database: if another process begins a run meanwhile, both take the same
+    # number, and thus its run.
+    last_in_files = last_number(contexts.output_dir, track.track_id)
+    run = runs.latest()
+    if run is not None:
+        run.require_readable()
+    if run is not None and (options.resume or options.retry or run.state == RUNNING):
+        check_prices(run.tickets, contexts, max_cost=options.max_cost)
+        return _go_on(engine, runs, run, tickets, options=options, tell=tell)
+    if options.resume or options.retry:
+        raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
+    for ticket in tickets.tickets:
+        contexts.check(without_items(ticket))
+    check_prices(tickets, contexts, max_cost=options.max_cost)
+    track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets.tickets})
+    last_in_database = run.number if run else 0
+    return runs.begin(tickets, max(last_in_files, last_in_database) + 1)
+
+
+def _go_on(
+    engine: Engine,
+    runs: RunTable,
+    run: RunRow,
+    tickets: Tickets,
+    *,
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> RunRow:
+    """Let a run go on, and what failed in it, or is named, be run once more."""
+    again: Mapping[str, int] = {}
+    if (options.resume or options.retry) and not (
+        run.state == RUNNING and is_conducted(engine, run.run_id)
+    ):
+        endings = EndingTable(engine, run.run_id)
+        past = PastRun(run.tickets, DbosQueue(engine), endings)
+        again = past.named(options.retry, only=options.only) if options.retry else past.failed()
+        if run.state != RUNNING and not again and past.is_over():
+            raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
+        endings.raise_rounds(again)
+    elif options.retry:
+        raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
+    tell(f"going on with {run.run_id}")
+    if again:
+        tell(f"once more: {', '.join(first_of(list(again), MOST_NAMED, 80))}")
+    if run.tickets != tickets:
+        tell(
+            "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it"
+        )
+    return run if run.state == RUNNING else runs.reopen(run)
 
 
 def conduct(
@@ -57,8 +138,6 @@ def conduct(
     track = open_track(project.folder, name)
     terms = options.terms or getattr(worker, "terms", None)
     contexts = WorkerContexts(project, track=track, terms=terms)
-    if notice := unopened_database(project, options.database):
-        tell(notice)
     with ExitStack() as stack:
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
         queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
@@ -78,16 +157,20 @@ def conduct(
             stack.enter_context(process)
         tickets, endings = run.tickets, EndingTable(engine, run.run_id)
         keys = endings.keys()
+        limits = [each for each in (options.max_cost, tickets.max_cost) if each is not None]
         result = TrackRun(
-            keys,
             track,
-            tickets,
+            RunOutcomes(tickets, queue=queue, keys=keys, endings=endings),
             contexts=contexts,
-            queue=queue,
-            endings=endings,
-            files=_run_files(track, run, contexts, retried=keys.rounds.keys()),
+            files=RunFiles.of(
+                contexts.output_dir,
+                track.track_id,
+                run.number,
+                tickets.tickets,
+                retried=keys.rounds.keys(),
+            ),
             polling=options.polling,
-            max_cost=_lower(options.max_cost, tickets.max_cost),
+            max_cost=min(limits, default=None),
             observe=observe,
             cancelled=_is_cancelled(runs, run),
             changed=changed,
@@ -125,14 +208,6 @@ def run_worker(
         yield process
 
 
-def _run_files(
-    track: Track, run: RunRow, contexts: WorkerContexts, *, retried: Collection[str]
-) -> RunFiles:
-    return RunFiles.of(
-        contexts.output_dir, track.track_id, run.number, run.tickets.tickets, retried=retried
-    )
-
-
 def _is_cancelled(runs: RunTable, run: RunRow) -> Callable[[], bool]:
     """Return a question to the database that is asked now and then."""
     asked_at = monotonic()
@@ -145,7 +220,3 @@ def _is_cancelled(runs: RunTable, run: RunRow) -> Callable[[], bool]:
         return runs.state(run) == CANCELLED
 
     return ask
-
-
-def _lower(first: float | None, second: float | None) -> float | None:
-    return min((each for each in (first, second) if each is not None), default=None)

@@ -142,7 +142,6 @@ class SharedFiles:
     def _finish(
         self, segments: Sequence[Segment], *, late_paths: frozenset[str] | None = None
     ) -> tuple[Segment, ...]:
-        """Return segments of files, those that stand late marked so."""
         late = self._late_paths if late_paths is None else late_paths
         return tuple(
             replace(segment, stability=Stability.SLOW) if segment.source in late else segment
@@ -158,7 +157,6 @@ class SharedFiles:
 
 
 def _lay_out(request: Request, files: Sequence[RenderedFile]) -> tuple[Segment, ...]:
-    """Return the section of files by the request's strategy."""
     return tuple(
         files_segments(files, summary_only=request.summary_only, strategy=request.strategy)
     )

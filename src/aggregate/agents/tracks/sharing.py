@@ -1,16 +1,16 @@
 """Which tickets of a run begin alike, and with what: all files of the project, or those that fit into their budget."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from aggregate.agents.tracks.budgeted_context import BudgetedContexts
-from aggregate.agents.tracks.shared_beginning import SharedBeginning, compose_beginning, room_left
-from aggregate.agents.tracks.shared_files import SHARED_CHARACTERS, SharedFiles
-from aggregate.agents.tracks.ticket_budget import GrantedBudget
+from aggregate.agents.tracks.shared_files import SHARED_CHARACTERS
+from aggregate.agents.tracks.ticket_parts import TicketParts, plain_task
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.tokens import count
-from aggregate.base.values import SEPARATOR, Prompt, Section
-from aggregate.prompt import Request
+from aggregate.base.values import SEPARATOR, FileChoice, Level, Prompt, Section, Segment, Stability
+from aggregate.prompt import Composition, Request
 
 LEAST_ROOM: Final = 0.5
 """The part of its budget that a ticket's own files and task must leave, so that it shares a beginning with others: a
@@ -20,27 +20,58 @@ _CHARACTERS: Final = 12
 counted."""
 
 
-class TicketParts(Protocol):
-    """What is known of each ticket before its context is composed."""
+@dataclass(frozen=True, slots=True)
+class SharedBeginning:
+    """A context that many tickets begin with, and what each shows behind it.
 
-    def granted(self, ticket: Ticket) -> GrantedBudget:
-        """Return its budget."""
-        ...
+    Attributes:
+        request: What was composed.
+        composition: The context, chosen for the tasks of all.
+        late_paths: The files that some tickets focus on: they stand behind the shared ones.
+    """
 
-    def around(self, ticket: Ticket) -> int:
-        """Return the tokens of its task and instructions."""
-        ...
+    request: Request
+    composition: Composition
+    late_paths: frozenset[str]
 
-    def asked(self, ticket: Ticket) -> Request:
-        """Return what it is shown, without its focus files and its task."""
-        ...
+    def prompt(self, in_full: Mapping[str, Segment], results: Sequence[Segment]) -> Prompt:
+        """Return the context of one ticket.
 
-    def whole_prompt(self, ticket: Ticket) -> Prompt:
-        """Return the context with all files, as long as it may be."""
-        ...
+        Args:
+            in_full: Its focus files as they are, by their paths.
+            results: What others have found for it.
+        """
+        segments = self.composition.prompt.segments
+        files = [segment for segment in segments if segment.section is Section.FILES]
+        shared = [segment for segment in files if segment.source not in self.late_paths]
+        late = {one.source: one for one in files if one.source in self.late_paths} | dict(in_full)
+        changing = [replace(segment, stability=Stability.SLOW) for segment in late.values()]
+        others = [segment for segment in segments if segment.section is not Section.FILES]
+        stable = [segment for segment in others if segment.section is not Section.HISTORY]
+        history = [segment for segment in others if segment.section is Section.HISTORY]
+        return Prompt((*shared, *changing, *stable, *results, *history))
+
+    def account(self, in_full: Mapping[str, Segment]) -> Composition:
+        """Return the composition as one ticket shows it, its focus files as pins."""
+        choices = tuple(
+            _pinned(choice, in_full[choice.path]) if choice.path in in_full else choice
+            for choice in self.composition.choices
+        )
+        return replace(self.composition, choices=choices)
+
+    @property
+    def shares_much(self) -> bool:
+        """Whether a provider's cache can hold what all tickets begin with."""
+        shared = (
+            len(segment.text)
+            for segment in self.composition.prompt.segments
+            if segment.section is Section.FILES and segment.source not in self.late_paths
+        )
+        return sum(shared) >= SHARED_CHARACTERS
 
 
-class SharingPlan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SharingPlan:
     """Which tickets begin alike.
 
     Attributes:
@@ -51,12 +82,12 @@ class SharingPlan(NamedTuple):
     """
 
     alone: frozenset[str] = frozenset()
-    beginnings: Mapping[str, SharedBeginning] = {}
+    beginnings: Mapping[str, SharedBeginning] = field(default_factory=dict)
     any_focus: bool = False
 
 
 def plan_sharing(
-    tickets: Sequence[Ticket], files: SharedFiles, contexts: BudgetedContexts, parts: TicketParts
+    tickets: Sequence[Ticket], parts: TicketParts, contexts: BudgetedContexts
 ) -> SharingPlan:
     """Decide which of a run's tickets begin alike.
 
@@ -67,49 +98,24 @@ def plan_sharing(
         BudgetError: What must be shown exceeds a budget.
         ScopeError: A file may not be read.
     """
-    shares_much = files.share(tickets)
+    shares_much = parts.files.share(tickets)
     alone = {ticket.id for ticket in tickets if parts.granted(ticket).is_own}
     beginnings: dict[str, SharedBeginning] = {}
     groups: dict[object, list[Ticket]] = {}
     for ticket in tickets:
         if ticket.id not in alone:
-            key = (
-                parts.granted(ticket).budget,
-                parts.asked(ticket).strategy,
-                parts.asked(ticket).tier,
-            )
+            asked = parts.asked(ticket)
+            key = (parts.granted(ticket).budget, asked.strategy, asked.tier)
             groups.setdefault(key, []).append(ticket)
     for group in groups.values():
-        exceeding = [ticket for ticket in group if exceeds(ticket, parts)]
-        sharing = _sharing(group, files, parts) if 2 * len(exceeding) > len(group) else []
+        exceeding = [ticket for ticket in group if _exceeds(ticket, parts)]
+        sharing = _sharing(group, parts) if 2 * len(exceeding) > len(group) else []
         alone |= {ticket.id for ticket in exceeding if ticket not in sharing}
         if sharing:
-            room = min(_room(ticket, files, parts) for ticket in sharing)
-            beginning = compose_beginning(
-                contexts,
-                parts.asked(sharing[0]),
-                sharing,
-                parts.granted(sharing[0]),
-                room=room,
-                late_paths=files.late_paths,
-            )
+            beginning = _compose_beginning(sharing, parts, contexts)
             beginnings |= dict.fromkeys((ticket.id for ticket in sharing), beginning)
-    any_focus = shares_much and all(map(_shares_much, beginnings.values()))
+    any_focus = shares_much and all(each.shares_much for each in beginnings.values())
     return SharingPlan(frozenset(alone), beginnings, any_focus)
-
-
-def exceeds(ticket: Ticket, parts: TicketParts) -> bool:
-    """Tell whether files are chosen for a ticket: its context with all of them exceeds its budget, or is to fill it.
-
-    What nobody has named, no files or no budget, is no reason to look through the project.
-    """
-    budget, _, is_named = parts.granted(ticket)
-    if is_named or not parts.asked(ticket).entries:
-        return is_named
-    room = budget.tokens - parts.around(ticket)
-    if ticket.depends_on:
-        room -= int(budget.tokens * budget.results)
-    return prompt_exceeds(parts.whole_prompt(ticket), room)
 
 
 def prompt_exceeds(prompt: Prompt, tokens: int) -> bool:
@@ -118,32 +124,61 @@ def prompt_exceeds(prompt: Prompt, tokens: int) -> bool:
         return True
     left = tokens
     for segment in prompt.segments:
-        left -= count(f"{segment.text}{SEPARATOR}")
+        left -= _tokens(segment)
         if left < 0:
             return True
     return False
 
 
-def _sharing(group: Sequence[Ticket], files: SharedFiles, parts: TicketParts) -> list[Ticket]:
+def _exceeds(ticket: Ticket, parts: TicketParts) -> bool:
+    """Tell whether files are chosen for a ticket: its context with all of them exceeds its budget, or is to fill it.
+
+    What nobody has named, no files or no budget, is no reason to look through the project.
+    """
+    granted = parts.granted(ticket)
+    if granted.is_named or not parts.asked(ticket).entries:
+        return granted.is_named
+    room = granted.budget.tokens - parts.around(ticket) - _for_results(ticket, parts)
+    return prompt_exceeds(parts.whole_prompt(ticket), room)
+
+
+def _sharing(group: Sequence[Ticket], parts: TicketParts) -> list[Ticket]:
     """Return the tickets of a group that leave room enough for a beginning; none where that is but one."""
     sharing = [
         ticket
         for ticket in group
-        if _room(ticket, files, parts) >= LEAST_ROOM * parts.granted(ticket).budget.tokens
+        if _room(ticket, parts) >= LEAST_ROOM * parts.granted(ticket).budget.tokens
     ]
     return sharing if len(sharing) > 1 else []
 
 
-def _room(ticket: Ticket, files: SharedFiles, parts: TicketParts) -> int:
-    in_full = files.in_full(ticket.focus_files)
-    return room_left(ticket, parts.granted(ticket), in_full, around=parts.around(ticket))
+def _compose_beginning(
+    tickets: Sequence[Ticket], parts: TicketParts, contexts: BudgetedContexts
+) -> SharedBeginning:
+    """Return the beginning of tickets with one budget: what matters for the tasks of all, within the least room."""
+    request, granted = parts.asked(tickets[0]), parts.granted(tickets[0])
+    room = min(_room(ticket, parts) for ticket in tickets)
+    budget = replace(granted.budget, tokens=max(room, 1))
+    words = "\n\n".join("\n".join((plain_task(one), *one.focus_files)) for one in tickets)
+    composition = contexts.compose_shared(request, words, granted._replace(budget=budget))
+    return SharedBeginning(request, composition, parts.files.late_paths)
 
 
-def _shares_much(beginning: SharedBeginning) -> bool:
-    segments = beginning.composition.prompt.segments
-    shared = (
-        len(segment.text)
-        for segment in segments
-        if segment.section is Section.FILES and segment.source not in beginning.late_paths
-    )
-    return sum(shared) >= SHARED_CHARACTERS
+def _room(ticket: Ticket, parts: TicketParts) -> int:
+    """Return the tokens of its budget that a ticket's focus files, its task and others' results leave."""
+    own = sum(map(_tokens, parts.files.in_full(ticket.focus_files).values()))
+    tokens = parts.granted(ticket).budget.tokens
+    return tokens - parts.around(ticket) - own - _for_results(ticket, parts)
+
+
+def _for_results(ticket: Ticket, parts: TicketParts) -> int:
+    budget = parts.granted(ticket).budget
+    return int(budget.tokens * budget.results) if ticket.depends_on else 0
+
+
+def _pinned(choice: FileChoice, segment: Segment) -> FileChoice:
+    return choice._replace(level=Level.FULL, pinned=True, tokens=_tokens(segment), next=None)
+
+
+def _tokens(segment: Segment) -> int:
+    return count(f"{segment.text}{SEPARATOR}")

@@ -1,34 +1,50 @@
 """What the user allows a run's workers: whom they ask, which tools they have, and how much one attempt may use."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Final, NamedTuple
 
 from aggregate.agents.goals import EngineLimits
 from aggregate.agents.tools import ToolRegistry, standard_tools
-from aggregate.agents.tracks.recipient import Recipient
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import did_you_mean
-from aggregate.project.configuration import user_config
+from aggregate.base.values import AUTO, Amount, Budget, FileOrder
+from aggregate.project.configuration import BudgetTable, user_config
+from aggregate.prompt.fit import auto_budget
 from aggregate.sending.cache import SCRIPTED
-from aggregate.sending.clients import PROVIDERS
+from aggregate.sending.clients import PROVIDERS, context_window, shipped_ratio
 
 _USUAL = EngineLimits()
+_ANSWER: Final = 16_000
+"""Tokens that a model may write, which ``auto`` leaves free: as many as a request allows by default."""
+_ONCE: Final = 0.8
+"""The most that a context takes of the tokens of an attempt that sends it once: the answer has the others."""
+_TWICE: Final = 0.4
+"""The same of a ticket with tools, whose context is sent with the plan and with the answer."""
+_AROUND_FILE = 200
+"""More than a file's heading and its fences have beside its path, which may be escaped."""
+_AROUND_ALL = 1_000
+"""More than the headings of all sections, the note on turns that are left out, and separators have."""
 
 
-class LimitsTable(Protocol):
-    """Whatever names limits: a configuration, a ticket, an assignment."""
+class Recipient(NamedTuple):
+    """Whom to ask; empty where the worker's own client is meant.
 
-    @property
-    def max_tokens(self) -> int | None:
-        """The most tokens, ``None`` where it says nothing."""
-        ...
+    Attributes:
+        base_url: Where it is reached, ``""`` for its own address.
+    """
 
-    @property
-    def max_steps(self) -> int | None:
-        """The most steps, ``None`` where it says nothing."""
-        ...
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in self if part)
+
+
+OWN: Final = Recipient()
+"""Whoever the worker was started for; of the scripted worker nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +61,18 @@ class TicketLimits:
     max_seconds: float | None = None
     max_steps: int = _USUAL.steps
 
-    def lowered(self, table: LimitsTable) -> "TicketLimits":
-        """Return these limits, lowered to those of a project's configuration or a ticket; none is ever raised."""
-        named = getattr(table, "max_seconds", None)
-        seconds = [each for each in (self.max_seconds, named) if each is not None]
+    def lowered(
+        self,
+        max_tokens: int | None = None,
+        max_steps: int | None = None,
+        max_seconds: float | None = None,
+    ) -> "TicketLimits":
+        """Return these limits, lowered to those that a project or a ticket names; none is ever raised."""
+        seconds = [each for each in (self.max_seconds, max_seconds) if each is not None]
         return TicketLimits(
-            min(self.max_tokens, table.max_tokens or self.max_tokens),
+            min(self.max_tokens, max_tokens or self.max_tokens),
             min(seconds, default=None),
-            min(self.max_steps, table.max_steps or self.max_steps),
+            min(self.max_steps, max_steps or self.max_steps),
         )
 
     def changed(
@@ -75,7 +95,6 @@ USUAL = TicketLimits()
 
 
 def _usual_tools() -> ToolRegistry:
-    """Return the tools that read the project in the current folder."""
     return standard_tools(roots=(Path(),))
 
 
@@ -136,3 +155,99 @@ def check_tools(ticket: Ticket, tools: ToolRegistry) -> None:
                 f'the ticket "{ticket.id}" names the tool {name!r}, which needs more than you have allowed: '
                 f"add {options}"
             )
+
+
+class GrantedBudget(NamedTuple):
+    """The budget of one ticket.
+
+    Attributes:
+        budget: The most tokens of all that its worker is shown.
+        is_own: Whether the ticket or its persona named it: then files are chosen for this ticket alone.
+        is_named: Whether anybody named it; else the focus files may exceed it.
+    """
+
+    budget: Budget
+    is_own: bool = False
+    is_named: bool = False
+
+
+def grant_budget(
+    ticket: Ticket,
+    table: BudgetTable,
+    *,
+    persona: Amount | None,
+    recipient: Recipient,
+    max_tokens: int,
+) -> GrantedBudget:
+    """Return a ticket's budget: its own, else its persona's, else the configured one, else half of its model's window.
+
+    Args:
+        ticket: The ticket.
+        table: What the configuration says of all prompts (rules B-1 and B-11).
+        persona: What its persona says.
+        recipient: Whose window; a model that is not known has none.
+        max_tokens: What one attempt may use.
+    """
+    own = persona if ticket.budget is None else ticket.budget
+    usual = table.tokens if table.tier3 is None else table.tier3
+    named = usual if own is None else own
+    if named is None:
+        tokens = default_tokens(recipient, most=table.most)
+    elif named == AUTO:
+        tokens = auto_budget(window_of(recipient), _ANSWER, most=table.most)
+    else:
+        tokens = named
+    share = _TWICE if ticket.tools else _ONCE
+    ratio = shipped_ratio(recipient.provider, recipient.model)
+    tokens = max(1, min(tokens, ratio.own_tokens(int(max_tokens * share))))
+    budget = Budget(tokens, table.history, table.results, FileOrder(table.order))
+    return GrantedBudget(budget, is_own=own is not None, is_named=named is not None)
+
+
+def default_tokens(recipient: Recipient, *, most: int) -> int:
+    """Return half of a model's window by our count, at most ``most``; without a known window what ``auto`` takes."""
+    window = window_of(recipient)
+    if window is None:
+        return auto_budget(None, 0, most=most)
+    ratio = shipped_ratio(recipient.provider, recipient.model)
+    return max(1, min(ratio.own_tokens(window // 2), most))
+
+
+def window_of(recipient: Recipient) -> int | None:
+    """Return the context window of whom a ticket asks, ``None`` where it is not known."""
+    return context_window(recipient.model) if recipient.model else None
+
+
+def raised(granted: GrantedBudget, tokens: int) -> GrantedBudget:
+    """Return a budget that nobody named, raised to what must be shown."""
+    return granted._replace(budget=replace(granted.budget, tokens=tokens))
+
+
+def fits_surely(
+    budget: Budget, ticket: Ticket, base_dir: Path, *, message: str, persona: str, others: int
+) -> bool:
+    """Tell whether a budget exceeds all that must be shown by far, so that nothing needs to be composed to know it.
+
+    A token has at least one byte. What is not known, as the size of a file that is named by a part of its path, makes
+    it not sure.
+
+    Args:
+        budget: Of all that the worker is shown.
+        ticket: Whose focus files.
+        base_dir: Where their paths begin.
+        message: The task, as it is put behind the context.
+        persona: The instructions.
+        others: Bytes of the other sections.
+    """
+    size = (
+        others
+        + _AROUND_ALL
+        + sum(len(text.encode(errors="replace")) for text in (message, persona))
+    )
+    for focus in ticket.focus_files:
+        try:
+            size += (base_dir / focus).stat().st_size
+        except (OSError, ValueError):
+            return False
+        size += _AROUND_FILE + 2 * len(focus.encode(errors="replace"))
+    return size < budget.tokens

@@ -7,9 +7,8 @@ from pathlib import Path
 from time import monotonic
 
 from aggregate.agents.tracks.answer_schema import with_schema
-from aggregate.agents.tracks.dependency_graph import dependencies, find_cycle
-from aggregate.agents.tracks.expressions import fault_of
-from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
+from aggregate.agents.tracks.fan_out import fault_of
+from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, dependencies, find_cycle
 from aggregate.base.errors import ConfigError
 from aggregate.base.values import MergeStrategy
 from aggregate.project.configuration import line_of_key, parse_toml, read_toml_text, validate_table
@@ -70,7 +69,6 @@ def check_tickets(tickets: Tickets) -> Tickets:
 
 
 def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
-    """Yield what is wrong with the tickets as a whole, and where."""
     if not tickets:
         yield (), "there are no tickets: add a [[tickets]] table with id and prompt"
         return

@@ -1,21 +1,210 @@
-"""A track: its folder in ``conductor/tracks/``, and what its files say."""
+"""A track: its folder in ``conductor/tracks/``, and what its files say; a change keeps every other byte."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import accumulate
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
 
-from aggregate.agents.tracks.checkboxes import Checkbox
-from aggregate.agents.tracks.metadata_file import TrackStatus, set_values, timestamp
-from aggregate.agents.tracks.plan_file import mark_tasks
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.tickets_file import TICKETS, load_tickets
-from aggregate.agents.tracks.tracks_file import TrackEntry, mark_track, read_tracks_file
 from aggregate.base.disk import confined, exclusive_access, project_root, read_bytes, replace_text
 from aggregate.base.errors import TrackError
 
+_TASK = re.compile(r"\s*[-*] \[(?P<mark>[ ~xX])\] (?P<text>.*?)\s*")
+_PREFIX = re.compile(r"(?:Sub-?task|Task)(?: [0-9.]+)?: *", re.IGNORECASE)
+_COMMIT = re.compile(r" +(?:\([0-9a-f]{7,40}\)|\[[0-9a-f]{7,40}\]|[0-9a-f]{7,40})$")
+_ENTRY = re.compile(
+    r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
+)
+_LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
+TRACK_ID = re.compile(r"\w[\w.-]*")
+"""What a track's id may be, in any script; it is a folder's name."""
+_SPACE = re.compile(r"[\s,]*")
+_COLON = re.compile(r"\s*:\s*")
 FOLDER = "conductor"
 TRACKS = "tracks.md"
+
+
+class Checkbox(StrEnum):
+    """How far a task or a track is: the character between the brackets."""
+
+    OPEN = " "
+    STARTED = "~"
+    DONE = "x"
+
+
+def set_checkboxes(text: str, checkboxes: Mapping[int, Checkbox]) -> str:
+    """Return ``text`` with the characters at the given offsets replaced; every other byte stays."""
+    characters = list(text)
+    for offset, checkbox in checkboxes.items():
+        characters[offset] = checkbox.value
+    return "".join(characters)
+
+
+def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the offset and the text of each line that is no part of a fenced block."""
+    lines = text.split("\n")
+    starts = accumulate((len(line) + 1 for line in lines), initial=0)
+    open_fence = ""
+    for start, line in zip(starts, lines, strict=False):
+        stripped = line.strip()
+        run = _fence_characters(stripped)
+        if open_fence:
+            if run.startswith(open_fence) and run == stripped:
+                open_fence = ""
+        elif len(run) >= 3:
+            open_fence = run
+        else:
+            yield start, line
+
+
+def _fence_characters(line: str) -> str:
+    character = line[:1]
+    if character not in ("`", "~"):
+        return ""
+    return line[: len(line) - len(line.lstrip(character))]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTask:
+    """A task or sub-task of a plan.
+
+    Attributes:
+        text: What is to do, without ``Task:`` and without the commit at its end.
+        checkbox: How far it is.
+        offset: Where the checkbox stands in the plan's text.
+    """
+
+    text: str
+    checkbox: Checkbox
+    offset: int
+
+
+def read_plan(text: str) -> list[PlanTask]:
+    """Return the tasks and sub-tasks of a ``plan.md`` in order."""
+    tasks: list[PlanTask] = []
+    for start, line in lines_outside_fences(text):
+        match = _TASK.fullmatch(line)
+        if match is None:
+            continue
+        words = _PREFIX.sub("", match["text"], count=1)
+        checkbox = Checkbox(match["mark"].lower())
+        tasks.append(PlanTask(_COMMIT.sub("", words), checkbox, start + match.start("mark")))
+    return tasks
+
+
+def mark_tasks(text: str, checkboxes: Mapping[tuple[str, str], Checkbox]) -> str:
+    """Return the plan with the checkboxes of tickets (id and title) set; every other byte stays.
+
+    A ticket stands for the tasks that read as its title, or name its id in backticks.
+    """
+    tasks = read_plan(text)
+    by_offset = {
+        task.offset: checkbox
+        for (ticket_id, title), checkbox in checkboxes.items()
+        for task in tasks
+        if task.text == title or f"`{ticket_id}`" in task.text
+    }
+    return set_checkboxes(text, by_offset)
+
+
+@dataclass(frozen=True, slots=True)
+class TrackEntry:
+    """A track as ``tracks.md`` has it.
+
+    Attributes:
+        track_id: Its id, the last part of the link below the entry; ``""`` where there is no link.
+        description: What the entry says.
+        checkbox: How far it is.
+        offset: Where the checkbox stands in the file's text.
+    """
+
+    track_id: str
+    description: str
+    checkbox: Checkbox
+    offset: int
+
+
+def read_tracks_file(text: str) -> list[TrackEntry]:
+    """Return the tracks of a ``tracks.md`` in its order.
+
+    An entry is ``- [ ] **Track: <description>**`` or, as first written, ``## [ ] Track: <description>``; the link on a
+    line below names its folder. What stands in a fenced block is no entry.
+    """
+    tracks: list[TrackEntry] = []
+    for start, line in lines_outside_fences(text):
+        if entry := _ENTRY.fullmatch(line):
+            group = "new" if entry["new"] else "old"
+            description = (entry["what"] or entry["was"] or "").strip()
+            checkbox = Checkbox(entry[group].lower())
+            tracks.append(TrackEntry("", description, checkbox, start + entry.start(group)))
+        elif tracks and not tracks[-1].track_id and (link := _LINK.search(line)):
+            tracks[-1] = replace(tracks[-1], track_id=_track_id(link["link"]))
+    return tracks
+
+
+def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
+    """Return the text of ``tracks.md`` with one track's checkbox set; every other byte stays."""
+    offsets = [entry.offset for entry in read_tracks_file(text) if entry.track_id == track_id]
+    return set_checkboxes(text, dict.fromkeys(offsets, checkbox))
+
+
+def _track_id(link: str) -> str:
+    path = PurePosixPath(unquote(link.strip()))
+    name = path.parent.name if path.suffix == ".md" else path.name
+    return name if TRACK_ID.fullmatch(name) else ""
+
+
+class TrackStatus(StrEnum):
+    """The Conductor's words for how far a track is."""
+
+    NEW = "new"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+
+
+def set_values(text: str, values: Mapping[str, str]) -> str:
+    """Return a JSON object's text with top-level values replaced; every other byte stays, missing keys stay missing.
+
+    Raises:
+        ValueError: The text is no JSON object.
+    """
+    for key, start, end in reversed(list(_values(text))):
+        if key in values:
+            text = text[:start] + json.dumps(values[key], ensure_ascii=False) + text[end:]
+    return text
+
+
+def _values(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each top-level key with the offsets of its value."""
+    if not isinstance(json.loads(text), dict):
+        raise ValueError("it is no JSON object")
+    decoder = json.JSONDecoder()
+    position = _after(_SPACE, text, text.index("{") + 1)
+    while text[position] != "}":
+        key, position = decoder.raw_decode(text, position)
+        start = _after(_COLON, text, position)
+        _, end = decoder.raw_decode(text, start)
+        yield key, start, end
+        position = _after(_SPACE, text, end)
+
+
+def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position
+
+
+def timestamp(time: datetime) -> str:
+    """Return a time as the Conductor writes it: ISO 8601 in UTC with ``Z``."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 CHECKBOXES = {
     TrackStatus.NEW: Checkbox.OPEN,
     TrackStatus.IN_PROGRESS: Checkbox.STARTED,
@@ -30,7 +219,6 @@ class Track:
     """A track that stands in ``tracks.md``.
 
     Attributes:
-        track_id: Its id.
         description: What ``tracks.md`` says.
         folder: Where its files are.
         tracks_file: The ``tracks.md`` that it stands in.

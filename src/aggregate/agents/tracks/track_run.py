@@ -1,47 +1,43 @@
 """One run of a track: enqueue ready tickets, collect their outcomes, until all have ended."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Event
 from time import monotonic
 
-from aggregate.agents.tracks.checkboxes import Checkbox
-from aggregate.agents.tracks.endings import Ending, Endings, EndingState
-from aggregate.agents.tracks.expressions import evaluate, is_met
-from aggregate.agents.tracks.fan_out import FanOutError, children_of, items_of, parent_of
-from aggregate.agents.tracks.graph_svg import graph_svg
-from aggregate.agents.tracks.metadata_file import TrackStatus
-from aggregate.agents.tracks.pending_approvals import PendingApprovals
-from aggregate.agents.tracks.plan_checkboxes import PlanCheckboxes
-from aggregate.agents.tracks.report_writing import ReportWriting
-from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.run_lines import RunLines
-from aggregate.agents.tracks.run_outcomes import CHUNK, RunOutcomes
-from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.spending import Spending
-from aggregate.agents.tracks.task_queue import TaskQueue
-from aggregate.agents.tracks.ticket_ends import TicketEnds
-from aggregate.agents.tracks.ticket_keys import TicketKeys, ticket_of
-from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
-from aggregate.agents.tracks.track import Track
-from aggregate.agents.tracks.track_events import (
+from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome, ticket_of
+from aggregate.agents.tracks.fan_out import (
+    FanOutError,
+    children_of,
+    evaluate,
+    is_met,
+    items_of,
+    parent_of,
+)
+from aggregate.agents.tracks.run_files import ReportLine, RunFiles, report_text
+from aggregate.agents.tracks.run_options import (
     PollingOptions,
     TicketEvent,
     TicketState,
     TrackResult,
 )
+from aggregate.agents.tracks.run_outcomes import CHUNK, RunOutcomes
+from aggregate.agents.tracks.ticket_ends import PlanCheckboxes, Spending, TicketEnds
+from aggregate.agents.tracks.tickets import Ticket, TicketKind
+from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeError
+from aggregate.base.values import FailurePolicy
 
 USUAL = PollingOptions()
 LOOK_SECONDS = 0.05
 """Between two looks at the queue while tickets are laid down: a look costs about as much as laying one down."""
 RECORDING_SECONDS = 0.002
 """How soon the queue is looked at again when something has just ended: it takes about so long to be recorded."""
-APPROVE = "aggregate conduct approve"
-"""What to type, behind which track and ticket stand."""
+DECISION_SECONDS = 0.2
+"""Between two looks whether a person has decided: each reads all endings of the run."""
 
 
 class TrackRun:
@@ -52,12 +48,9 @@ class TrackRun:
     that a second writing repeats, so each ticket is in the files exactly once.
 
     Args:
-        keys: Of the run's tickets, in the rounds that they are in.
         track: Whose checkboxes and metadata follow the run.
-        tickets: What is run.
+        outcomes: What is run, the queue, and what its tickets come to.
         contexts: Composes the workers' contexts.
-        queue: Takes assignments and gives outcomes.
-        endings: Keeps what becomes of tickets that no worker is asked for.
         files: Where prompts, replies and the report are written.
         polling: How many assignments are in the queue at one time, and how often it is looked at.
         max_cost: The most US dollars that the run may cost, ``None`` for no limit.
@@ -70,13 +63,10 @@ class TrackRun:
 
     def __init__(
         self,
-        keys: TicketKeys,
         track: Track,
-        tickets: Tickets,
+        outcomes: RunOutcomes,
         *,
         contexts: WorkerContexts,
-        queue: TaskQueue,
-        endings: Endings,
         files: RunFiles,
         polling: PollingOptions = USUAL,
         max_cost: float | None = None,
@@ -86,38 +76,29 @@ class TrackRun:
         seconds: Callable[[], float] = monotonic,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._keys = keys
         self._track = track
-        self._tickets = tickets
+        self._outcomes = outcomes
+        self._tickets = outcomes.run
+        self._queue, self._keys = outcomes.queue, outcomes.keys
         self._contexts = contexts
-        self._queue = queue
-        self._outcomes = RunOutcomes(tickets, queue=queue, keys=keys, endings=endings)
         self._files = files
         self._polling = polling
+        self._observe = observe
         self._cancelled = cancelled
         self._changed = changed or Event()
         self._pause = polling.poll
         self._seconds = seconds
-        self._looked_at = seconds()
+        self._looked_at = self._decided_at = seconds()
         self._clock = clock
-        self._schedule = Schedule(
-            tickets.tickets,
-            on_error=tickets.on_error,
-            warm_up=polling.warm_up,
-            any_focus=contexts.share(tickets.tickets),
-            alone=contexts.alone(tickets.tickets),
-            prefix=contexts.prefix,
-        )
-        self._lines = RunLines(observe)
+        self._schedule = contexts.schedule(self._tickets, warm_up=polling.warm_up)
         self._plan = PlanCheckboxes(track)
         self._spending = Spending(max_cost)
-        self._earlier_cost = 0.0
         # What is in the queue: approvals and lists are under way too, but not there.
         self._asked: dict[str, None] = {}
         self._asked_before: set[str] = set()
-        self._approvals = PendingApprovals(self._outcomes, seconds)
+        self._approvals: set[str] = set()
         self._ends = TicketEnds(
-            self._schedule, self._outcomes, files, self._plan, self._spending, self._lines
+            self._schedule, outcomes, files, self._plan, self._spending, observe
         )
 
     def run(self) -> TrackResult:
@@ -138,11 +119,16 @@ class TrackRun:
         return self._close(cancelled=False)
 
     def _collect_earlier(self, ids: Sequence[str]) -> None:
-        """Collect what ended before a restart, which nobody hears of again, and note what was enqueued."""
+        """Collect what ended before a restart, which nobody hears of again, and take up what was under way.
+
+        That is taken up whatever room there is: it is paid for, or will be.
+        """
         for outcome in self._outcomes.spent_before(ids):
             self._spending.add(outcome)
-            self._earlier_cost += outcome.cost or 0.0
-        for chunk in _chunks(ids):
+            self._spending.earlier += outcome.cost or 0.0
+        begun: list[str] = []
+        for start in range(0, len(ids), CHUNK):
+            chunk = ids[start : start + CHUNK]
             self._asked_before |= self._notice_begun(chunk)
             for outcome in self._outcomes.of(chunk):
                 if not self._files.has_reply(outcome):
@@ -151,25 +137,17 @@ class TrackRun:
                 self._ends.end(outcome, announce=False)
             for ticket_id in chunk:
                 ending = self._outcomes.ending(ticket_id)
-                if ending is not None and ending.state is EndingState.LEFT_OUT:
-                    self._ends.leave_out(self._schedule.tickets[ticket_id], announce=False)
-        self._take_up(ids)
-
-    def _take_up(self, ids: Sequence[str]) -> None:
-        """Go on with what was under way before a restart, whatever room there is: it is paid for, or will be."""
-        begun = [ticket_id for ticket_id in ids if self._was_begun(ticket_id)]
+                state = ending.state if ending else None
+                if ending and state is EndingState.LEFT_OUT:
+                    ticket = self._schedule.tickets[ticket_id]
+                    self._ends.leave_out(ticket, ending.text, announce=False)
+                if state is EndingState.SPREAD or ticket_id in self._asked_before:
+                    begun.append(ticket_id)
         while taken := [ticket_id for ticket_id in begun if self._schedule.take_up(ticket_id)]:
             for ticket_id in taken:
                 self._start(self._schedule.tickets[ticket_id])
 
-    def _was_begun(self, ticket_id: str) -> bool:
-        """Tell whether a ticket was enqueued or spread before a restart."""
-        ending = self._outcomes.ending(ticket_id)
-        is_spread = ending is not None and ending.state is EndingState.SPREAD
-        return is_spread or ticket_id in self._asked_before
-
     def _start_next(self) -> bool:
-        """Start one ticket, if one is ready and there is room."""
         room = self._spending.room(self._polling.window - len(self._asked), len(self._asked))
         for ticket in self._schedule.start(min(room, 1)):
             self._start(ticket)
@@ -182,7 +160,10 @@ class TrackRun:
             return
         self._plan.set(ticket, Checkbox.STARTED)
         if ticket.kind is TicketKind.APPROVAL:
-            self._ask_person(ticket)
+            self._outcomes.record(ticket.id, Ending(EndingState.WAITING))
+            self._approvals.add(ticket.id)
+            command = f"aggregate conduct approve {self._track.track_id} {ticket.id}"
+            self._observe(TicketEvent(ticket, TicketState.WAITING, command))
         elif ticket.for_each:
             self._spread(ticket)
         else:
@@ -198,39 +179,34 @@ class TrackRun:
             self._ends.fail(ticket, f"its condition cannot be evaluated: {error}")
             return False
         reason = f"its condition is not met: {ticket.when}"
-        self._outcomes.record(ticket.id, Ending(EndingState.LEFT_OUT, reason))
-        self._ends.leave_out(ticket)
+        ending = self._outcomes.record(ticket.id, Ending(EndingState.LEFT_OUT, reason))
+        self._ends.leave_out(ticket, ending.text)
         return False
 
     def _ask_worker(self, ticket: Ticket) -> None:
         """Compose a ticket's assignment from the results that it waits for, and put it into the queue."""
         if ticket.id not in self._asked_before:
+            is_child = parent_of(ticket.id) != ticket.id
             try:
-                self._enqueue(ticket)
+                self._enqueue(ticket, is_child=is_child)
             except (BudgetError, ConfigError, ScopeError) as error:
-                if parent_of(ticket.id) == ticket.id:
+                if not is_child:
                     raise
                 # What a child asks for follows from an answer, so that it could not be checked before.
                 self._ends.fail(ticket, str(error))
                 return
         self._asked[ticket.id] = None
-        self._lines.tell(ticket, TicketState.STARTED)
+        self._observe(TicketEvent(ticket, TicketState.STARTED))
 
-    def _enqueue(self, ticket: Ticket) -> None:
-        if parent_of(ticket.id) != ticket.id:
+    def _enqueue(self, ticket: Ticket, *, is_child: bool) -> None:
+        if is_child:
             self._contexts.check(ticket)
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._outcomes.merge(waits_for, on_error=self._tickets.on_error)
         assignment = self._contexts.assignment(ticket, results, self._keys.of(ticket.id))
-        assignment = replace(assignment, answer=ticket.answer_schema, max_cost=ticket.max_cost)
         self._contexts.write_account(self._files.write_prompt(assignment), assignment)
         ahead = ticket.id in self._schedule.warming_up
         self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
-
-    def _ask_person(self, ticket: Ticket) -> None:
-        self._approvals.add(ticket.id)
-        command = f"{APPROVE} {self._track.track_id} {ticket.id}"
-        self._lines.tell(ticket, TicketState.WAITING, command)
 
     def _spread(self, ticket: Ticket) -> None:
         """Make a ticket for each item of a list; a list that was spread before a restart stays what it was."""
@@ -249,7 +225,7 @@ class TrackRun:
         self._outcomes.add_children(ticket.id, children)
         self._schedule.add_children(ticket.id, children)
         self._ends.wait_for_children(ticket.id, ids)
-        self._lines.tell(ticket, TicketState.STARTED, f"{len(ids):,} children")
+        self._observe(TicketEvent(ticket, TicketState.STARTED, f"{len(ids):,} children"))
         self._collect_earlier(ids)
         self._ends.end_parent(ticket.id)
 
@@ -269,11 +245,19 @@ class TrackRun:
             self._notice_begun(warming_up)
         if self._schedule.warming_up != warming_up:
             return True  # those that waited are enqueued before anything else is looked at
-        outcomes = [*self._outcomes.of(self._asked), *self._approvals.decided()]
+        outcomes = [*self._outcomes.of(self._asked), *self._decided()]
         for outcome in outcomes:
             self._forget(outcome.ticket)
             self._ends.write_and_end(outcome)
         return bool(outcomes)
+
+    def _decided(self) -> list[TicketOutcome]:
+        """Return what persons have decided since it was looked for; at most now and then it is looked."""
+        if not self._approvals or self._seconds() - self._decided_at < DECISION_SECONDS:
+            return []
+        self._decided_at = self._seconds()
+        self._outcomes.look()
+        return list(self._outcomes.of(sorted(self._approvals)))
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
         """Tell the schedule whose answer has begun to come; return which of the tickets were enqueued."""
@@ -285,25 +269,13 @@ class TrackRun:
         return set(begun_by_id)
 
     def _forget(self, ticket_id: str) -> None:
-        """Wait no longer for a ticket that has ended."""
         self._asked.pop(ticket_id, None)
         self._approvals.discard(ticket_id)
 
     def _close(self, *, cancelled: bool) -> TrackResult:
-        """Take back what is under way, and write the report, its picture, the last checkboxes and the status."""
+        """Take back what is under way, and write the report, the last checkboxes and the status."""
         self._queue.cancel([self._keys.of(ticket_id) for ticket_id in self._asked])
-        reason = f"not run: {self._spending.reason or 'cancelled'}"
-        lines = tuple(
-            self._lines.all(
-                [ticket.id for ticket in self._tickets.tickets],
-                children=self._outcomes.children,
-                tickets=self._schedule.tickets,
-                reason=reason,
-            )
-        )
-        self._files.write_graph(graph_svg(lines, self._schedule.waits_for))
-        writing = ReportWriting(self._track, self._outcomes, self._files, self._contexts.warnings)
-        result = writing.write(lines, earlier_cost=self._earlier_cost, cancelled=cancelled)
+        result = self._write_report(cancelled=cancelled)
         if not self._schedule.finished and not cancelled:
             result = replace(result, stopped=self._spending.reason)
         for ticket_id in self._schedule.under_way:
@@ -312,6 +284,27 @@ class TrackRun:
         self._track.set_status(result.track_status, self._clock())
         return result
 
-
-def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK))
+    def _write_report(self, *, cancelled: bool) -> TrackResult:
+        reason = f"not run: {self._spending.reason or 'cancelled'}"
+        own = [ticket.id for ticket in self._tickets.tickets]
+        lines = tuple(
+            self._ends.lines.get(each) or ReportLine(self._schedule.tickets[each], errors=(reason,))
+            for parent_id in own
+            for each in (parent_id, *self._outcomes.children.get(parent_id, ()))
+        )
+        ended = {line.ticket.id for line in lines if line.status is not None}
+        results = self._outcomes.merge(
+            [each for each in own if each in ended], on_error=FailurePolicy.REPORT
+        )
+        text = report_text(
+            self._track.description,
+            lines,
+            results,
+            self._contexts.warnings,
+            names=self._files.names,
+            earlier_cost=self._spending.earlier,
+            waits_for=self._schedule.waits_for,
+        )
+        # A result's errors beyond those of its failed tickets are the merging's own.
+        unmerged = [name for name, merged in results.items() if len(merged.errors) > merged.failed]
+        return TrackResult(self._files.write_report(text), lines, cancelled, tuple(unmerged))

@@ -1,31 +1,37 @@
-"""Who works on an assignment: the protocol, and the worker that asks models."""
+"""Who works on assignments: a worker that asks models, or one that answers by a script."""
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Protocol
 
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.answer_schema import enforced_schema
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.metered_client import MeteredClient
-from aggregate.agents.tracks.recipient import Recipient
-from aggregate.agents.tracks.reply_check import check_reply
-from aggregate.agents.tracks.request_cost import request_cost
-from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
+from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
+from aggregate.agents.tracks.metered_client import MeteredClient, check_reply
+from aggregate.agents.tracks.recipients import check_model_name
+from aggregate.agents.tracks.terms import OWN, USUAL, Recipient, TicketLimits, WorkerTerms
 from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, ToolTicket
-from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
+from aggregate.base.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.base.tokens import count
+from aggregate.base.values import SEPARATOR, Section
+from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
+    PROVIDERS,
     ChatClient,
     RequestOptions,
-    TokenRatio,
-    cache_policy,
-    shipped_ratio,
+    ScriptedReply,
+    load_replies,
+    open_client,
+    with_redaction,
 )
 
 _GRACE_SECONDS = 0.5
 """How much later than its attempt a request ends, so that the attempt is what has timed out."""
+_REMEMBERED = 20_000
+"""Segments of files whose counts are remembered, with their texts."""
 
 
 class Worker(Protocol):
@@ -73,87 +79,42 @@ class ModelWorker:
             WorkerError: The provider refused or failed, the model refused to answer or wrote nothing, a limit is
                 reached, a tool does not exist, or the worker may not ask the model that a persona names.
         """
-        seconds = self._limits(assignment).max_seconds or assignment.timeout
+        # A database, too, can only lower what this worker's user allows.
+        allowed = self.terms.limits if self.terms else USUAL
+        limits = allowed.lowered(assignment.max_tokens, assignment.max_steps)
+        seconds = limits.max_seconds or assignment.timeout
         assignment = replace(assignment, timeout=min(assignment.timeout, seconds))
         try:
-            client, model = self._client(assignment)
-            if assignment.tools:
-                return self._tool_ticket(assignment, client, model).work(begun)
-            return self._send(assignment, client, model, begun)
+            client = self._client(assignment)
+            if not assignment.tools:
+                return _send(assignment, client, limits, begun)
+            if isinstance(begun, AttemptAccount):
+                # For an attempt whose time is over before its worker returns.
+                client.on_usage = lambda: begun.note(client.tokens, client.cost)
+            tools = self._tools(assignment)
+            return ToolTicket(assignment, client, tools, self.root / "state", limits).work(begun)
         except ProviderError as error:
             raise WorkerError(str(error), again=error.retryable) from error
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
 
-    def _client(self, assignment: Assignment) -> tuple[ChatClient, str]:
-        """Return whom to ask, and which model: those of the ticket's persona, else the worker's own."""
+    def _client(self, assignment: Assignment) -> MeteredClient:
+        """Return whom to ask: the model of the ticket's persona, else the worker's own."""
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
-        if recipient == Recipient():
-            return self.client, self.model
+        if recipient == OWN:
+            return MeteredClient(self.client, self.model)
         if recipient in self.clients:
-            return self.clients[recipient], recipient.model
+            return MeteredClient(self.clients[recipient], recipient.model)
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
                 f"{assignment.ticket}: its persona asks {recipient}, which this worker was not started for",
                 again=False,
             )
-        return self.open_provider(recipient.provider, recipient.model), recipient.model
-
-    def _send(
-        self, assignment: Assignment, client: ChatClient, model: str, begun: Callable[[], None]
-    ) -> WorkerReply:
-        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's
-        # retries alone.
-        on_text = (lambda _piece: begun()) if assignment.ahead else None
-        # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-        options = RequestOptions(
-            system=assignment.persona,
-            max_output=self._most_output(assignment, client, model),
-            seconds=assignment.timeout + _GRACE_SECONDS,
-            schema=enforced_schema(assignment.answer),
-        )
-        reply = MeteredClient(client, _ratio(client, model)).send(
-            assignment.prompt, assignment.message, model=model, on_text=on_text, options=options
-        )
-        cost = request_cost(client, reply.usage, model=model)
-        doubt = check_reply(reply, cost=cost)
-        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, doubt, cost)
-
-    def _most_output(self, assignment: Assignment, client: ChatClient, model: str) -> int:
-        """Return the most tokens of an answer that the limit leaves.
-
-        Raises:
-            WorkerError: It leaves none.
-        """
-        most = self._limits(assignment).max_tokens
-        texts = (assignment.text, assignment.persona)
-        size = _ratio(client, model).provider_tokens(sum(map(count, texts)))
-        if size >= most:
-            raise WorkerError(
-                f"its context of {size:,} tokens exceeds max_tokens, {most:,}: allow more, or lower its budget",
-                again=False,
-            )
-        return min(MOST_ANSWER, most - size)
-
-    def _limits(self, assignment: Assignment) -> TicketLimits:
-        """Return what an attempt may use; a database, too, can only lower what this worker's user allows."""
-        return (self.terms.limits if self.terms else TicketLimits()).lowered(assignment)
-
-    def _tool_ticket(self, assignment: Assignment, client: ChatClient, model: str) -> ToolTicket:
-        return ToolTicket(
-            assignment,
-            client,
-            model,
-            self._tools(assignment),
-            self.root / "state",
-            self._limits(assignment),
-            _ratio(client, model),
-            cache_policy(*_asked_model(client, model)).read,
-        )
+        client = self.open_provider(recipient.provider, recipient.model)
+        return MeteredClient(client, recipient.model)
 
     def _tools(self, assignment: Assignment) -> ToolRegistry:
-        """Return the tools that a ticket names, with what they may do."""
         if self.terms is None:
             registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
         else:
@@ -164,13 +125,167 @@ class ModelWorker:
             raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 
 
-def _ratio(client: ChatClient, model: str) -> TokenRatio:
-    """Return how many tokens a client's model counts for each of ours; one that does not say counts as we do."""
-    return shipped_ratio(*_asked_model(client, model))
+def _send(
+    assignment: Assignment, client: MeteredClient, limits: TicketLimits, begun: Callable[[], None]
+) -> WorkerReply:
+    size = client.size(assignment.text, assignment.persona)
+    if size >= limits.max_tokens:
+        raise WorkerError(
+            f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}: "
+            "allow more, or lower its budget",
+            again=False,
+        )
+    reply = client.send(
+        assignment.prompt,
+        assignment.message,
+        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+        on_text=(lambda _piece: begun()) if assignment.ahead else None,
+        options=RequestOptions(
+            system=assignment.persona,
+            max_output=min(MOST_ANSWER, limits.max_tokens - size),
+            # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+            seconds=assignment.timeout + _GRACE_SECONDS,
+            schema=enforced_schema(assignment.answer),
+        ),
+    )
+    doubt = check_reply(reply, tokens=client.tokens, cost=client.cost)
+    return WorkerReply(reply.text, client.tokens, doubt, client.cost)
 
 
-def _asked_model(client: ChatClient, model: str) -> tuple[str, str]:
-    """Return a client's provider and the model that is asked, ``""`` for what it does not say."""
-    inner = getattr(client, "client", client)  # of one that replaces secrets
-    provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
-    return str(provider), model or str(usual)
+class ScriptedWorker:
+    """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
+
+    def __init__(self, answers: Mapping[str, ScriptedReply]) -> None:
+        self._answers = answers
+        self._tokens = AssignmentTokens()
+
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
+        begun()
+        answer = self._answers.get(assignment.ticket)
+        if answer is None:
+            tokens = self._tokens.count(assignment)
+            return WorkerReply(describe_assignment(assignment, tokens), tokens, cost=0.0)
+        time.sleep(answer.seconds)
+        if error := answer.failure(assignment.attempt):
+            raise WorkerError(error, again=not answer.refuse)
+        tokens = self._tokens.count(assignment) + count(answer.text)
+        return WorkerReply(answer.text, tokens, cost=answer.cost)
+
+
+def describe_assignment(assignment: Assignment, tokens: int) -> str:
+    """Return one paragraph on what an assignment of so many tokens holds."""
+    sources = [
+        (segment.section, segment.source)
+        for segment in assignment.prompt.segments
+        if segment.source
+    ]
+    files = [source for section, source in sources if section is Section.FILES]
+    results = [source for section, source in sources if section is Section.RESULTS]
+    task = assignment.message.strip().split("\n")[-1]
+    file_or_files = "file" if len(files) == 1 else "files"
+    and_results = f"the results {', '.join(results)}" if results else "no results"
+    return (
+        f"No model was asked: the scripted worker was given {tokens:,} tokens "
+        f"with {len(files):,} {file_or_files} and {and_results}. The task is: {task}"
+    )
+
+
+class AssignmentTokens:
+    """Counts assignments; a file that many of them show is counted once."""
+
+    def __init__(self) -> None:
+        self._count_shared = lru_cache(maxsize=_REMEMBERED)(_count_with_separator)
+
+    def count(self, assignment: Assignment) -> int:
+        """Return the exact number of o200k tokens of the assignment's text (see ``aggregate.base.tokens.count``)."""
+        segments = assignment.prompt.segments
+        if not assignment.message:
+            return count(assignment.text)
+        tokens = count(assignment.message)
+        for segment in segments:
+            # Results are one ticket's own: to remember them would only take memory.
+            shared = segment.section is Section.FILES
+            counted = self._count_shared if shared else _count_with_separator
+            tokens += counted(segment.text)
+        return tokens
+
+
+def _count_with_separator(text: str) -> int:
+    return count(f"{text}{SEPARATOR}")
+
+
+def make_worker(
+    spec: str,
+    *,
+    script: Path | None = None,
+    root: Path = Path(),
+    redact: bool = True,
+    allow: Collection[str] = (),
+    tell: Callable[[str], None] | None = None,
+    base_url: str = "",
+    terms: WorkerTerms | None = None,
+    clients: Mapping[Recipient, ChatClient] | None = None,
+) -> Worker:
+    """Return the worker that ``spec`` names.
+
+    Args:
+        spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider of
+            ``aggregate.sending.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
+        script: Where ``scripted`` finds answers if the file exists.
+        root: The folder that project tools may read.
+        redact: Whether secrets are replaced in what a provider is sent.
+        allow: Hashes of values that are no secrets.
+        tell: Called with one sentence for each secret that was replaced.
+        base_url: Where the provider is reached.
+        terms: The tools and limits that the user allows; by default those that read ``root``, and the usual limits.
+        clients: Those that reach the models of personas.
+
+    Raises:
+        TrackError: There is no such worker.
+        ConfigError: The script cannot be used, or the model's name is a slip of a known one.
+        ClientSetupError: A key or an address is missing.
+    """
+    provider, model = parse_worker(spec)
+    if provider != SCRIPTED:
+        safely = partial(with_redaction, allow=allow, tell=tell) if redact else _as_it_is
+        client: ChatClient = safely(open_client(provider, model=model, base_url=base_url))
+        usual = WorkerTerms(
+            provider, model, base_url, standard_tools(state_dir=root / "state", roots=(root,))
+        )
+        return ModelWorker(
+            client,
+            root=root,
+            terms=terms or usual,
+            clients=clients or {},
+            open_provider=cache(lambda name, model: safely(open_client(name, model=model))),
+        )
+    _, _, argument = spec.partition(":")
+    if argument:
+        return ScriptedWorker(load_replies(Path(argument)))
+    if script is not None and script.is_file():
+        return ScriptedWorker(load_replies(script))
+    return ScriptedWorker({})
+
+
+def parse_worker(spec: str) -> tuple[str, str]:
+    """Return the provider that ``spec`` names and its model, ``""`` for the usual one.
+
+    Raises:
+        TrackError: There is no such worker.
+        ConfigError: The model's name is a slip of a known one.
+    """
+    kind, _, argument = spec.partition(":")
+    if kind == SCRIPTED:
+        return SCRIPTED, ""
+    if kind not in PROVIDERS:
+        known = ", ".join(PROVIDERS)
+        raise TrackError(
+            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+        )
+    check_model_name(kind, argument, named_by=f"the worker {spec!r}")
+    return kind, argument
+
+
+def _as_it_is(client: ChatClient) -> ChatClient:
+    return client

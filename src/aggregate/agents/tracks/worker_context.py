@@ -2,29 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.budgeted_context import BudgetedContexts, Compose
-from aggregate.agents.tracks.recipient import Recipient
-from aggregate.agents.tracks.recipients import recipient_of
-from aggregate.agents.tracks.shared_files import SharedFiles
+from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.sharing import SharingPlan, plan_sharing, prompt_exceeds
-from aggregate.agents.tracks.terms import USUAL, TicketLimits, WorkerTerms, check_tools
-from aggregate.agents.tracks.ticket_budget import GrantedBudget, fits_surely, grant_budget
-from aggregate.agents.tracks.ticket_message import plain_task, task_message
-from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.terms import USUAL, WorkerTerms, check_tools, fits_surely
+from aggregate.agents.tracks.ticket_parts import TicketParts, plain_task
+from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.agents.tracks.track import Track
-from aggregate.agents.tracks.track_requests import TrackRequests, strategy_of
-from aggregate.agents.tracks.track_spec import TrackSpec
 from aggregate.base.disk import confined
 from aggregate.base.errors import ConfigError, ScopeError
-from aggregate.base.tokens import count
-from aggregate.base.values import CACHE_DIR, AggregatedResult, FileChoice, Prompt, Section, Segment
+from aggregate.base.values import CACHE_DIR, AggregatedResult, FileChoice, Prompt, Section
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
-from aggregate.prompt import Request, find_persona, with_references
+from aggregate.prompt import Request, with_references
 from aggregate.prompt.sections import Results, results_segments
 
 
@@ -50,16 +43,14 @@ class WorkerContexts:
         track: Track | None = None,
         terms: WorkerTerms | None = None,
     ) -> None:
-        self._project = project
-        self._spec = TrackSpec.of(track)
         self._terms = terms or WorkerTerms()
-        self._budgeted = BudgetedContexts(compose, spec=self._spec)
+        self._results_dir = project.folder / CACHE_DIR
+        self._parts = TicketParts(project, track, self._terms)
+        self._budgeted = BudgetedContexts(compose, spec=self._parts.spec)
         self._plan = SharingPlan()
-        self._instructions_last = False
-        self._persona = cache(lambda name: find_persona(project, name))
-        self._recipient = cache(lambda name: recipient_of(project, name, self._terms))
-        self._requests = TrackRequests(project, self._spec)
-        self._files = SharedFiles(self._requests.whole)
+        self.asks = self._parts.asks
+        self.granted = self._parts.granted
+        self.limits = self._parts.limits
 
     @property
     def output_dir(self) -> Path:
@@ -68,41 +59,36 @@ class WorkerContexts:
         Raises:
             OutputError: It leads out of the project.
         """
-        request = self._requests.focused
+        request = self._parts.focused
         return confined(request.output_dir, request.written_in)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out of the files or is doubtful, one sentence each."""
-        return tuple(dict.fromkeys((*self._files.warnings, *self._budgeted.warnings)))
+        return tuple(dict.fromkeys((*self._parts.files.warnings, *self._budgeted.warnings)))
 
-    def share(self, tickets: Sequence[Ticket]) -> bool:
+    def share(self, tickets: Sequence[Ticket]) -> None:
         """Let the workers of these tickets share their beginning, as far as their budgets and focus files allow.
 
         The files that none of them focuses on go first. The instructions of roles go behind the context, unless all
-        have the same: a provider's cache begins with what goes before everything.
-
-        Returns whether tickets with different focus files share so much that a provider's cache can hold it.
+        have the same.
 
         Raises:
             BudgetError: What must be shown exceeds a budget.
         """
-        roles = {self._instructions(ticket) for ticket in tickets}
-        self._instructions_last = len(roles) > 1
-        self._plan = plan_sharing(tickets, self._files, self._budgeted, self)
-        return self._plan.any_focus
+        self._parts.instructions_last = len(set(map(self._parts.instructions, tickets))) > 1
+        self._plan = plan_sharing(tickets, self._parts, self._budgeted)
 
-    def alone(self, tickets: Sequence[Ticket]) -> frozenset[str]:
-        """Return the ids of the tickets whose contexts begin like no other's."""
-        own = {ticket.id for ticket in tickets if self.granted(ticket).is_own}
-        return frozenset(own | self._plan.alone)
+    def schedule(self, tickets: Tickets, *, warm_up: bool = True) -> Schedule:
+        """Return the order of a run whose workers share their beginning.
 
-    def prefix(self, ticket: Ticket) -> tuple[object, ...]:
-        """Return what decides how a ticket's request begins, its focus files aside, once ``share`` was called."""
-        request = self.asked(ticket)
-        first = "" if self._goes_last(ticket) else self._instructions(ticket)
-        beginning = id(self._plan.beginnings.get(ticket.id))
-        return self.recipient(ticket), first, request.strategy, request.tier, beginning
+        Raises:
+            BudgetError: What must be shown exceeds a budget.
+        """
+        self.share(tickets.tickets)
+        return Schedule(
+            tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, prefix=self._prefix
+        )
 
     def check(self, ticket: Ticket) -> None:
         """Make sure that the ticket's persona, model, tools and focus files exist, and fit into its budget.
@@ -113,14 +99,14 @@ class WorkerContexts:
             ScopeError: A file may not be read.
             BudgetError: What must be shown exceeds the budget.
         """
-        self.recipient(ticket)
+        self._parts.recipient(ticket)
         check_tools(ticket, self._terms.tools)
-        request = self._requests.focused
+        request = self._parts.focused
         listing = FolderListing(request.scope)
         for focus in ticket.focus_files:
             if refused := listing.resolve(request.base_dir, focus).refused:
                 raise ScopeError(f'{refused}: {focus}, a focus file of the ticket "{ticket.id}"')
-            if not self._exists(focus, request):
+            if not Path(request.base_dir, focus).is_file() and not self._parts.files.has(focus):
                 raise ConfigError(
                     f'the ticket "{ticket.id}" has the focus file {focus}, which is not there: correct its path, '
                     f"relative to {request.base_dir}"
@@ -131,21 +117,21 @@ class WorkerContexts:
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
     ) -> Assignment:
         """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
-        found: tuple[Results, ...] = ()
-        if results:
-            found = with_references(results, self._project.folder / CACHE_DIR)
+        found = with_references(results, self._results_dir) if results else ()
         limits = self.limits(ticket)
         seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
-        recipient = self.recipient(ticket)
+        recipient = self._parts.recipient(ticket)
         return Assignment(
             key=key,
             ticket=ticket.id,
             prompt=self._prompt(ticket, found),
-            message=self._message(ticket),
-            persona="" if self._goes_last(ticket) else self._instructions(ticket),
+            message=self._parts.message(ticket),
+            persona=self._parts.instructions_first(ticket),
             tools=ticket.tools,
             timeout=min(ticket.timeout, seconds),
             retries=ticket.retries,
+            answer=ticket.answer_schema,
+            max_cost=ticket.max_cost,
             provider=recipient.provider,
             model=recipient.model,
             base_url=recipient.base_url,
@@ -166,115 +152,58 @@ class WorkerContexts:
         """Return what was decided about each file for the last assignment; none where all are shown as configured."""
         return self._budgeted.choices(ticket.id)
 
-    def limits(self, ticket: Ticket) -> TicketLimits:
-        """Return what one attempt at a ticket may use."""
-        return self._terms.limits.lowered(self._project.config.conduct).lowered(ticket)
-
-    def recipient(self, ticket: Ticket) -> Recipient:
-        """Return whom the ticket's persona names, the run's own model for nobody."""
-        return self._recipient(ticket.persona)
-
-    def asks(self, ticket: Ticket) -> Recipient:
-        """Return whom a ticket asks; no model for the scripted worker."""
-        recipient = self.recipient(ticket)
-        return recipient if recipient.provider else self._terms.recipient
-
-    def granted(self, ticket: Ticket) -> GrantedBudget:
-        """Return the budget of a ticket."""
-        return grant_budget(
-            ticket,
-            self._project.config.budget,
-            persona=self._persona(ticket.persona).budget,
-            recipient=self.asks(ticket),
-            max_tokens=self.limits(ticket).max_tokens,
+    def _prefix(self, ticket: Ticket) -> tuple[object, ...]:
+        """Return what decides how a ticket's request begins."""
+        if ticket.id in self._plan.alone:
+            return (ticket.id,)
+        request = self._parts.asked(ticket)
+        return (
+            self._parts.recipient(ticket),
+            self._parts.instructions_first(ticket),
+            request.strategy,
+            request.tier,
+            id(self._plan.beginnings.get(ticket.id)),
+            () if self._plan.any_focus else ticket.focus_files,
         )
-
-    def around(self, ticket: Ticket) -> int:
-        """Return the tokens of a ticket's task and instructions."""
-        around = count(self._message(ticket)) + _SEPARATOR_TOKENS
-        if self._goes_last(ticket) or not self._instructions(ticket):
-            return around
-        return around + count(self._instructions(ticket))
-
-    def asked(self, ticket: Ticket) -> Request:
-        """Return what a ticket is shown, without its focus files and its task."""
-        return self._requests.of(strategy_of(ticket, self._persona(ticket.persona)))
-
-    def whole_prompt(self, ticket: Ticket, results: "tuple[Results, ...]" = ()) -> Prompt:
-        """Return the context with all that the project names, as long as it may be."""
-        files = self._files.section(
-            ticket.focus_files, strategy_of(ticket, self._persona(ticket.persona))
-        )
-        others = self._requests.other_sections
-        stable = tuple(segment for segment in others if segment.section is not Section.HISTORY)
-        history = tuple(segment for segment in others if segment.section is Section.HISTORY)
-        return Prompt(files + stable + _merged(results) + history)
 
     def _prompt(self, ticket: Ticket, results: "tuple[Results, ...]") -> Prompt:
         """Return the context of a ticket; one that exceeds its budget with others' results is chosen for it alone."""
-        granted, around = self.granted(ticket), self.around(ticket)
+        granted, around = self.granted(ticket), self._parts.around(ticket)
+        asked = self._parts.asked(ticket)
         room = granted.budget.tokens - around
+        merged = results_segments(results) if results else ()
         beginning = self._plan.beginnings.get(ticket.id)
         if beginning is not None:
-            in_full = self._files.in_full(ticket.focus_files)
-            prompt = beginning.prompt(in_full, _merged(results))
+            in_full = self._parts.files.in_full(ticket.focus_files)
+            prompt = beginning.prompt(in_full, merged)
             if not prompt_exceeds(prompt, room):
                 self._budgeted.note(ticket.id, beginning.request, beginning.account(in_full))
                 return prompt
         elif not granted.is_named:
-            prompt = self.whole_prompt(ticket, results)
-            if not self.asked(ticket).entries or not prompt_exceeds(prompt, room):
+            prompt = self._parts.whole_prompt(ticket, merged)
+            if not asked.entries or not prompt_exceeds(prompt, room):
                 return prompt
-        request = replace(
-            self.asked(ticket), results=results, results_dir=self._project.folder / CACHE_DIR
-        )
+        request = replace(asked, results=results, results_dir=self._results_dir)
         return self._budgeted.compose(request, ticket, granted, around=around).prompt
 
     def _check_budget(self, ticket: Ticket, request: Request) -> None:
         """Make sure that a ticket's budget is large enough, before any other ticket is begun."""
-        granted = self.granted(ticket)
+        parts, granted = self._parts, self.granted(ticket)
         if not granted.is_named:  # it is raised to what must be shown
             return
-        sections = self._requests.other_sections
+        sections = parts.other_sections
         # Of the discussion only the last turn is shown in any case.
         kept = [segment for segment in sections if segment.section is not Section.HISTORY]
         others = sum(len(segment.text.encode()) for segment in (*kept, *sections[-1:]))
         has_pins = any(entry.item.force_full or entry.tier for entry in request.entries)
-        is_sure = not (has_pins or self._spec.path) and fits_surely(
+        is_sure = not (has_pins or parts.spec.path) and fits_surely(
             granted.budget,
             ticket,
             request.base_dir,
-            message=self._message(ticket),
-            persona=self._instructions(ticket),
+            message=parts.message(ticket),
+            persona=parts.instructions(ticket),
             others=others,
         )
         if not is_sure:
-            around = self.around(ticket)
-            self._budgeted.compose(self.asked(ticket), ticket, granted, around=around)
-
-    def _message(self, ticket: Ticket) -> str:
-        spec = self._spec.shown_path(self._requests.focused)
-        instructions = self._instructions(ticket) if self._goes_last(ticket) else ""
-        return task_message(
-            ticket, track=self._spec.description, spec=spec, instructions=instructions
-        )
-
-    def _goes_last(self, ticket: Ticket) -> bool:
-        """Tell whether the instructions of a ticket's role go behind the context: where others share its beginning."""
-        return self._instructions_last and not self.granted(ticket).is_own
-
-    def _instructions(self, ticket: Ticket) -> str:
-        return self._persona(ticket.persona).system_prompt.strip()
-
-    def _exists(self, focus: str, request: Request) -> bool:
-        if Path(request.base_dir, focus).is_file():
-            return True
-        return self._files.has(focus)
-
-
-_SEPARATOR_TOKENS = 1
-"""Of the separator between the context and the task: it never takes more, and where it joins the last token none."""
-
-
-def _merged(results: "tuple[Results, ...]") -> tuple[Segment, ...]:
-    return results_segments(results) if results else ()
+            around = parts.around(ticket)
+            self._budgeted.compose(parts.asked(ticket), ticket, granted, around=around)

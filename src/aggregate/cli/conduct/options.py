@@ -1,11 +1,71 @@
-"""Arguments and options of the commands of ``conduct``."""
+"""Arguments and options of the commands of ``conduct``, and what the user allows workers by them."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import TypedDict
 
 import click
 
-from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
+from aggregate.agents.tools import standard_tools
+from aggregate.agents.tracks import WorkerTerms, parse_worker, user_limits
 from aggregate.cli.options import FiniteRange, config_option, scope_options
+
+_OPTIONS = (
+    click.option(
+        "--base-url", metavar="URL", default="", help="Reach the provider at this address."
+    ),
+    click.option(
+        "--tools",
+        "folder",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Let tickets name tools from the Python files in this folder too; they are run.",
+    ),
+    click.option(
+        "--allow",
+        multiple=True,
+        type=click.Choice(["write", "network"]),
+        help="Let tools do this besides reading. Repeatable.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Let one attempt at a ticket use at most this many tokens; by default as [conduct] of your own "
+        "configuration says, else 200,000.",
+    ),
+    click.option(
+        "--max-seconds",
+        type=FiniteRange(min=0, min_open=True),
+        metavar="N",
+        help="Let one attempt take at most this many seconds; by default as the ticket says.",
+    ),
+    click.option(
+        "--max-steps",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Let a ticket with tools take at most this many steps; by default 4.",
+    ),
+)
+
+
+class TermsSettings(TypedDict):
+    """The values of these options."""
+
+    base_url: str
+    folder: Path | None
+    allow: tuple[str, ...]
+    max_tokens: int | None
+    max_seconds: float | None
+    max_steps: int | None
+
+
+def terms_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what workers may do."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
 
 track_argument = click.argument("track")
 
@@ -93,3 +153,31 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_RUN_OPTIONS):
         command = option(command)
     return command
+
+
+def open_terms(
+    spec: str,
+    root: Path,
+    *,
+    base_url: str,
+    folder: Path | None,
+    allow: tuple[str, ...],
+    max_tokens: int | None,
+    max_seconds: float | None,
+    max_steps: int | None,
+) -> WorkerTerms:
+    """Return what the user allows.
+
+    Raises:
+        TrackError: There is no such worker.
+        ToolError: A tool cannot be used.
+        ConfigError: The user's own configuration cannot be used, or the model's name is a slip of a known one.
+    """
+    provider, model = parse_worker(spec)
+    registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=("read", *allow))
+    if folder is not None:
+        registry.discover(folder)
+    limits = user_limits().changed(
+        max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps
+    )
+    return WorkerTerms(provider, model, base_url, registry, limits)

@@ -1,6 +1,7 @@
-"""Starting a run of a track, or going on with one; it needs DBOS."""
+"""Run a track, or go on with a run by ``conduct resume`` and ``retry``; it needs DBOS."""
 
 from functools import partial
+from pathlib import Path
 from typing import Unpack
 
 import click
@@ -18,12 +19,17 @@ from aggregate.agents.tracks import (
     open_track,
 )
 from aggregate.base.values import FailurePolicy
-from aggregate.cli.conduct.terms import open_terms
-from aggregate.cli.conduct.terms_options import TermsSettings
+from aggregate.cli.conduct.options import (
+    RunSettings,
+    TermsSettings,
+    open_terms,
+    run_options,
+    track_argument,
+)
 from aggregate.cli.live_table import watch
 from aggregate.cli.output import say, warn, write_path
 from aggregate.project.configuration import Project
-from aggregate.prompt import redaction_for
+from aggregate.prompt import open_project, redaction_for
 from aggregate.sending.clients import with_redaction
 
 
@@ -105,11 +111,7 @@ def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) 
 
 
 def _print_result(result: TrackResult, track: Track) -> None:
-    """Print the report's path, and say why a run has not come to its end.
-
-    Raises:
-        Exit: With 1, if a ticket failed or a variable could not be merged.
-    """
+    """Print the report's path, and say why a run has not come to its end."""
     write_path(result.report)
     if result.cancelled:
         say(f"cancelled: aggregate conduct resume {track.track_id} goes on")
@@ -119,3 +121,43 @@ def _print_result(result: TrackResult, track: Track) -> None:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
     if not result.succeeded:
         raise click.exceptions.Exit(1)
+
+
+@click.command()
+@track_argument
+@run_options
+def resume(
+    track: str,
+    config: Path,
+    allow_outside: bool | None,
+    allow_secrets: bool | None,
+    **settings: Unpack[RunSettings],
+) -> None:
+    """Go on with the latest run of TRACK: what is open, and what failed, is run.
+
+    What is done stays as it is. It ends as run does: with the report's path, and with exit code 1 if a ticket failed.
+    """
+    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    start_track(project, track, **settings, resume=True)
+
+
+@click.command()
+@track_argument
+@click.argument("tickets", nargs=-1, required=True)
+@run_options
+@click.option("--only", is_flag=True, help="Leave what depends on them as it is.")
+def retry(
+    track: str,
+    tickets: tuple[str, ...],
+    config: Path,
+    allow_outside: bool | None,
+    allow_secrets: bool | None,
+    only: bool,
+    **settings: Unpack[RunSettings],
+) -> None:
+    """Run TICKETS of the latest run of TRACK once more, and all that depend on them.
+
+    What they came to before is replaced. One child of a list is named as fan[2]. It ends as run does.
+    """
+    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    start_track(project, track, **settings, retry=tickets, only=only)

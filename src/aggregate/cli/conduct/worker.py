@@ -8,9 +8,14 @@ from typing import Unpack
 import click
 
 from aggregate.agents.tracks import make_worker, run_worker
-from aggregate.cli.conduct.options import lease_option, shared_database_option, worker_option
-from aggregate.cli.conduct.terms import open_terms
-from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
+from aggregate.cli.conduct.options import (
+    TermsSettings,
+    lease_option,
+    open_terms,
+    shared_database_option,
+    terms_options,
+    worker_option,
+)
 from aggregate.cli.output import say, warn
 from aggregate.prompt import redaction_for
 

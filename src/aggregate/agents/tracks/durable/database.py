@@ -1,4 +1,4 @@
-"""The database of durable runs: one engine for DBOS and for the tables of our own."""
+"""The database of durable runs: where it is, its one engine, and how to wait while it is away."""
 
 import os
 import sqlite3
@@ -14,8 +14,9 @@ from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from aggregate.agents.tracks.durable.schema import METADATA
 from aggregate.base.concurrency import doubling_delay
-from aggregate.base.disk import create_private, private_folder
+from aggregate.base.disk import create_private, private_folder, state_folder
 from aggregate.base.errors import StateError
+from aggregate.project.configuration import Project
 
 Engine = sa.Engine
 """The connections to a database, for those who only pass them on."""
@@ -40,6 +41,8 @@ _PASSING = ("starting up", "shutting down", "recovery", "too many clients", "rem
 _SCHEMA_LOCK = 7266437226
 """Any number that no other program on the server uses for an advisory lock."""
 _T = TypeVar("_T")
+DATABASE = "conductor.sqlite"
+"""Where runs are kept by default, in the project's state folder."""
 
 
 def database_url(text: str) -> str:
@@ -66,9 +69,6 @@ def open_engine(url: str) -> sa.Engine:
 
     SQLite is put into write-ahead mode, in which a kill loses nothing; after a power failure the last transactions may
     be missing, and what they held is done again.
-
-    Raises:
-        StateError: The database cannot be reached.
     """
     with database_errors(url):
         if url.startswith(SQLITE):
@@ -173,11 +173,7 @@ def wait_for_server(url: str, away: Callable[[str], None]) -> None:
 
 
 def shrink(engine: sa.Engine) -> None:
-    """Give the room of deleted rows in an SQLite file back to the disk; Postgres does so by itself, for later rows.
-
-    Raises:
-        StateError: The database cannot be used.
-    """
+    """Give the room of deleted rows in an SQLite file back to the disk; Postgres does so by itself, for later rows."""
     if engine.dialect.name != "sqlite":
         return
     with database_errors(str(engine.url)), engine.connect() as connection:
@@ -230,3 +226,22 @@ def _write_ahead(connection: Any) -> None:  # noqa: ANN401 - as above
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
                 raise
         sleep(_BUSY_LOOK_SECONDS)
+
+
+def locate_database(project: Project, database: str) -> str:
+    """Return the URL of ``database``, or of the one in the user's state folder where none is named.
+
+    Raises:
+        StateError: It is neither SQLite nor Postgres.
+    """
+    return database_url(database or str(state_folder(project.folder) / DATABASE))
+
+
+def database_exists(url: str) -> bool:
+    """Return whether there is a database to look into: asking about runs makes no file."""
+    return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
+
+
+def project_name(project: Project) -> str:
+    """Return what a project's runs stand under in a database."""
+    return project.config.project.name or project.folder.resolve().name

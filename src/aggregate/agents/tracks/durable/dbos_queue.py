@@ -22,7 +22,7 @@ from itertools import islice
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
+from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, run_of, ticket_of
 from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.database import (
     begins_with,
@@ -30,10 +30,14 @@ from aggregate.agents.tracks.durable.database import (
     open_engine,
     retry_while_away,
 )
-from aggregate.agents.tracks.durable.row_sizes import refuse_large_workflows, workflow_table
-from aggregate.agents.tracks.durable.segment_table import SegmentTable
-from aggregate.agents.tracks.durable.serialization import JSON, refuse_pickles, refuse_row
-from aggregate.agents.tracks.ticket_keys import run_of, ticket_of
+from aggregate.agents.tracks.durable.run_table import SegmentTable
+from aggregate.agents.tracks.durable.schema import (
+    JSON,
+    refuse_large_workflows,
+    refuse_pickles,
+    refuse_row,
+    workflow_table,
+)
 from aggregate.base.errors import StateError
 from aggregate.base.values import Prompt, RunStatus
 
@@ -65,11 +69,7 @@ _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 @contextmanager
 def open_database(url: str) -> Iterator[sa.Engine]:
-    """Yield an engine on a database with all tables in it, and close its connections afterwards.
-
-    Raises:
-        StateError: The database cannot be used.
-    """
+    """Yield an engine on a database with all tables in it, and close its connections afterwards."""
     engine = open_engine(url)
     try:
         prepare_database(engine)
@@ -79,11 +79,7 @@ def open_database(url: str) -> Iterator[sa.Engine]:
 
 
 def prepare_database(engine: sa.Engine) -> None:
-    """Create or bring up to date the tables of DBOS, and the queue; to be done before anything else is.
-
-    Raises:
-        StateError: The database cannot be reached.
-    """
+    """Create or bring up to date the tables of DBOS, and the queue; to be done before anything else is."""
     _silence_log()
     with database_errors(str(engine.url)):
         DBOS.migrate(engine.url.render_as_string(hide_password=False))
@@ -152,7 +148,6 @@ class DbosQueue:
 
         Raises:
             StateError: Its context is not what was written.
-            SQLAlchemyError: The database is away.
         """
         bare = Assignment.from_json(text)
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
@@ -234,7 +229,6 @@ class DbosQueue:
     def _with_status(
         self, keys: Collection[str], condition: Callable[[sa.ColumnClause[str]], _Condition]
     ) -> set[str]:
-        """Return those of ``keys`` whose status meets a condition."""
         met: set[str] = set()
         for batch in _batches(keys):
             met |= self._keys_where(

@@ -6,9 +6,9 @@ starts again, which on another machine never happens.
 
 import os
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 from threading import Event, Thread
@@ -17,13 +17,11 @@ import sqlalchemy as sa
 from dbos import error as dbos_errors
 from sqlalchemy.exc import SQLAlchemyError
 
-from aggregate.agents.tracks.durable.database import begins_with
+from aggregate.agents.tracks.durable.database import begins_with, first_line, retry_while_away
 from aggregate.agents.tracks.durable.dbos_queue import QUEUE
-from aggregate.agents.tracks.durable.row_sizes import workflow_table
-from aggregate.agents.tracks.durable.schema import LEASES
+from aggregate.agents.tracks.durable.schema import LEASES, workflow_table
+from aggregate.agents.tracks.run_options import LEASE_SECONDS
 
-LEASE_SECONDS = 15.0
-"""Longer than a pause of a busy machine, and short beside the minutes that an answer may take."""
 RENEWALS_PER_LEASE = 3
 """So that two renewals may fail before others take a process for dead."""
 _FORGOTTEN_SECONDS = 86_400
@@ -44,7 +42,6 @@ class ProcessIdentity:
     Attributes:
         executor_id: Its name in the database.
         host: Where its number means something; ``""`` where that is not known, and its end shows by its lease alone.
-        pid: Its number there.
     """
 
     executor_id: str
@@ -79,8 +76,6 @@ class Heartbeat:
     was only slow loses nothing but time: what it still gives for a ticket that was recovered is not recorded twice.
 
     Args:
-        engine: The database.
-        me: This process.
         lease: Seconds that a sign of life of this process holds.
         recover: Gives the tickets of a dead worker, named by its executor's id, back to the queue.
         after_beat: Called after each sign of life.
@@ -169,7 +164,6 @@ class Heartbeat:
         return LEASES.c.executor_id == self.me.executor_id
 
     def _executors_at_work(self, connection: sa.Connection) -> set[str]:
-        """Return the executors that have taken a ticket and not ended it."""
         columns = self._workflows.c
         taken = (columns.status == "PENDING") & (columns.queue_name == QUEUE)
         query = sa.select(columns.executor_id).distinct().where(taken)
@@ -206,3 +200,61 @@ def _delete_forgotten(
     """Delete leases that ran out long ago, unless their worker still has tickets."""
     old = {lease["executor_id"] for lease in leases if _remaining(lease) < -_FORGOTTEN_SECONDS}
     connection.execute(LEASES.delete().where(LEASES.c.executor_id.in_(old - working)))
+
+
+@contextmanager
+def conducting(
+    engine: sa.Engine,
+    run_id: str,
+    *,
+    lease: float,
+    away: Callable[[str], None] = lambda _reason: None,
+) -> Iterator[None]:
+    """Let others see while the block runs that this process conducts a run.
+
+    Args:
+        engine: The database.
+        run_id: The run.
+        lease: Seconds after which it counts as interrupted if this process gives no sign of life.
+        away: Called in a thread with the reason, once for each time, while nothing can be written, such as onto a full
+            disk: workers wait without a word until something can.
+    """
+    heartbeat = _heartbeat(engine, run_id, lease)
+    retry_while_away(engine, heartbeat.renew_lease)
+    stop = Event()
+
+    def beat() -> None:
+        is_away = False
+        while not stop.wait(lease / RENEWALS_PER_LEASE):
+            try:
+                heartbeat.renew_lease()
+                is_away = False
+            except SQLAlchemyError as error:
+                # The lease runs out, and that is right.
+                if not is_away:
+                    away(first_line(error))
+                is_away = True
+
+    thread = Thread(target=beat, name="conductor-run-lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        heartbeat.stop()
+
+
+def is_conducted(engine: sa.Engine, run_id: str) -> bool:
+    """Tell whether a process conducts a run now: its lease holds, and it has not ended on this machine."""
+    heartbeat = _heartbeat(engine, run_id, 0)
+    return retry_while_away(engine, lambda: heartbeat.any_alive(_prefix(run_id)))
+
+
+def _heartbeat(engine: sa.Engine, run_id: str, lease: float) -> Heartbeat:
+    # A name of its own, for this process may work on tickets too.
+    me = replace(this_process(), executor_id=f"{_prefix(run_id)}{token_hex(6)}")
+    return Heartbeat(engine, me, lease=lease, recover=lambda _executor_id: None)
+
+
+def _prefix(run_id: str) -> str:
+    return f"conductor of {run_id}: "

@@ -1,24 +1,47 @@
-"""The runs of a track, as the database has them."""
+"""What the database has of a track's runs: what is run, what its tickets are shown, and what became of them."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from hashlib import blake2b
+from itertools import islice
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
+from aggregate.agents.tracks.assignment import Ending, EndingState, TicketKeys, ticket_of
 from aggregate.agents.tracks.durable.database import retry_while_away
-from aggregate.agents.tracks.durable.row_sizes import ROW_BYTES, TOO_LARGE, size_of
-from aggregate.agents.tracks.durable.schema import RUNS, SEGMENTS
-from aggregate.agents.tracks.durable.serialization import NOT_JSON, refuse_row
+from aggregate.agents.tracks.durable.schema import (
+    ENDINGS,
+    NOT_JSON,
+    ROUNDS,
+    ROW_BYTES,
+    RUNS,
+    SEGMENTS,
+    TOO_LARGE,
+    refuse_row,
+    size_of,
+)
 from aggregate.agents.tracks.run_files import MOST_NUMBER
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.tickets_file import check_tickets
 from aggregate.base.errors import StateError
 from aggregate.base.text import shorten
+from aggregate.base.values import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
 _NAME_CHARACTERS = 200
 """Of a run's name in a message: a column of somebody else's may hold any length."""
+_MOST_ROUNDS = 1_000_000
+"""Nobody retries so often: a larger number is somebody else's."""
+_DIGEST_BYTES = 16
+_ROWS_AT_ONCE = 500
+"""Of one statement: SQLite takes 32,766 values, and 500 files are mostly some megabytes."""
+_REMEMBERED = 20_000
+"""Segments of files whose digests, or that themselves, are remembered: the next ticket has nearly the same ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +50,6 @@ class RunRow:
 
     Attributes:
         run_id: ``<project>/<track>/<NNN>``.
-        number: Which run of the track.
         state: ``running``, ``finished`` or ``cancelled``.
         tickets_json: What is run, as ``Tickets`` writes it.
         fault: Why the row cannot be read, ``""`` where it can: it can be ended and deleted all the same.
@@ -84,13 +106,13 @@ class RunTable:
         One whose number is none counts as the newest: it is to be ended and deleted before another is begun.
         """
         newest_first = self._rows.order_by(RUNS.c.number.desc())
-        rows = self._execute(newest_first.limit(1))
+        rows = _execute(self._engine, newest_first.limit(1))
         return _run_row(rows[0]) if rows else None
 
     def over(self) -> list[RunRow]:
         """Return the runs that are finished or cancelled, the oldest first."""
         query = self._rows.where(RUNS.c.state != RUNNING).order_by(RUNS.c.number)
-        return [_run_row(row) for row in self._execute(query)]
+        return [_run_row(row) for row in _execute(self._engine, query)]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
         """Enter a new run; of two processes that do so at once under one number, both get the same run."""
@@ -105,7 +127,7 @@ class RunTable:
             tickets=run.tickets_json,
         )
         try:
-            self._execute(statement)
+            _execute(self._engine, statement)
         except StateError as error:
             if not isinstance(error.__cause__, IntegrityError):
                 raise
@@ -115,36 +137,41 @@ class RunTable:
     def set_state(self, run: RunRow, state: str) -> None:
         """Write how a run stands; one that is over stays as it is."""
         running = (RUNS.c.run_id == run.run_id) & (RUNS.c.state == RUNNING)
-        self._execute(RUNS.update().where(running).values(state=state))
+        _execute(self._engine, RUNS.update().where(running).values(state=state))
 
     def reopen(self, run: RunRow) -> RunRow:
         """Let a run that is over go on, and return it."""
-        self._execute(RUNS.update().where(RUNS.c.run_id == run.run_id).values(state=RUNNING))
+        _execute(
+            self._engine, RUNS.update().where(RUNS.c.run_id == run.run_id).values(state=RUNNING)
+        )
         return replace(run, state=RUNNING)
 
     def state(self, run: RunRow) -> str:
         """Return how a run stands now; one that was forgotten is cancelled."""
-        rows = self._execute(sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
-        return str(rows[0]["state"]) if rows else CANCELLED
+        rows = _execute(self._engine, sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
+        return str(rows[0].state) if rows else CANCELLED
 
     def forget(self, run: RunRow) -> None:
         """Delete a run that is over, and what its tickets were shown."""
-        self._execute(SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
-        self._execute(RUNS.delete().where(RUNS.c.run_id == run.run_id, RUNS.c.state != RUNNING))
-
-    def _execute(self, statement: sa.Executable) -> Sequence[sa.RowMapping]:
-        def execute() -> Sequence[sa.RowMapping]:
-            with self._engine.begin() as connection:
-                result = connection.execute(statement)
-                return result.mappings().all() if result.returns_rows else ()
-
-        return retry_while_away(self._engine, execute)
+        _execute(self._engine, SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
+        _execute(
+            self._engine, RUNS.delete().where(RUNS.c.run_id == run.run_id, RUNS.c.state != RUNNING)
+        )
 
 
-def _run_row(row: sa.RowMapping) -> RunRow:
+def _execute(engine: sa.Engine, statement: sa.Executable) -> Sequence[Any]:
+    def execute() -> Sequence[Any]:
+        with engine.begin() as connection:
+            result = connection.execute(statement)
+            return result.all() if result.returns_rows else ()
+
+    return retry_while_away(engine, execute)
+
+
+def _run_row(row: sa.Row[Any]) -> RunRow:
     """Return a run; of a row that is not ours what tells it from others, and what is wrong with it."""
-    run = RunRow(row["run_id"], row["number"], row["state"], row["tickets"])
-    if row["tickets"] is None:
+    run = RunRow(row.run_id, row.number, row.state, row.tickets)
+    if row.tickets is None:
         return replace(run, number=0, tickets_json="", fault=TOO_LARGE)
     # SQLite keeps any type in any column.
     texts = (run.run_id, run.state, run.tickets_json)
@@ -152,3 +179,188 @@ def _run_row(row: sa.RowMapping) -> RunRow:
     if not is_number or any(type(text) is not str for text in texts):
         return replace(run, number=0, tickets_json="", fault=NOT_JSON)
     return run
+
+
+class EndingTable:
+    """The endings and rounds of one run."""
+
+    def __init__(self, engine: sa.Engine, run_id: str) -> None:
+        self._engine = engine
+        self._run_id = run_id
+        self._insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
+
+    def all(self) -> Mapping[str, Ending]:
+        """Return the endings, by key."""
+        rows = _execute(self._engine, self._query())
+        return {str(key): _ending(key, state, text) for key, state, text in rows}
+
+    def record(self, key: str, ending: Ending) -> Ending:
+        """Write an ending where there is none, and return the one that counts."""
+        values = {"run_id": self._run_id, "key": key, "state": ending.state, "text": ending.text}
+        _execute(self._engine, self._insert(ENDINGS).values(**values).on_conflict_do_nothing())
+        for row in _execute(self._engine, self._query().where(ENDINGS.c.key == key)):
+            return _ending(*row)
+        return ending  # the run was forgotten meanwhile
+
+    def decide(self, key: str, ending: Ending) -> bool:
+        """Write a person's decision on what waits; tell whether it is this one that counts."""
+        waits = self._of_run(ENDINGS) & (ENDINGS.c.key == key)
+        waits &= ENDINGS.c.state == EndingState.WAITING
+        update = ENDINGS.update().where(waits).values(state=ending.state, text=ending.text)
+        return bool(_execute(self._engine, update.returning(ENDINGS.c.key)))
+
+    def keys(self) -> TicketKeys:
+        """Return the keys of the run's tickets in their latest rounds."""
+        rows = _execute(
+            self._engine, sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS))
+        )
+        rounds: dict[str, int] = {}
+        for ticket_id, number in rows:
+            if not isinstance(number, int) or not 1 <= number <= _MOST_ROUNDS:
+                refuse_row(f"the round of {ticket_id}")
+            rounds[str(ticket_id)] = number
+        return TicketKeys(self._run_id, rounds)
+
+    def raise_rounds(self, rounds: Mapping[str, int]) -> None:
+        """Let tickets run once more, in these rounds; one that is in it, or a later one, stays there."""
+        for ticket_id, number in sorted(rounds.items()):
+            insert = self._insert(ROUNDS).values(
+                run_id=self._run_id, ticket=ticket_id, round=number
+            )
+            _execute(
+                self._engine,
+                insert.on_conflict_do_update(
+                    index_elements=["run_id", "ticket"],
+                    set_={"round": number},
+                    where=ROUNDS.c.round < number,
+                ),
+            )
+
+    def forget(self) -> None:
+        """Delete what there is of the run."""
+        for table in (ENDINGS, ROUNDS):
+            _execute(self._engine, table.delete().where(self._of_run(table)))
+
+    def _query(self) -> sa.Select[Any]:
+        size = size_of(ENDINGS.c.text, self._engine.dialect.name)
+        # NULL where it is too large to be read.
+        text = sa.case((size <= ROW_BYTES, ENDINGS.c.text))
+        return sa.select(ENDINGS.c.key, ENDINGS.c.state, text).where(self._of_run(ENDINGS))
+
+    def _of_run(self, table: sa.Table) -> sa.ColumnElement[bool]:
+        return table.c.run_id == self._run_id
+
+
+def _ending(key: object, state: object, text: object) -> Ending:
+    """Return an ending; whoever reaches the database may have written its row."""
+    name = f"the ending of {ticket_of(str(key))}"
+    if text is None:
+        refuse_row(name, TOO_LARGE)
+    if not isinstance(text, str) or not isinstance(state, str) or state not in set(EndingState):
+        refuse_row(name)
+    if state == EndingState.SPREAD and not _is_list(text):
+        refuse_row(name)
+    return Ending(EndingState(state), text)
+
+
+def _is_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False
+
+
+class SegmentTable:
+    """Writes the segments that are not there yet, and reads those that were not read before."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._written: set[tuple[str, str]] = set()
+        self._read: dict[str, Segment] = {}
+
+    def write(self, run_id: str, segments: Sequence[Segment]) -> list[str]:
+        """Put the segments of a context here, if they are not, and return their digests in order."""
+        digests = list(map(_digest_of, segments))
+        by_digest = dict(zip(digests, segments, strict=True))
+        new = [digest for digest in by_digest if (run_id, digest) not in self._written]
+        for batch in _batches(new):
+            rows = [
+                {"run_id": run_id, "digest": digest, "segment": _to_json(by_digest[digest])}
+                for digest in batch
+            ]
+            retry_while_away(self._engine, partial(self._insert, rows))
+            self._written.update((run_id, digest) for digest in batch)
+        return digests
+
+    def read(self, run_id: str, digests: Sequence[str]) -> tuple[Segment, ...]:
+        """Return the segments with these digests.
+
+        Raises:
+            StateError: One of them is not what was written here.
+        """
+        segments = {digest: self._read[digest] for digest in digests if digest in self._read}
+        for batch in _batches(digest for digest in set(digests) if digest not in segments):
+            segments |= self._select(run_id, batch)
+        if len(self._read) + len(segments) > _REMEMBERED:
+            self._read = {}
+        files = {digest: one for digest, one in segments.items() if one.section is Section.FILES}
+        self._read |= files
+        missing = next((digest for digest in digests if digest not in segments), None)
+        if missing is not None:
+            refuse_row(f"the segment {missing} of {run_id}", "is not there")
+        return tuple(segments[digest] for digest in digests)
+
+    def _insert(self, rows: Sequence[dict[str, str]]) -> None:
+        insert = sqlite.insert if self._engine.dialect.name == "sqlite" else postgresql.insert
+        with self._engine.begin() as connection:
+            # Another process that goes on with the run may have written them.
+            connection.execute(insert(SEGMENTS).on_conflict_do_nothing(), rows)
+
+    def _select(self, run_id: str, digests: Sequence[str]) -> dict[str, Segment]:
+        columns = SEGMENTS.c
+        size = size_of(columns.segment, self._engine.dialect.name)
+        # NULL where it is too large to be read.
+        text = sa.case((size <= ROW_BYTES, columns.segment))
+        query = sa.select(columns.digest, text.label("segment")).where(
+            columns.run_id == run_id, columns.digest.in_(digests)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        return {digest: _from_row(digest, text, run_id) for digest, text in rows}
+
+
+def _from_row(digest: str, text: object, run_id: str) -> Segment:
+    """Return a segment; whoever reaches the database may have written its row."""
+    if text is None:
+        refuse_row(f"the segment {digest} of {run_id}", TOO_LARGE)
+    if not isinstance(text, str) or _digest(text) != digest:
+        refuse_row(f"the segment {digest} of {run_id}", NOT_JSON)
+    section, markdown, stability, source = json.loads(text)
+    return Segment(Section(section), markdown, Stability(stability), source)
+
+
+def _digest_of(segment: Segment) -> str:
+    # Those of files are shared; results are one ticket's own, and to remember them would only take memory.
+    if segment.section is Section.FILES:
+        return _remembered_digest(segment)
+    return _digest(_to_json(segment))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _remembered_digest(segment: Segment) -> str:
+    return _digest(_to_json(segment))
+
+
+def _to_json(segment: Segment) -> str:
+    # ASCII: a database holds no half of a surrogate pair.
+    return json.dumps([segment.section, segment.text, segment.stability, segment.source])
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _batches(digests: Iterable[str]) -> Iterator[list[str]]:
+    remaining = iter(digests)
+    while batch := list(islice(remaining, _ROWS_AT_ONCE)):
+        yield batch

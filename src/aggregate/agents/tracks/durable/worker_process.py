@@ -19,6 +19,7 @@ from aggregate.agents.tracks.attempt import (
     Attempt,
     WorkerStopping,
     attempt_assignment,
+    complete_assignment,
 )
 from aggregate.agents.tracks.durable.database import database_errors, open_engine
 from aggregate.agents.tracks.durable.dbos_queue import (
@@ -29,9 +30,9 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     WORKFLOW,
     DbosQueue,
 )
-from aggregate.agents.tracks.durable.heartbeat import LEASE_SECONDS, Heartbeat, this_process
-from aggregate.agents.tracks.durable.serialization import JSON, refuse_row
-from aggregate.agents.tracks.lifecycle import complete_assignment
+from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
+from aggregate.agents.tracks.durable.schema import JSON, refuse_row
+from aggregate.agents.tracks.run_options import LEASE_SECONDS
 from aggregate.agents.tracks.worker import Worker
 from aggregate.base.errors import StateError
 
@@ -51,13 +52,9 @@ class WorkerProcess:
     Only one can be open in a process, for DBOS keeps itself in globals.
 
     Args:
-        engine: The database.
         worker: Who answers; called from several threads at once.
         lease: Seconds after which this process counts as dead if it gives no sign of life.
         changed: Set each time that an answer has ended or, for one that others wait for, begun.
-
-    Raises:
-        StateError: On entering: another one is open in this process, or the database cannot be used.
     """
 
     def __init__(
@@ -113,11 +110,7 @@ class WorkerProcess:
             _ONLY.release()
 
     def _launch(self) -> None:
-        """Let DBOS take tickets, once the database knows that this process lives.
-
-        Raises:
-            StateError: The database cannot be used.
-        """
+        """Let DBOS take tickets, once the database knows that this process lives."""
         config: DBOSConfig = {
             "name": APPLICATION,
             "system_database_url": self._engine.url.render_as_string(hide_password=False),
@@ -179,11 +172,7 @@ class WorkerProcess:
 
     @contextmanager
     def _at_work_on(self, key: str) -> Iterator[Event]:
-        """Yield what is set when the ticket is taken back or this process is to end.
-
-        Raises:
-            WorkerStopping: It is to end already.
-        """
+        """Yield what is set when the ticket is taken back or this process is to end."""
         stop = Event()
         self._busy[stop] = key
         try:

@@ -1,0 +1,122 @@
+"""Look after runs: ``conduct status``, ``approve``, ``reject``, ``cancel`` and ``forget``."""
+
+from pathlib import Path
+
+import click
+
+from aggregate.agents.tracks import (
+    ReportLine,
+    TrackProgress,
+    account,
+    dollars,
+    duration,
+    run_control,
+)
+from aggregate.cli.conduct.options import database_option, track_argument
+from aggregate.cli.options import config_option
+from aggregate.cli.output import write_rows
+from aggregate.prompt import open_project
+from aggregate.prompt.sections import one_line
+
+
+@click.command()
+@track_argument
+@config_option
+@database_option
+def status(track: str, config: Path, database: str) -> None:
+    """Show how the latest run of TRACK stands."""
+    progress = run_control.status(open_project(config), track, database=database)
+    if progress is None:
+        write_rows("no run yet")
+    else:
+        write_rows(*_rows(progress, track))
+
+
+def _rows(progress: TrackProgress, track: str) -> list[str]:
+    total = len(progress.tickets)
+    rows = [
+        f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
+    ]
+    rows += map(_ended, progress.lines)
+    rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
+    rows += [f"  {ticket}: under way" for ticket in progress.waiting]
+    goes_on = progress.state in ("running", run_control.INTERRUPTED)
+    rows += [f"  {ticket}: {'waiting' if goes_on else 'not run'}" for ticket in progress.untouched]
+    if progress.lines:
+        rows.append(f"so far: {account(progress.lines)}")
+    if progress.approvals:
+        commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
+        rows.append(f"{progress.approvals[0]} waits: {commands}")
+    if progress.state == run_control.INTERRUPTED:
+        rows.append(f"nobody conducts it now: aggregate conduct resume {track} goes on with it")
+    elif any(not line.is_done for line in progress.lines) and progress.state != "running":
+        rows.append(f"aggregate conduct resume {track} runs what failed once more")
+    return rows
+
+
+def _ended(line: ReportLine) -> str:
+    error = f" ({one_line(line.errors[-1])})" if line.errors else ""
+    taken = [f"{line.tokens:,} tokens", dollars(line.cost)] if line.attempts else []
+    account = [duration(line.seconds), *filter(None, taken)] if line.attempts else []
+    return f"  {line.ticket.id}: {', '.join([line.state, *account])}{error}"
+
+
+_ticket_argument = click.argument("ticket")
+_note_option = click.option(
+    "--note", default="", metavar="TEXT", help="Say why; what depends on the ticket is shown it."
+)
+
+
+@click.command()
+@track_argument
+@_ticket_argument
+@_note_option
+@config_option
+@database_option
+def approve(track: str, ticket: str, note: str, config: Path, database: str) -> None:
+    """Approve TICKET, which waits for it; what depends on it is run."""
+    _decide(track, ticket, note, config=config, database=database, approved=True)
+
+
+@click.command()
+@track_argument
+@_ticket_argument
+@_note_option
+@config_option
+@database_option
+def reject(track: str, ticket: str, note: str, config: Path, database: str) -> None:
+    """Reject TICKET, which waits for approval; what depends on it is not run."""
+    _decide(track, ticket, note, config=config, database=database, approved=False)
+
+
+def _decide(
+    track: str, ticket: str, note: str, *, config: Path, database: str, approved: bool
+) -> None:
+    project = open_project(config)
+    run_id = run_control.decide(
+        project, track, ticket, approved=approved, note=note, database=database
+    )
+    write_rows(f"{'approved' if approved else 'rejected'} {ticket} of {run_id}")
+
+
+@click.command()
+@track_argument
+@config_option
+@database_option
+def cancel(track: str, config: Path, database: str) -> None:
+    """End the run of TRACK that is under way."""
+    run_id = run_control.cancel(open_project(config), track, database=database)
+    write_rows(f"cancelled {run_id}")
+
+
+@click.command()
+@track_argument
+@config_option
+@database_option
+def forget(track: str, config: Path, database: str) -> None:
+    """Delete the runs of TRACK that are over from the database; their files stay."""
+    forgotten = run_control.forget(open_project(config), track, database=database)
+    if not forgotten:
+        write_rows("no run that is over")
+    for run_id in forgotten:
+        write_rows(f"forgot {run_id}")
