@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import pytest
 
 from aggregate.agents.subagents import SubagentSession
-from aggregate.agents.subagents.timeouts import TimerThread
+from aggregate.agents.subagents.completions import TimerThread
 from aggregate.base.values import GroupStatus, RunStatus
 from tests.agents.subagents.records import record_of
 from tests.fakes.executors import InlineExecutor, ManualExecutor, RefusingExecutor

@@ -7,7 +7,6 @@ from threading import Lock, get_ident
 
 from aggregate.agents.results.merge import GroupOutcome, merge_outputs
 from aggregate.agents.sandbox import SandboxLimits
-from aggregate.agents.subagents.deadlock import WAIT_GRAPH
 from aggregate.agents.subagents.session_state import SessionState, Snapshot
 from aggregate.base.errors import WaitError
 from aggregate.base.values import (
@@ -83,8 +82,7 @@ class SubagentResults(Mapping[str, AggregatedResult]):
             return self._fill(merge, snapshot)
         if merge.thread == get_ident() and not merge.result.done():
             raise WaitError(f"the custom function of {name} reads {name} itself")
-        with WAIT_GRAPH.waiting(merge.needed_threads, name):
-            return merge.result.result()
+        return merge.result.result()
 
     def _fill(self, merge: "_Merge", snapshot: Snapshot) -> AggregatedResult:
         try:
@@ -105,10 +103,6 @@ class _Merge:
     key: int
     result: "Future[AggregatedResult]" = field(default_factory=Future)
     thread: int = field(default_factory=get_ident)
-
-    def needed_threads(self) -> tuple[int, ...]:
-        """Return the thread that a reader waits for."""
-        return () if self.result.done() else (self.thread,)
 
 
 class BareResults(Mapping[str, Value]):
