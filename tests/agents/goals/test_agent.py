@@ -18,8 +18,7 @@ from aggregate.agents.goals import (
     read_script,
     scripted_model,
 )
-from aggregate.agents.goals.goal_check import verdict
-from aggregate.agents.goals.memory import relevant_keys
+from aggregate.agents.goals.agent import relevant_keys, verdict
 from aggregate.agents.tools import ToolContext, standard_tools, state_store
 from aggregate.agents.tools.analysis import TIMEOUT
 from aggregate.base.errors import ConfigError, ModelError

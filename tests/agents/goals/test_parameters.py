@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from aggregate.agents.goals import TraceKind
-from aggregate.agents.goals.branch import Branch
+from aggregate.agents.goals.goal_context import Branch
+from aggregate.agents.goals.goal_result import TraceRecorder
 from aggregate.agents.goals.tool_arguments import item_arguments, sure_arguments
-from aggregate.agents.goals.tool_matching import certain_tool, ranked_tools
-from aggregate.agents.goals.trace import TraceRecorder
+from aggregate.agents.goals.tool_selection import certain_tool, ranked_tools
 from aggregate.agents.tools import Tool, make_tool, standard_tools
 from tests.fakes.models import agent, calls
 

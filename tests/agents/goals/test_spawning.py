@@ -9,7 +9,7 @@ import pytest
 
 from aggregate.agents.goals import QuestionKind, Trace, TraceKind
 from aggregate.agents.goals.budget import SubtaskBudget
-from aggregate.agents.goals.step_splitting import merge_parts
+from aggregate.agents.goals.subtasks import merge_parts
 from aggregate.agents.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
 

@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.agents.results import compile_results as compile_globally
-from aggregate.agents.results.compile import MetadataBasedResultCompiler, result_compiler
+from aggregate.agents.results.compile import (
+    MetadataBasedResultCompiler,
+    ResultCompiler,
+    result_compiler,
+)
 from aggregate.agents.results.compile import register_compiler as register_globally
-from aggregate.agents.results.compilers import ResultCompiler
 from aggregate.base.errors import CompilerError
 from aggregate.base.values import CompilationContext
 

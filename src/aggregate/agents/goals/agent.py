@@ -1,13 +1,13 @@
-"""The agent: a goal in, an answer out."""
+"""Whether the answer is what the goal asked for, and one corrective step where it is not (rules P12 to P14, D-67)."""
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from aggregate.agents.goals import formatting, replies
 from aggregate.agents.goals.answer_selection import is_failure, select_answer
-from aggregate.agents.goals.branch import Branch
 from aggregate.agents.goals.budget import (
     BudgetTracker,
     EngineLimits,
@@ -15,19 +15,162 @@ from aggregate.agents.goals.budget import (
     LimitReached,
     SubtaskBudget,
 )
-from aggregate.agents.goals.chat_model import as_model
 from aggregate.agents.goals.formatting import ANSWER, MEMORY, clip, fenced_data
-from aggregate.agents.goals.goal_check import AnswerCheck, check_answer, still_missing
-from aggregate.agents.goals.goal_context import NOTE, GoalContext
+from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
 from aggregate.agents.goals.goal_record import MEMORY_KEY, GoalRecord, NoRecord, digest_of
-from aggregate.agents.goals.memory import recall_saved_state
-from aggregate.agents.goals.model import Model, QuestionKind
-from aggregate.agents.goals.neuron import TOO_DEEP, GoalResult
-from aggregate.agents.goals.steps import BranchResult, run_branch
-from aggregate.agents.goals.trace import TraceKind, TraceRecorder
-from aggregate.agents.tools import Tool, ToolRegistry, state_store
+from aggregate.agents.goals.goal_result import (
+    TOO_DEEP,
+    GoalResult,
+    Neuron,
+    TraceKind,
+    TraceRecorder,
+)
+from aggregate.agents.goals.models import as_model
+from aggregate.agents.goals.quantities import extract_quantity
+from aggregate.agents.goals.questions import Model, QuestionKind
+from aggregate.agents.goals.steps import BranchResult, run_branch, run_neuron
+from aggregate.agents.tools import StateStore, Tool, ToolRegistry, state_store
+from aggregate.base.errors import AggregateError
+from aggregate.base.text import fence
 from aggregate.base.values import Answer, AnswerKind, AnswerSource
 from aggregate.sending.clients import ChatClient
+
+MOST_MISSING: Final = 300
+"""Characters of what is missing: it is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """What a look at the answer gave.
+
+    Attributes:
+        missing: What the answer lacks, on one line; ``""`` for nothing.
+        corrective: The step that was done for that, with its result; ``None`` where there is none that succeeded.
+    """
+
+    missing: str = ""
+    corrective: Neuron | None = None
+
+
+def check_answer(
+    run: GoalContext, branch: Branch, done: BranchResult, answer: Answer
+) -> AnswerCheck:
+    """Return what the answer lacks, and one corrective step for it.
+
+    The step works with what is there: nothing is fetched again.
+    """
+    missing = ""
+    try:
+        missing = _missing(run, branch, answer)
+        if not missing:
+            return AnswerCheck()
+        known = formatting.known_results(branch.context)
+        reply = run.ask(
+            branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known
+        )
+    except LimitReached as reached:
+        branch.node.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
+        return AnswerCheck(missing)
+    step = replies.first_line(reply)
+    if not step:
+        return AnswerCheck(missing)
+    context = {**branch.context, "answer_so_far": answer.summary}
+    corrective = Branch(branch.goal, branch.depth, branch.node, context, corrective=True)
+    neuron = run_neuron(run, corrective, Neuron(step, len(done.neurons) + 1, branch.depth))
+    if is_failure(neuron.result):
+        branch.node.warn(
+            f"The corrective step failed, the answer stays: {neuron.result.get('error')}"
+        )
+        return AnswerCheck(missing)
+    branch.context[neuron.key] = corrective.context[neuron.key]
+    return AnswerCheck(missing, neuron)
+
+
+def still_missing(goal: str, check: AnswerCheck, answer: Answer) -> str:
+    """Return what the answer chosen after a check still lacks, ``""`` for nothing that is known.
+
+    The corrective step gave what was missing where the answer is its text, unless the rules say otherwise.
+    """
+    if not check.missing:
+        return ""
+    is_corrected = check.corrective is not None and answer.source.index == check.corrective.index
+    if is_corrected and answer.source.kind is not AnswerKind.VALUE:
+        return verdict(goal, answer) or ""
+    return check.missing
+
+
+def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
+    """Return what the answer lacks, ``""`` for nothing; the model is asked only where no rule decides."""
+    if not answer.success:
+        return ""  # nothing usable is there to work with
+    by_rule = verdict(branch.goal, answer)
+    if by_rule is not None:
+        return by_rule
+    summary = formatting.fenced_data(answer.summary, formatting.ALL)
+    reply = run.ask(branch.node, QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
+    if replies.yes_or_no(reply) is not False:
+        return ""
+    reply = run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    sentence = " ".join((reply or "").split())
+    return formatting.clip(sentence, MOST_MISSING) or "not said what is missing"
+
+
+def verdict(goal: str, answer: Answer) -> str | None:
+    """Return what the answer lacks by rules, ``""`` for nothing, ``None`` where they do not decide.
+
+    As many lines as the goal asks for, or a count for a goal that counts, are all that was asked; more lines are not.
+    """
+    if answer.source.kind is AnswerKind.COUNT:
+        return ""
+    target = extract_quantity(goal)
+    if target is None or answer.source.kind not in (
+        AnswerKind.PYTHON,
+        AnswerKind.AI,
+        AnswerKind.TEXT,
+    ):
+        return None
+    lines = len([line for line in answer.summary.splitlines() if line.strip()])
+    if lines > target:
+        return f"The goal asks for {target}, the answer has {lines} lines."
+    return "" if lines == target else None
+
+
+MOST_KEYS = 60
+KEY_CHARACTERS = 60
+"""Keys in a question, and characters of each: it stays below about a thousand tokens."""
+
+
+def recall_saved_state(
+    run: GoalContext, node: TraceRecorder, goal: str, store: StateStore
+) -> dict[str, Any]:
+    """Return the saved values that help with ``goal``, by key; no model is asked where nothing is saved.
+
+    Keys that were never saved count for nothing, and every failure is an empty memory with a warning: the goal goes on.
+    """
+    try:
+        keys = store.keys()
+        if not keys:
+            return {}
+        listed = fence(", ".join(formatting.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
+        if len(keys) > MOST_KEYS:
+            node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
+        reply = run.ask(node, QuestionKind.MEMORY, goal=goal, keys=listed)
+        loaded = {
+            key: store.load(key) for key in relevant_keys(replies.json_value(reply, dict), keys)
+        }
+        return {key: value for key, (exists, value) in loaded.items() if exists}
+    except (AggregateError, LimitReached) as error:
+        node.warn(f"Nothing was recalled: {error}")
+        return {}
+
+
+def relevant_keys(answer: Any, keys: list[str]) -> list[str]:  # noqa: ANN401 - whatever a model wrote
+    """Return the keys in ``{"relevant_keys": [...]}`` that exist, once each; anything but a list of texts is none."""
+    named = answer.get("relevant_keys") if isinstance(answer, dict) else None
+    if not isinstance(named, list):
+        return []
+    texts = [key for key in named if isinstance(key, str)]
+    return [key for key in dict.fromkeys(texts) if key in keys]
 
 
 class NeuronAgent:

@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
-from aggregate.agents.goals.quantities import counted_noun, extract_quantity
-from aggregate.agents.results.subtask_text import (
+from aggregate.agents.goals.formatting import (
     DENDRITES,
     count_of,
     envelope_content,
     subtasks_text,
     value_lines,
 )
+from aggregate.agents.goals.quantities import counted_noun, extract_quantity
 from aggregate.base.values import (
     Answer,
     AnswerKind,

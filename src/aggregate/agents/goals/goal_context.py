@@ -1,12 +1,12 @@
-"""What all steps of a goal share: whom they ask, what they call, and what they may use."""
+"""What one branch of a goal knows while it is worked on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
-from aggregate.agents.goals.budget import BudgetTracker, EngineLimits, Limit
+from aggregate.agents.goals.budget import BudgetTracker, EngineLimits, Limit, SubtaskBudget
 from aggregate.agents.goals.formatting import clip
 from aggregate.agents.goals.goal_record import (
     TOOL_KEY,
@@ -17,7 +17,9 @@ from aggregate.agents.goals.goal_record import (
     digest_of,
     recorded_completion,
 )
-from aggregate.agents.goals.model import (
+from aggregate.agents.goals.goal_result import TraceKind, TraceRecorder
+from aggregate.agents.goals.questions import (
+    QUESTIONS,
     TEMPERATURES,
     USUAL_TEMPERATURE,
     Completion,
@@ -25,13 +27,70 @@ from aggregate.agents.goals.model import (
     Question,
     QuestionKind,
 )
-from aggregate.agents.goals.prompts import QUESTIONS
-from aggregate.agents.goals.reply_schemas import SCHEMAS, Schema
-from aggregate.agents.goals.trace import TraceKind, TraceRecorder
+from aggregate.agents.goals.replies import SCHEMAS, Schema
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError, StateError
 from aggregate.base.values import Value, json_text
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """What was chosen for a step.
+
+    Attributes:
+        tool: The tool, ``None`` for the model alone.
+        problem: Why nothing was chosen, ``""`` where something was.
+    """
+
+    tool: Tool | None
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class Branch:
+    """One branch of a goal, while it is worked on: the goal itself, or one sub-task of a step.
+
+    One thread works on it. ``context``, ``finished_loops`` and ``subtask_budget`` change on the way; ``at`` shares
+    them with the branch that it was made from.
+
+    Attributes:
+        goal: Its goal.
+        depth: 0 for the user's goal.
+        node: Where it is recorded.
+        context: Results by key; a branch writes to its own only (rule D-33).
+        item: What it is done for, or ``None``.
+        noun: What the item is called.
+        template: The goal before the item's fields were put into it. What the branch does is decided by these words
+            alone: a text within an item names no tool, no argument and no further step.
+        chosen: What was chosen for all items, or ``None``.
+        lists: Digests of the lists that the branches above go through, and so it must not (rule D-34).
+        finished_loops: Digests of lists with the templates for which this branch has gone through them.
+        corrective: It may only work with what is there (rule P14).
+        subtask_budget: How many sub-tasks it may begin.
+    """
+
+    goal: str
+    depth: int
+    node: TraceRecorder
+    context: dict[str, Value] = field(default_factory=dict)
+    item: Value = None
+    noun: str = ""
+    template: str = ""
+    chosen: ToolChoice | None = None
+    lists: frozenset[str] = frozenset()
+    finished_loops: set[tuple[str, str]] = field(default_factory=set)
+    corrective: bool = False
+    subtask_budget: SubtaskBudget = field(default_factory=SubtaskBudget)
+
+    def deciding_text(self, step: str) -> str:
+        """Return the text that decides what ``step`` does."""
+        return self.template or step
+
+    def at(self, node: TraceRecorder) -> "Branch":
+        """Return the same branch, recorded at ``node``."""
+        return replace(self, node=node)
+
 
 MOST_ANSWER = 200_000
 """Characters of an answer, far more than a step needs; the rest is cut, and a warning says so."""
@@ -41,6 +100,25 @@ NOTE = 120
 INTERRUPTED: Final = (
     "{} was running when the goal was interrupted: whether it was done is not known"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What a step gave.
+
+    Attributes:
+        result: The result, whole.
+        validated: Whether it was found to be right.
+        spawned: The labels of the sub-tasks that it took.
+        executions: Calls of its tool, those of sub-tasks aside.
+        other: The tool that was chosen for it after this failure.
+    """
+
+    result: Value
+    validated: bool
+    spawned: tuple[str, ...] = ()
+    executions: int = 0
+    other: Tool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from math import isfinite
 from threading import Lock
 from typing import Any, Final, Protocol
 
-from aggregate.agents.goals.model import Completion
+from aggregate.agents.goals.questions import Completion
 from aggregate.base.errors import ModelError
 from aggregate.base.values import jsonable
 

@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting, reply_parsing
-from aggregate.agents.goals.branch import Branch
-from aggregate.agents.goals.goal_context import GoalContext
+from aggregate.agents.goals import formatting, replies
+from aggregate.agents.goals.goal_context import Branch, GoalContext
 from aggregate.agents.goals.heuristics import words
 from aggregate.agents.goals.item_lists import fields_of, find_list, item_identity
-from aggregate.agents.goals.model import QuestionKind
-from aggregate.agents.goals.reply_schemas import arguments_schema
+from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.goals.replies import arguments_schema
 from aggregate.agents.tools import ANALYSIS, Parameter, Tool
 from aggregate.base.values import Value
 
@@ -72,7 +71,7 @@ def _asked_arguments(
         trouble=feedback.text,
         schema=arguments_schema(tool),
     )
-    answer = reply_parsing.json_value(text, dict)
+    answer = replies.json_value(text, dict)
     return None if answer is None else _unwrapped(tool, answer)
 
 
@@ -185,12 +184,12 @@ def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback
     reply = run.ask(
         branch.node, QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text
     )
-    code = reply_parsing.parse_code(reply)
-    error = reply_parsing.syntax_error(code)
+    code = replies.parse_code(reply)
+    error = replies.syntax_error(code)
     if not code or not error:
         return code
     clipped = formatting.clip(code, formatting.ANSWER)
     reply = run.ask(branch.node, QuestionKind.VALIDATE_CODE, error=error, code=clipped)
-    if reply_parsing.says_valid(reply):
+    if replies.says_valid(reply):
         return code
-    return reply_parsing.parse_code(reply) or code
+    return replies.parse_code(reply) or code

@@ -1,10 +1,4 @@
-"""Full Python, with the libraries of this environment and no other file, in a bubblewrap sandbox.
-
-Four fences stand around the code: namespaces (no file but read-only libraries, no network, no other process), a
-seccomp filter (``seccomp``), limits that the program inside sets on itself for good (``bubblewrap_runner``), and this
-process, which watches the clock, the memory and the threads, reads no more of the answer than was agreed, and ends
-everything in the end. The code may forge its answer, which is its own result; it is read as data (``responses``).
-"""
+"""What a process and its descendants use, as Linux tells it."""
 
 import math
 import os
@@ -14,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -28,13 +23,47 @@ from aggregate.agents.sandbox.limits import (
     SandboxLimits,
 )
 from aggregate.agents.sandbox.monty import PythonRun
-from aggregate.agents.sandbox.process_tree import tree_usage
-from aggregate.agents.sandbox.responses import parse_reply
+from aggregate.agents.sandbox.plain_data import parse_reply
 from aggregate.agents.sandbox.seccomp import seccomp_filter
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.disk import find_program
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value
+
+COUNTED: Final = ("RssAnon:", "RssShmem:")
+"""Memory that the processes wrote to themselves; what is read from files is the system's to drop."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeUsage:
+    """What a tree of processes uses at one moment: bytes of memory, processes and threads."""
+
+    memory_bytes: int = 0
+    processes: int = 0
+    threads: int = 0
+
+
+def tree_usage(root: int) -> TreeUsage:
+    """Return what the process ``root`` and everything below it use; what cannot be read counts as nothing."""
+    memory = processes = threads = 0
+    pending = [root]
+    while pending:
+        folder = Path(f"/proc/{pending.pop()}")
+        try:
+            status = (folder / "status").read_text(encoding="utf-8", errors="replace").splitlines()
+            tasks = list((folder / "task").iterdir())
+            pending += [
+                int(child)
+                for task in tasks
+                for child in (task / "children").read_text("ascii").split()
+            ]
+        except OSError:  # it ended meanwhile
+            continue
+        processes += 1
+        threads += len(tasks)
+        memory += sum(1024 * int(line.split()[1]) for line in status if line.startswith(COUNTED))
+    return TreeUsage(memory, processes, threads)
+
 
 RUNNER: Final = Path(__file__).with_name("bubblewrap_runner.py")
 SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")

@@ -25,7 +25,7 @@ from aggregate.agents.sandbox.limits import (
     WORKER_BYTES,
     SandboxLimits,
 )
-from aggregate.agents.sandbox.responses import parse_answer, parse_reply
+from aggregate.agents.sandbox.plain_data import parse_answer, parse_reply
 from aggregate.agents.sandbox.seccomp import MACHINES, seccomp_filter
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess, WorkerPool
 from aggregate.base.errors import SandboxError, Stopped
