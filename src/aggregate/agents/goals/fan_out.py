@@ -1,4 +1,4 @@
-"""Steps that go through a list: which list, whether each item needs a call, and the goal of one item."""
+"""Steps that go through a list: which list, whether each item needs a call, a sub-task for each (rules D-20, D-30)."""
 
 import json
 from collections.abc import Sequence
@@ -30,13 +30,7 @@ from aggregate.base.values import Value, jsonable
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A step that goes through a list.
-
-    Attributes:
-        step: The step.
-        iteration: Its words that say so.
-        source: The list.
-    """
+    """A step that goes through a list, and its words that say so."""
 
     step: str
     iteration: Iteration
@@ -105,7 +99,6 @@ def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
 
 
 def _names_fields_only(loop: Loop) -> bool:
-    """Return whether all that a step names beside its verb and its noun are fields of the items."""
     field_words = {word for field in fields_of(loop.items) for word in words(field)}
     iteration_words = words(loop.iteration.phrase)
     after_verb = significant_words(loop.step)[1:]
@@ -136,41 +129,34 @@ def fan_out(
         branch.node.warn(
             f"{lacking} of {len(loop.items)} items lack what the step names and are left out."
         )
-    items = _within_limits(run, branch, _distinct(run, branch, matching))
+    items = _distinct(run, branch, matching)
+    granted = branch.subtask_budget.take(len(items), run.limits.dendrites)
+    if granted < len(items):
+        branch.node.warn(
+            f"Only {granted} of {len(items)} items were processed: the limit of sub-tasks is reached."
+        )
+        items = items[:granted]
     branch.finished_loops.add((loop.source.digest, template))
     if loop.items and not items:
         error = "no sub-task may run: the limit of them is reached"
         return StepOutcome({"success": False, "error": error}, validated=False)
-    results, labels = run_subtasks(
-        run,
-        branch,
-        _item_subtasks(loop, template, tool, items),
-        branch.lists | {loop.source.digest},
-        execute,
-    )
+    # A template of several steps is split by the model for each item; one step is decided here, once for all.
+    decided = ("", None) if is_compound(template) else (template, ToolChoice(tool))
+    noun = loop.iteration.noun
+    tasks = [
+        Subtask(item_goal(template, item, number), item, noun, *decided)
+        for number, item in enumerate(items, 1)
+    ]
+    lists = branch.lists | {loop.source.digest}
+    results, labels = run_subtasks(run, branch, tasks, lists, execute)
     result = {
         **_success(branch, results),
         "items_processed": len(results),
-        "item_noun": loop.iteration.noun,
+        "item_noun": noun,
         DENDRITES: results,
         "items": [attached(item, result) for item, result in zip(items, results, strict=True)],
     }
     return StepOutcome(result, validated=not is_failure(result), spawned=labels)
-
-
-def _item_subtasks(
-    loop: Loop, template: str, tool: Tool | None, items: Sequence[Value]
-) -> list[Subtask]:
-    """Return one sub-task for each item.
-
-    A template of several steps is split by the model for each item; one step is decided here, once for all.
-    """
-    decided = ("", None) if is_compound(template) else (template, ToolChoice(tool))
-    noun = loop.iteration.noun
-    return [
-        Subtask(item_goal(template, item, number), item, noun, *decided)
-        for number, item in enumerate(items, 1)
-    ]
 
 
 def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[Value]:
@@ -192,18 +178,7 @@ def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[
     return list(distinct.values())
 
 
-def _within_limits(run: GoalContext, branch: Branch, items: list[Value]) -> list[Value]:
-    """Return as many of the items as may have sub-tasks; what is left out is named in a warning (rule D-10)."""
-    granted = branch.subtask_budget.take(len(items), run.limits.dendrites)
-    if granted < len(items):
-        branch.node.warn(
-            f"Only {granted} of {len(items)} items were processed: the limit of sub-tasks is reached."
-        )
-    return items[:granted]
-
-
 def _success(branch: Branch, results: Sequence[Value]) -> dict[str, Any]:
-    """Return whether any sub-task succeeded, with a warning for those that did not."""
     errors = [failure_message(result) for result in results if is_failure(result)]
     if errors and len(errors) == len(results):
         return {"success": False, "error": ALL_FAILED + errors[0]}

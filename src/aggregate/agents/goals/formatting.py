@@ -1,4 +1,4 @@
-"""Earlier results as a model is shown them: short, newest first, in a fence that they cannot leave."""
+"""Results as text: for a model short and in a fence that they cannot leave, for a reader line by line."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -145,7 +145,6 @@ def check_entry(key: str, entry: object) -> Mapping[str, Any]:
 
 
 def _is_completion(entry: Mapping[str, Any]) -> bool:
-    """Tell whether an entry is a model's answer, or why there is none."""
     if "error" in entry:
         return isinstance(entry["error"], str)
     if "text" not in entry or not isinstance(entry.get("problem"), str):

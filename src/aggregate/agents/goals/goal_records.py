@@ -1,4 +1,4 @@
-"""The record of one goal in an SQLite file of its own, which one process at a time has open."""
+"""The records of a project's goals, by number, each in an SQLite file that one process at a time has open."""
 
 import json
 import os
@@ -175,11 +175,6 @@ class RecordedGoal:
 
 
 def _texts(row: Sequence[object]) -> list[str]:
-    """Return the columns of a row.
-
-    Raises:
-        ValueError: One has another type: a file of SQLite's may hold any in any column.
-    """
     texts = [column for column in row if isinstance(column, str)]
     if len(texts) != len(row):
         raise ValueError("a row of it is damaged")
@@ -279,7 +274,9 @@ def recorded(folder: Path, number: int, *, repeat: bool = False) -> RecordedGoal
     """
     path = _path(folder, number)
     if not path.is_file():
-        raise StateError(f"there is no goal {number} to go on with{_listed(folder)}")
+        notes = "; ".join(f"{n.number}, {n.goal[:60]}" for n in unfinished_goals(folder)[:5])
+        there_are = f": there are {notes}" if notes else ""
+        raise StateError(f"there is no goal {number} to go on with{there_are}")
     record = open_record(path, repeat=repeat)
     if not record.goal:
         record.close()
@@ -290,32 +287,17 @@ def recorded(folder: Path, number: int, *, repeat: bool = False) -> RecordedGoal
 def unfinished_goals(folder: Path) -> list[GoalNote]:
     """Return the goals that have not come to their end and that no process works on, the newest first."""
     notes = []
-    for number, record in _open_records(folder):
-        if record.begun and not record.ended:
-            notes.append(GoalNote(number, record.goal))
-    return notes
-
-
-def _open_records(folder: Path) -> Iterator[tuple[int, RecordedGoal]]:
-    """Yield the records that can be opened, the newest first; each is closed again."""
     for number in sorted(_numbers(folder), reverse=True):
         try:
             record = open_record(_path(folder, number))
         except StateError:  # another process works on it, or it is damaged
             continue
         try:
-            yield number, record
+            if record.begun and not record.ended:
+                notes.append(GoalNote(number, record.goal))
         finally:
             record.close()
-
-
-def _listed(folder: Path) -> str:
-    notes = unfinished_goals(folder)
-    return (
-        ": there are " + "; ".join(f"{note.number}, {note.goal[:60]}" for note in notes[:5])
-        if notes
-        else ""
-    )
+    return notes
 
 
 def _numbers(folder: Path) -> list[int]:

@@ -1,4 +1,4 @@
-"""What a goal did: a tree of steps, sub-tasks, tool calls and questions, with times and tokens."""
+"""What a goal did and gave: its steps and answer, and a tree of all calls with times and tokens."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

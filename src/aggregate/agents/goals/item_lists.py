@@ -1,4 +1,4 @@
-"""The list that a step goes through: found among earlier results, also where it lies on disk (rules D-22, D-23)."""
+"""Lists among earlier results, also where they lie on disk, and the goal of one item (rules D-22, D-23, D-31, P8)."""
 
 import hashlib
 import re
@@ -181,6 +181,5 @@ def item_goal(template: str, item: Value, number: int) -> str:
 
 
 def _one_line(value: object) -> str:
-    """Return a value on one line, without braces that could be taken for a field."""
     text = " ".join(str(value).split()).replace("{", "(").replace("}", ")")
     return text if len(text) <= MOST_VALUE else f"{text[:MOST_VALUE]}..."

@@ -1,4 +1,4 @@
-"""A provider's client as the agent's model."""
+"""The two models of an agent: a provider's client, and answers by rules, the same in every run."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.base.disk import read_text
 from aggregate.base.errors import ModelError
-from aggregate.base.values import FinishReason, Prompt, Reply
+from aggregate.base.values import FinishReason, Prompt
 from aggregate.sending.clients import (
     DEFAULT_OPTIONS,
     ChatClient,
@@ -49,7 +49,15 @@ class ChatModel:
 
     def ask(self, question: Question) -> Completion:
         """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
-        options, prompt = _options(question), self.prompt
+        most = DEFAULT_OPTIONS.max_output
+        left = most if question.tokens_left is None else question.tokens_left
+        options = RequestOptions(
+            max_output=max(1, min(most, left)),
+            temperature=question.temperature,
+            schema=question.schema,
+            seconds=question.seconds_left,
+        )
+        prompt = self.prompt
         if self.prompted is not None:
             is_prompted = question.call in self.prompted
             prompt = prompt if is_prompted else Prompt(())
@@ -57,11 +65,11 @@ class ChatModel:
         if prompt.segments:
             options = replace(options, system=self.system)
         reply = self.client.send(prompt, question.text, model=self.model, options=options)
-        tokens = _tokens(question, reply)
-        discount = reply.usage.cache_read * (1 - self.read_price)
-        return Completion(
-            reply.text, tokens, _PROBLEMS.get(reply.stop, ""), charged=ceil(tokens - discount)
-        )
+        usage = reply.usage
+        # Where the provider says nothing, a token for every four characters.
+        tokens = usage.input + usage.output or (len(question.text) + len(reply.text)) // 4
+        charged = ceil(tokens - usage.cache_read * (1 - self.read_price))
+        return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""), charged)
 
 
 def as_model(client: Model | ChatClient) -> Model:
@@ -71,21 +79,6 @@ def as_model(client: Model | ChatClient) -> Model:
     if isinstance(client, Client):
         return ChatModel(client, read_price=cache_policy(client.provider, client.model).read)
     return ChatModel(client)
-
-
-def _options(question: Question) -> RequestOptions:
-    left = DEFAULT_OPTIONS.max_output if question.tokens_left is None else question.tokens_left
-    return RequestOptions(
-        max_output=max(1, min(DEFAULT_OPTIONS.max_output, left)),
-        temperature=question.temperature,
-        schema=question.schema,
-        seconds=question.seconds_left,
-    )
-
-
-def _tokens(question: Question, reply: Reply) -> int:
-    """Return what the provider has counted; where it says nothing, a token for every four characters."""
-    return reply.usage.input + reply.usage.output or (len(question.text) + len(reply.text)) // 4
 
 
 if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded for such a file only
@@ -143,8 +136,13 @@ class ScriptedModel:
             attempt = self._times.get((number, question.place), 0) + 1
             self._times[number, question.place] = attempt
         answers = self.rules[number].answers
-        text = _played(answers[min(attempt, len(answers)) - 1], attempt)
-        return Completion(text, (len(question.text) + len(text)) // 4)
+        answer = answers[min(attempt, len(answers)) - 1]
+        if not isinstance(answer, str):
+            time.sleep(answer.seconds)
+            if error := answer.failure(attempt):
+                raise ModelError(error)
+            answer = answer.text
+        return Completion(answer, (len(question.text) + len(answer)) // 4)
 
 
 def scripted_model(script: Mapping[str, Any] | Iterable[ScriptRule]) -> ScriptedModel:
@@ -205,17 +203,3 @@ def _checked(answer: object) -> "str | ScriptedReply":
     from aggregate.sending.clients import scripted_reply
 
     return scripted_reply(answer)
-
-
-def _played(answer: "str | ScriptedReply", attempt: int) -> str:
-    """Return the text of an answer after its time.
-
-    Raises:
-        ModelError: The answer says that this attempt fails.
-    """
-    if isinstance(answer, str):
-        return answer
-    time.sleep(answer.seconds)
-    if error := answer.failure(attempt):
-        raise ModelError(error)
-    return answer.text

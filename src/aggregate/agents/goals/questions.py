@@ -1,4 +1,7 @@
-"""What the agent asks of a model: one small question at a time."""
+"""The questions of the agent: small ones with one job each, and what a model answers to them (rule D-8).
+
+What steps and tools gave stands in fences that it cannot close; it is data, and no question follows instructions in it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

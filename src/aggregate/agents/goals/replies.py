@@ -1,4 +1,8 @@
-"""Answers of models as values; what cannot be read is ``None`` or empty, never an error."""
+"""Answers of models: the forms in which they are asked for, and how they are read, in a form or as prose.
+
+What cannot be read is ``None`` or empty, never an error. The schemas are in the part of JSON Schema that all providers
+know: every object names all its properties as required and allows no others; what may be left out is ``null``.
+"""
 
 import ast
 import json
@@ -68,7 +72,6 @@ def parse_plan(text: str, goal: str) -> list[str]:
 
 
 def _is_short_step(line: str) -> bool:
-    """Return whether a line tells to do something, and is no sentence about it."""
     line_words = re.findall(r"[\w']+", line.lower())
     return (
         0 < len(line_words) <= MOST_WORDS

@@ -1,4 +1,4 @@
-"""Why a call failed, by the model: what the next attempt is told (rules D-51 to D-53, P16)."""
+"""Doing one step: up to three executions, each failure reflected on, each result checked (rules D-50 to D-53, X-15)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -140,7 +140,6 @@ def _is_right(run: GoalContext, branch: Branch, step: str, result: Value) -> boo
 
 
 def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
-    """Do a step by the model alone (rule P17)."""
     for _ in range(run.limits.attempts):
         known = formatting.known_results(
             branch.context, each=formatting.ANSWER, most=formatting.ANSWER
@@ -166,7 +165,6 @@ def ai_response(text: str) -> dict[str, Any]:
 
 
 def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
-    """Return a vague step with the fields that it needs, if the model names some that exist (rule P3)."""
     if tool.name != ANALYSIS or not is_vague(step):
         return step
     item_list = find_list(branch.context, "", run.cache_dir)

@@ -90,7 +90,6 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
 
 
 def _asked_steps(run: GoalContext, branch: Branch) -> list[str]:
-    """Ask for the steps of a goal; none where the answer holds nothing that can be read as one."""
     reply = run.ask(
         branch.node,
         QuestionKind.DECOMPOSE,
@@ -200,7 +199,6 @@ def _fan_out_after(
     iteration: Iteration,
     outcome: StepOutcome,
 ) -> StepOutcome:
-    """Return the outcome with what further calls for each item of its list gave, where the step needs them (D-27)."""
     loop = loop_over_result(branch, step, iteration, outcome.result)
     if loop is None or not more_calls_needed(run, branch, loop, tool):
         return outcome

@@ -28,14 +28,9 @@ _COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """One sub-task.
+    """One sub-task: its goal, the item that it is for, if any, and what does it, where that is known.
 
-    Attributes:
-        goal: What it is to do.
-        item: What for, or ``None`` for a part of a step.
-        noun: What the item is called.
-        template: The goal with its fields in braces, ``""`` for a part, and for a goal of several steps.
-        chosen: What does it, where that is known.
+    ``template`` is the goal with its fields in braces, ``""`` for a part, and for a goal of several steps.
     """
 
     goal: str
@@ -178,7 +173,6 @@ def _range_ends(parts: Sequence[str], numbers: Sequence[int | None]) -> dict[str
 
 
 def _number(result: Value) -> int | None:
-    """Return the one number that a part gave: the timestamp, or the whole result."""
     content = envelope_content(result)
     if isinstance(content, Mapping):
         content = content.get("unix_timestamp", content.get("timestamp"))

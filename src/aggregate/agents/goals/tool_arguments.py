@@ -59,20 +59,29 @@ def arguments_for(
 def _asked_arguments(
     run: GoalContext, branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
 ) -> Mapping[str, Any] | None:
-    """Ask the model for arguments; ``None`` where its answer holds no object."""
     text = run.ask(
         branch.node,
         QuestionKind.PARAMETERS,
         tool=tool.name,
         goal=formatting.clip(branch.goal, formatting.ALL),
         step=step,
-        parameters="\n".join(map(_parameter_line, tool.parameters)),
+        parameters="\n".join(
+            f"{parameter.name} ({parameter.type}, {'required' if parameter.required else 'optional'}): "
+            + formatting.clip(parameter.description, _DESCRIPTION_CHARACTERS)
+            for parameter in tool.parameters
+        ),
         known=formatting.known_results(branch.context),
         trouble=feedback.text,
         schema=arguments_schema(tool),
     )
-    answer = replies.json_value(text, dict)
-    return None if answer is None else _unwrapped(tool, answer)
+    answer: Mapping[str, Any] | None = replies.json_value(text, dict)
+    if answer is None or any(name in answer for name in _names(tool.parameters)):
+        return answer
+    # It may hold them under a key of its own.
+    inner = next(
+        (answer[key] for key in ("arguments", "parameters", "params") if key in answer), None
+    )
+    return inner if isinstance(inner, Mapping) else answer
 
 
 def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,17 +130,12 @@ def older_arguments(tool: Tool, context: Mapping[str, Value]) -> dict[str, Any]:
         if not isinstance(result, Mapping):
             continue
         for name in _names(tool.parameters):
-            value = _simple_value(result, [name + suffix for suffix in _SUFFIXES])
-            if value is not None and not isinstance(value, bool):
-                arguments.setdefault(name, value)
+            for value in (result.get(name + suffix) for suffix in _SUFFIXES):
+                if isinstance(value, str | int | float):
+                    if not isinstance(value, bool):
+                        arguments.setdefault(name, value)
+                    break
     return arguments
-
-
-def _simple_value(result: Mapping[str, Value], keys: Sequence[str]) -> Value:
-    """Return the first text or number under one of ``keys``, ``None`` without one."""
-    return next(
-        (result[key] for key in keys if isinstance(result.get(key), str | int | float)), None
-    )
 
 
 def _names(parameters: Sequence[Parameter]) -> list[str]:
@@ -154,22 +158,6 @@ def _stated_value(parameter: Parameter, step: str) -> str | None:
         spelling = rf"(?:{noun}(?:[ _]?id)?|id)" if noun else "id"
         match = re.search(rf"\b{spelling}[\s:=#]+((?=[\w-]*\d)[\w-]+)", step, re.IGNORECASE)
     return match.group(1).rstrip(".") if match else None
-
-
-def _parameter_line(parameter: Parameter) -> str:
-    needed = "required" if parameter.required else "optional"
-    description = formatting.clip(parameter.description, _DESCRIPTION_CHARACTERS)
-    return f"{parameter.name} ({parameter.type}, {needed}): {description}"
-
-
-def _unwrapped(tool: Tool, answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments in an answer that holds them under a key of its own."""
-    if any(name in answer for name in _names(tool.parameters)):
-        return answer
-    inner = next(
-        (answer[key] for key in ("arguments", "parameters", "params") if key in answer), None
-    )
-    return inner if isinstance(inner, Mapping) else answer
 
 
 def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback) -> str:

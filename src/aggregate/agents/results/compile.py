@@ -1,4 +1,4 @@
-"""The interface of a result compiler, and the built-in ones: one row of a table for each category."""
+"""Compile the results of tools into one report: routed by their metadata, nothing overwritten, nothing left out."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -323,7 +323,6 @@ def _compiler_for(
 
 
 def _check_promises(report: _Report, tool: str, result: dict[str, Any]) -> None:
-    """Record promised keys, failures and metadata that cannot be used (rules R-X1, R-X2, R-X9)."""
     metadata = _metadata_of(result)
     priority = metadata.get("priority")
     if priority is not None and _priority((tool, result)) == inf:
@@ -346,7 +345,6 @@ def _check_promises(report: _Report, tool: str, result: dict[str, Any]) -> None:
 
 
 def _metadata(report: _Report, context: CompilationContext, tools: list[str]) -> dict[str, Any]:
-    """Return ``analysis_metadata``; what is empty is left out of it (rule R-11)."""
     optional = {
         "infrastructure": report.sections.get(INFRASTRUCTURE),
         "output_keys": report.output_keys,

@@ -47,7 +47,6 @@ def parse_json_text(text: str) -> ParsedJson:
 
 
 def _fences(text: str) -> list[tuple[Value, int, int]]:
-    """Return what each JSON fence holds, and where it begins and ends."""
     fences: list[tuple[Value, int, int]] = []
     position = 0
     while opening := _FENCE.search(text, position):

@@ -1,4 +1,4 @@
-"""Custom merge functions: a callable, a Python expression or lambda, or a JavaScript function."""
+"""Merge labelled outputs into one result, also by a custom function: the whole of a merge, with no session around."""
 
 import ast
 import re
@@ -164,7 +164,6 @@ def _custom(
     *,
     now: datetime | None,
 ) -> Merged:
-    """Return what a custom function gives, as a value that is nobody else's."""
     merged = apply_custom_function(function, outputs, limits=limits, now=now)
     if reason := unawaited(merged.value):
         value = {"error": FAILED, "originalResults": [item.output for item in outputs]}

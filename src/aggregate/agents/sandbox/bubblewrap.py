@@ -242,7 +242,6 @@ def _command(bwrap: str, forbidden: int) -> list[str]:
 
 
 def _system() -> list[str]:
-    """Return the arguments that show the system's libraries and this Python, read-only."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in SYSTEM:
         path = Path(name)
@@ -260,6 +259,5 @@ def _system() -> list[str]:
 
 
 def _libraries() -> tuple[str, ...]:
-    """Return the folders of the installed packages."""
     paths = sysconfig.get_paths()
     return tuple(dict.fromkeys((paths["purelib"], paths["platlib"])))

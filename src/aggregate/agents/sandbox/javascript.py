@@ -90,7 +90,6 @@ def run_javascript(
 
 
 def _ask(request: bytes, limits: SandboxLimits) -> bytes:
-    """Let a worker answer, and say what became of one that did not."""
     # The result is JSON inside JSON, where each quote takes two bytes.
     most = 2 * limits.output_bytes + FRAME_BYTES
     try:

@@ -1,4 +1,4 @@
-"""What a sandbox answers: bytes that the code in it may have forged, read so that nothing but plain data comes out."""
+"""Values on their way into a sandbox and out of it: plain types only, also where the code has forged its answer."""
 
 import json
 import re
@@ -108,7 +108,6 @@ def _container(value: Value, copies: dict[int, tuple[Value, Value]], depth: int)
 
 
 def _writable_json(copy: Value) -> Value:
-    """Return JSON with texts that a sandbox takes."""
     if isinstance(copy, dict):
         return {_writable(key): _writable_json(item) for key, item in copy.items()}
     if isinstance(copy, list):

@@ -106,7 +106,6 @@ class Completions:
             self._cancel(key)
 
     def _watch(self, key: Hashable, seconds: float, action: Callable[[], None]) -> None:
-        """Call ``action`` after ``seconds``, unless ``key`` is watched already."""
 
         def fire() -> None:
             with self._lock:
@@ -164,7 +163,6 @@ class TimerThread:
                 logger.exception("A timeout could not be recorded; the other timeouts go on")
 
     def _next(self) -> Callable[[], None] | None:
-        """Wait for the next deadline that was not cancelled; ``None`` ends the thread."""
         with self._changed:
             while self._actions:
                 due, number = self._heap[0]

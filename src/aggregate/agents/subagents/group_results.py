@@ -125,7 +125,6 @@ class BareResults(Mapping[str, Value]):
 
 
 def _aggregate(snapshot: Snapshot, limits: SandboxLimits | None) -> AggregatedResult:
-    """Merge the runs that had ended when the group became final; the others are named in a warning."""
     group = snapshot.group
     merged = [run for run in snapshot.runs if 0 < run.sequence <= group.last_sequence]
     left_out = [run.name for run in snapshot.runs if not 0 < run.sequence <= group.last_sequence]

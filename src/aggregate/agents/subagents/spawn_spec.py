@@ -207,7 +207,6 @@ def same_code(left: object, right: object) -> bool:
 
 
 def _without_place(code: CodeType) -> CodeType:
-    """Return code without its name and its lines, its inner functions' too."""
     constants = tuple(
         _without_place(value) if isinstance(value, CodeType) else value for value in code.co_consts
     )

@@ -230,7 +230,6 @@ class Waiter:
         return True
 
     def _change(self, key: str, timeout: float | None) -> "Future[None] | None":
-        """Return what is set when ``key`` ends, ``None`` where it has."""
         self.require_own_process()
         waiting = self._runner and self._runner.current_run
         if waiting and timeout is None and waiting in self._state.pending(key):

@@ -1,4 +1,4 @@
-"""What analysis code may not say, by its syntax tree: names and imports, never words inside a text (D-90, D-92)."""
+"""Run code that a model wrote over what earlier steps gave, in a sandbox, from any thread (rules D-86 to D-93)."""
 
 import ast
 import builtins
@@ -192,7 +192,6 @@ def execute_data_analysis(
 
 
 def _may_assign_result(tree: ast.Module) -> bool:
-    """Return whether the code names ``result``: a variable, an import, a function, a class or an exception."""
     return any("result" in _names_of(node) for node in ast.walk(tree))
 
 
@@ -248,7 +247,6 @@ def _beyond_monty(error: SandboxError) -> bool:
 
 
 def _references(code: str, cache_dir: str | Path) -> Mapping[str, Value]:
-    """Load the references whose ids stand in the code as texts: full Python has no way back to the host."""
     constants = [node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant)]
     references: dict[str, Value] = {}
     for text in dict.fromkeys(constant for constant in constants if isinstance(constant, str)):

@@ -1,4 +1,4 @@
-"""A model's arguments on their way into a tool: declared ones only, in their types (rule P4)."""
+"""One call of a tool: arguments in their types (rule P4), and whatever it does, plain data or a failure in time."""
 
 import asyncio
 import inspect

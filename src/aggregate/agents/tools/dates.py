@@ -1,4 +1,7 @@
-"""Dates as people and machines write them."""
+"""Dates as people and machines write them, and tools that compute with them (rules D-86 to D-88, X-10).
+
+Every range holds its whole last day: it ends a second before the next day begins.
+"""
 
 import re
 from calendar import monthrange
@@ -173,7 +176,6 @@ def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools a
 
 
 def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
-    """Return the tools that ask the clock ``now``."""
 
     def getCurrentDateTime(timezone: str = "UTC") -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
         """Give the current date, time and Unix timestamp.

@@ -121,7 +121,6 @@ def read_project_text(path: Path, name: str) -> str:
 
 
 def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
-    """Return the real path of a file if its name and what it links to are both listed and no secrets."""
     if name not in listed or is_secret(name):
         return None
     try:

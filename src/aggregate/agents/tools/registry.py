@@ -1,4 +1,4 @@
-"""The tools that a goal, a server or a worker may use, by name (rules D-80 to D-86)."""
+"""The tools that a goal, a server or a worker may use, by name, also those in a folder (rules D-80 to D-86)."""
 
 import hashlib
 import os

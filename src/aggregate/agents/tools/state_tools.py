@@ -1,4 +1,4 @@
-"""Records that grow over time: merged without doubles, asked by range with the coverage known (rule D-86)."""
+"""State tools: what a goal may remember for later ones, values and records that grow over time (rule D-86)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum

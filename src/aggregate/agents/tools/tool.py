@@ -105,7 +105,6 @@ def context_parameter(function: Callable[..., Any]) -> str | None:
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the type hints; those of names that cannot be found stay as they are written."""
     try:
         return get_type_hints(function, include_extras=True)
     except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
