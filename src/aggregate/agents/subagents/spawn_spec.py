@@ -49,7 +49,9 @@ def read_spawn_spec(
     """
     function = _function(custom_function)
     name = _variable(collect_into)
-    strategy = None if _absent(merge_strategy) else known_strategy(merge_strategy)
+    strategy = None
+    if merge_strategy is not None and (type(merge_strategy) is not str or merge_strategy.strip()):
+        strategy = known_strategy(merge_strategy)
     if name is None and (strategy or function or order):
         raise SpawnError(
             "mergeStrategy and customFunction need collectInto", code=Refusal.MISSING_COLLECT_INTO
@@ -62,10 +64,6 @@ def read_spawn_spec(
     if function is not None:
         strategy = MergeStrategy.CUSTOM
     return SpawnSpec(name, strategy, function, _order(order))
-
-
-def _absent(parameter: object) -> bool:
-    return parameter is None or (isinstance(parameter, str) and not parameter.strip())
 
 
 def _variable(collect_into: object) -> str | None:

@@ -15,11 +15,7 @@ MOST_BYTES: Final = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """The files below some folders.
-
-    Attributes:
-        roots: The folders; names are looked for in the first, then in the others.
-    """
+    """The files below some folders; names are looked for in the first, then in the others."""
 
     roots: tuple[Path, ...]
 
