@@ -408,26 +408,14 @@ def test_an_allowance_is_a_maximum() -> None:
 
 
 MERGED: list[tuple[list[str], list[Any], dict[str, int]]] = [
-    (
-        ["Convert start date", "Convert end date"],
-        [1756684800, 1759190400],
-        {"start": 1756684800, "end": 1759190400},
-    ),
-    (
-        ["the last day", "the first day"],
-        [1759190400, 1756684800],
-        {"start": 1756684800, "end": 1759190400},
-    ),
-    (
-        ["from Sept 1", "until Sept 30"],
-        [1756684800, 1759190400],
-        {"start": 1756684800, "end": 1759190400},
-    ),
+    (["Convert start date", "Convert end date"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
+    (["the last day", "the first day"], [1759190400, 1756684800], {"start": 1756684800, "end": 1759190400}),
+    (["from Sept 1", "until Sept 30"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
     (["Sept 1", "Sept 30"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
     (["Sept 30", "Sept 1"], [1759190400, 1756684800], {}),
     (["start", "end"], ["a", "b"], {}),
     (["start", "end"], [3, 7], {"start": 3, "end": 7}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("parts", "values", "expected"), MERGED)

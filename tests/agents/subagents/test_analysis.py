@@ -75,31 +75,19 @@ FAILURES = [
         "Code contains potentially dangerous pattern: import subprocess",
         False,
     ),
-    (
-        "from os import system\nresult = 1",
-        "Code contains potentially dangerous pattern: import os",
-        False,
-    ),
-    (
-        "from os.path import join\nresult = 1",
-        "Code contains potentially dangerous pattern: import os",
-        False,
-    ),
+    ("from os import system\nresult = 1", "Code contains potentially dangerous pattern: import os", False),
+    ("from os.path import join\nresult = 1", "Code contains potentially dangerous pattern: import os", False),
     ("from . import x\nresult = 1", "Code contains potentially dangerous pattern: import .", False),
     ("result = __import__('os')", "Code contains potentially dangerous pattern: __import__", False),
     ("result = eval('1')", "Code contains potentially dangerous pattern: eval(", False),
     ("f = exec\nresult = 1", "Code contains potentially dangerous pattern: exec(", False),
     ("result = open ('/etc/passwd')", "Code contains potentially dangerous pattern: open(", False),
     ("result = file('x')", "Code contains potentially dangerous pattern: file(", False),
-    (
-        "result = ().__class__.__mro__",
-        "Code contains potentially dangerous pattern: .__class__",
-        False,
-    ),
+    ("result = ().__class__.__mro__", "Code contains potentially dangerous pattern: .__class__", False),
     ("result = __builtins__", "Code contains potentially dangerous pattern: __builtins__", False),
     ("result = 1 / 0", "division by zero", True),
     ("raise ValueError('boom')\nresult = 1", "boom", True),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("code", "error", "retry"), FAILURES)

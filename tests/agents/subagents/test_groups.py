@@ -496,15 +496,9 @@ BAD = [
     ({"collect_into": "$a", "merge_strategy": "concatenate"}, "INVALID_MERGE_STRATEGY"),
     ({"collect_into": "$a", "merge_strategy": 3}, "INVALID_MERGE_STRATEGY"),
     ({"collect_into": "$a", "merge_strategy": "custom"}, "MISSING_CUSTOM_FUNCTION"),
-    (
-        {"collect_into": "$a", "merge_strategy": "custom", "custom_function": " "},
-        "MISSING_CUSTOM_FUNCTION",
-    ),
+    ({"collect_into": "$a", "merge_strategy": "custom", "custom_function": " "}, "MISSING_CUSTOM_FUNCTION"),
     ({"collect_into": "$a", "custom_function": 3}, "INVALID_CUSTOM_FUNCTION"),
-    (
-        {"collect_into": "$a", "merge_strategy": "json", "custom_function": "1"},
-        "INVALID_CUSTOM_FUNCTION",
-    ),
+    ({"collect_into": "$a", "merge_strategy": "json", "custom_function": "1"}, "INVALID_CUSTOM_FUNCTION"),
     ({"collect_into": "$a", "order": "random"}, "INVALID_ORDER"),
     ({"merge_strategy": "json"}, "MISSING_COLLECT_INTO"),
     ({"collect_into": "  ", "custom_function": "1"}, "MISSING_COLLECT_INTO"),
@@ -513,7 +507,7 @@ BAD = [
     ({"task": " "}, "INVALID_TASK"),
     ({"task": 5}, "INVALID_TASK"),
     ({"task": print}, "INVALID_TASK"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("options", "code"), BAD)

@@ -38,29 +38,13 @@ EXPECTED: dict[str, Any] = {
             "main-5 failed: BaseException: x",
         ],
     ],
-    "base_exceptions_inline": [
-        "complete",
-        [7],
-        ["main-1 failed: SystemExit: 2", "main-2 failed: GeneratorExit"],
-    ],
-    "hostile_outputs": [
-        "complete",
-        [],
-        ["main-1 failed: the output cannot be copied: KeyboardInterrupt"],
-    ],
+    "base_exceptions_inline": ["complete", [7], ["main-1 failed: SystemExit: 2", "main-2 failed: GeneratorExit"]],
+    "hostile_outputs": ["complete", [], ["main-1 failed: the output cannot be copied: KeyboardInterrupt"]],
     "queued_at_the_end": ["complete", [True], [f"B failed: {NOT_BEGUN}"], "cancelled"],
     "shut_down_elsewhere": ["complete", [], [f"B failed: {NOT_BEGUN}"]],
     "timeouts_outlive_the_session": ["complete", [], ["A failed: timeout after 0.05 s"]],
-    "pool_cancels_what_it_holds": [
-        "complete",
-        [True],
-        [f"B failed: {CANCELLED}", f"C failed: {CANCELLED}"],
-    ],
-    "a_run_waits_for_its_own_group": [
-        "complete",
-        [],
-        [f"{label} failed: WaitError: {CIRCLE}" for label in "AB"],
-    ],
+    "pool_cancels_what_it_holds": ["complete", [True], [f"B failed: {CANCELLED}", f"C failed: {CANCELLED}"]],
+    "a_run_waits_for_its_own_group": ["complete", [], [f"{label} failed: WaitError: {CIRCLE}" for label in "AB"]],
     "runs_that_wait_for_runs_behind_them": [
         ["complete", [[[name], 1] for name in ("$b", "$c", "$d", "$e")], []],
         [7],
@@ -71,26 +55,17 @@ EXPECTED: dict[str, Any] = {
         ["Custom merge function failed: WaitError: the custom function of $a reads $a itself"],
     ],
     "a_clock_that_fails": ["complete", [1], [], True],
-    "timers_that_fail": [
-        ["complete", [2], [f"A failed: {NO_THREAD}"]],
-        ["complete", [], [f"A failed: {NO_THREAD}"]],
-    ],
+    "timers_that_fail": [["complete", [2], [f"A failed: {NO_THREAD}"]], ["complete", [], [f"A failed: {NO_THREAD}"]]],
     "timers_that_fire_at_once": ["complete", [], ["A failed: timeout: the group was open for 1 s"]],
-    "timeouts_of_every_size": [
-        ["complete", [], ["A failed: timeout after 0.05 s"]],
-        [1],
-        "pending",
-    ],
+    "timeouts_of_every_size": [["complete", [], ["A failed: timeout after 0.05 s"]], [1], "pending"],
     "an_action_that_leaves": True,
     "executors_that_lie": [
         ["complete", [], [f"{label} failed: {reason}" for label in "AB"]]
         for reason in (NO_FUTURE, CANCELLED)
     ],
     "foreign_code_that_comes_back": ["complete", [1], []],
-    "a_forked_child": [
-        "the session belongs to the process that made it: make another one in a forked child"
-    ],
-}
+    "a_forked_child": ["the session belongs to the process that made it: make another one in a forked child"],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
