@@ -129,14 +129,6 @@ def test_the_current_item_beats_the_model(tmp_path: Path) -> None:
     assert "parameters" not in calls(model)
 
 
-def test_words_decide_on_a_tool(tmp_path: Path) -> None:
-    """A match without any doubt needs no model (P2)."""
-    script = {"decompose": "1. Drill a hole", "parameters": '{"depth": 1}', "complete": "yes"}
-    made, model = agent(tmp_path, script, (getKudos, listRides, drill))
-    assert made.execute_goal("Weigh").success
-    assert "find_tool" not in calls(model)
-
-
 @pytest.mark.parametrize(
     ("answer", "text", "asked"),
     [

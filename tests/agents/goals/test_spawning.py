@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from aggregate.agents.goals import QuestionKind, Trace, TraceKind
-from aggregate.agents.goals.budget import SubtaskBudget
 from aggregate.agents.goals.subtasks import merge_parts
 from aggregate.agents.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
@@ -391,20 +390,6 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
     assert labels[0] == [label for n in range(1, 7) for label in (f"1.{n}", "2.1", "2.2")]
     assert results[0].as_dict() == results[1].as_dict()
     assert results[0].warnings == results[1].warnings
-
-
-def test_an_allowance_is_a_maximum() -> None:
-    """Shares are equal and never more than there is; what they leave can be given back."""
-    whole = SubtaskBudget(10)
-    assert whole.take(3, most=2) == 2
-    shares = whole.shares(3)
-    assert ([one.left for one in shares], whole.left) == ([2, 2, 2], 2)
-    assert shares[0].take(5, most=50) == 2
-    assert shares[0].take(5, most=50) == 0
-    assert (SubtaskBudget(3).shares(0), [one.left for one in SubtaskBudget(1).shares(2)]) == (
-        [],
-        [0, 0],
-    )
 
 
 MERGED: list[tuple[list[str], list[Any], dict[str, int]]] = [

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
@@ -317,29 +317,6 @@ def an_action_that_leaves() -> Any:
     timers.call_later(0.01, lambda: sys.exit(1))
     timers.call_later(0.05, fired.set)
     return fired.wait(5)
-
-
-@scene
-def executors_that_lie() -> Any:
-    """submit() gives no future, or one that was cancelled before."""
-
-    class Nothing(Executor):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-            return None
-
-    class Cancelled(Executor):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-            future: Future[Any] = Future()
-            future.cancel()
-            return future
-
-    found = []
-    for executor in (Nothing(), Cancelled()):
-        session = SubagentSession(executor=executor, max_concurrency=1)
-        for label in "AB":
-            session.spawn(lambda: 1, label=label, collect_into="$a")
-        found.append(seen(session))
-    return found
 
 
 @scene

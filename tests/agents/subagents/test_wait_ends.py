@@ -13,7 +13,6 @@ CIRCLE = "$a cannot be waited for here: it waits for this very run"
 NOT_BEGUN = "cancelled: the session ended before it began"
 UNREADABLE = "its message cannot be read"
 NO_THREAD = "RuntimeError: can't start new thread"
-NO_FUTURE = "AttributeError: 'NoneType' object has no attribute 'add_done_callback'"
 CANCELLED = "RuntimeError: the executor cancelled the task"
 
 EXPECTED: dict[str, Any] = {
@@ -59,10 +58,6 @@ EXPECTED: dict[str, Any] = {
     "timers_that_fire_at_once": ["complete", [], ["A failed: timeout: the group was open for 1 s"]],
     "timeouts_of_every_size": [["complete", [], ["A failed: timeout after 0.05 s"]], [1], "pending"],
     "an_action_that_leaves": True,
-    "executors_that_lie": [
-        ["complete", [], [f"{label} failed: {reason}" for label in "AB"]]
-        for reason in (NO_FUTURE, CANCELLED)
-    ],
     "foreign_code_that_comes_back": ["complete", [1], []],
     "a_forked_child": ["the session belongs to the process that made it: make another one in a forked child"],
 }  # fmt: skip
