@@ -41,7 +41,7 @@ RANKS: Final = (AnswerKind.SUBTASKS, AnswerKind.PYTHON, AnswerKind.AI, AnswerKin
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerCandidate:
+class _AnswerCandidate:
     """A formatted text among the results."""
 
     index: int
@@ -114,9 +114,9 @@ def failure_message(failure: Mapping[str, Any]) -> str:
     return str(failure.get("error") or "no reason given")
 
 
-def _candidates(usable: Sequence[tuple[int, Value]]) -> list[AnswerCandidate]:
+def _candidates(usable: Sequence[tuple[int, Value]]) -> list[_AnswerCandidate]:
     """Return the formatted texts, newest first (rules D-61, D-62, X-5); blank ones are none."""
-    candidates = [AnswerCandidate(number, *_text(result)) for number, result in reversed(usable)]
+    candidates = [_AnswerCandidate(number, *_text(result)) for number, result in reversed(usable)]
     return [candidate for candidate in candidates if candidate.text.strip()]
 
 
@@ -141,7 +141,7 @@ def _choose(
     goal: str,
     target: int | None,
     usable: Sequence[tuple[int, Value]],
-    texts: Sequence[AnswerCandidate],
+    texts: Sequence[_AnswerCandidate],
     missing: str,
 ) -> tuple[str, AnswerSource]:
     answers = [
@@ -160,7 +160,7 @@ def _choose(
     return _counted(goal, usable) or _last_value(usable, texts, missing)
 
 
-def _formatted(candidate: AnswerCandidate, reason: str) -> tuple[str, AnswerSource]:
+def _formatted(candidate: _AnswerCandidate, reason: str) -> tuple[str, AnswerSource]:
     logger.info(
         "📝 Using formatted answer from neuron %s (%s, %s)", candidate.index, candidate.kind, reason
     )
@@ -182,7 +182,7 @@ def _counted(goal: str, usable: Sequence[tuple[int, Value]]) -> tuple[str, Answe
 
 
 def _last_value(
-    usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate], missing: str
+    usable: Sequence[tuple[int, Value]], texts: Sequence[_AnswerCandidate], missing: str
 ) -> tuple[str, AnswerSource]:
     with_text = {candidate.index for candidate in texts}
     for number, result in reversed(usable):

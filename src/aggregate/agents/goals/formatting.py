@@ -51,11 +51,11 @@ def _summary(key: str, value: Value) -> str:
     if is_reference(value):
         return f'{str(value["summary"]).splitlines()[0]} (_ref_id "{value["_ref_id"]}")'
     if key == MEMORY and isinstance(value, Mapping):
-        return memory_line(value)
+        return _memory_line(value)
     return " ".join(value_text(value, indent=None).split())
 
 
-def memory_line(memory: Mapping[str, Value]) -> str:
+def _memory_line(memory: Mapping[str, Value]) -> str:
     """Return the saved values that were recalled, each in a few words."""
     texts = (f"{key} ({clip(json_text(value), 60)})" for key, value in memory.items())
     return ", ".join(texts) or "nothing"
@@ -63,7 +63,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 def fenced_memory(memory: Mapping[str, Value]) -> str:
     """Return the saved values that were recalled in a fence, a word without one where there are none."""
-    return fenced_data(memory_line(memory), ALL) if memory else "nothing"
+    return fenced_data(_memory_line(memory), ALL) if memory else "nothing"
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
@@ -82,7 +82,7 @@ NAME_FIELDS: Final = ("name", "full_name", "title", "firstname", "username")
 DENDRITES: Final = "dendrite_results"
 
 
-def whole_number(value: Value) -> int | None:
+def _whole_number(value: Value) -> int | None:
     """Return ``value`` as an integer if it is one; a truth value or a measure is none (rule D-72)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
         return None
@@ -92,9 +92,9 @@ def whole_number(value: Value) -> int | None:
 def count_of(result: Value) -> int | None:
     """Return the whole number that a result is, or holds as ``result`` or ``count`` (rules D-71, X-8)."""
     if not isinstance(result, Mapping):
-        return whole_number(result)
-    number = whole_number(result.get("result"))
-    return whole_number(result.get("count")) if number is None else number
+        return _whole_number(result)
+    number = _whole_number(result.get("result"))
+    return _whole_number(result.get("count")) if number is None else number
 
 
 def envelope_content(result: Value) -> Value:

@@ -93,7 +93,7 @@ class RecordedGoal:
         """Delete the record of a goal that has come to its end: nothing is left to go on with."""
         self._note(ended="yes")  # where the file cannot be deleted, or the process ends before
         self.close()
-        delete_record(self.path)
+        _delete_record(self.path)
 
     def unfinished(self) -> list[Unfinished]:
         """Return the calls that were running when the process ended."""
@@ -187,14 +187,14 @@ def _unusable(path: Path, error: Exception) -> str:
     return f"{path}: the record of the goal cannot be used: {error}{advice}"
 
 
-def delete_record(path: Path) -> None:
+def _delete_record(path: Path) -> None:
     """Delete a record with the files that SQLite keeps beside it; what another process has open may stay."""
     for suffix in ("-wal", "-shm", ""):
         with suppress(OSError):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def open_record(path: Path, *, repeat: bool = False) -> RecordedGoal:
+def _open_record(path: Path, *, repeat: bool = False) -> RecordedGoal:
     """Open a record, which is made where there is none; it is locked until it is closed or the process ends.
 
     Raises:
@@ -260,7 +260,7 @@ def new_record(folder: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoa
         number = _take_number(folder)
     except (OSError, OutputError) as error:
         raise StateError(f"{folder}: the goal cannot be recorded: {error}") from error
-    record = open_record(_path(folder, number))
+    record = _open_record(_path(folder, number))
     record.describe(goal, steps=steps)
     _forget_old(folder)
     return number, record
@@ -277,7 +277,7 @@ def recorded(folder: Path, number: int, *, repeat: bool = False) -> RecordedGoal
         notes = "; ".join(f"{n.number}, {n.goal[:60]}" for n in unfinished_goals(folder)[:5])
         there_are = f": there are {notes}" if notes else ""
         raise StateError(f"there is no goal {number} to go on with{there_are}")
-    record = open_record(path, repeat=repeat)
+    record = _open_record(path, repeat=repeat)
     if not record.goal:
         record.close()
         raise StateError(f"goal {number} was ended before it had begun: begin it anew")
@@ -289,7 +289,7 @@ def unfinished_goals(folder: Path) -> list[GoalNote]:
     notes = []
     for number in sorted(_numbers(folder), reverse=True):
         try:
-            record = open_record(_path(folder, number))
+            record = _open_record(_path(folder, number))
         except StateError:  # another process works on it, or it is damaged
             continue
         try:
@@ -330,7 +330,7 @@ def _forget_old(folder: Path) -> None:
     """Delete the oldest records where there are too many, but for those that a process works on."""
     for number in sorted(_numbers(folder), reverse=True)[KEPT:]:
         try:
-            open_record(_path(folder, number)).close()
+            _open_record(_path(folder, number)).close()
         except StateError:
             continue
-        delete_record(_path(folder, number))
+        _delete_record(_path(folder, number))

@@ -21,7 +21,7 @@ MOST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Reflection:
+class _Reflection:
     """What a model says of a failure: why it happened, what to change, what to call with (rule D-52)."""
 
     diagnosis: str
@@ -29,14 +29,14 @@ class Reflection:
     suggested_params: Mapping[str, Any] | None = None
 
 
-def read_reflection(text: str | None) -> Reflection:
+def read_reflection(text: str | None) -> _Reflection:
     """Return the reflection in an answer; one that is no JSON is the diagnosis as a whole."""
     value = replies.json_value(text, dict)
     if value is None or not isinstance(value.get("diagnosis"), str):
-        return Reflection((text or "").strip())
+        return _Reflection((text or "").strip())
     fix = value.get("suggested_fix")
     params = value.get("suggested_params")
-    return Reflection(
+    return _Reflection(
         value["diagnosis"],
         fix if isinstance(fix, str) and fix.strip() else None,
         params if isinstance(params, dict) and params else None,

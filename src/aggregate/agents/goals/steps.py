@@ -175,7 +175,7 @@ def _do_with(
     """Do a step with what was chosen: in its parts, for each item of a list that is there, or as a whole."""
     parts = parts_of(run, branch, step, tool)
     if parts:
-        return run_parts(run, branch, parts, tool, run_subtask)
+        return run_parts(run, branch, parts, tool, _run_subtask)
     iteration = find_iteration(branch.deciding_text(step)) if may_spawn(run, branch) else None
     loop = find_loop(run, branch, step, iteration) if iteration else None
     if loop and needs_each(run, branch, loop, tool):
@@ -184,7 +184,7 @@ def _do_with(
             return StepOutcome(nothing, validated=True)
         template = template_for(run, branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:
-            return fan_out(run, branch, loop, template, tool, run_subtask)
+            return fan_out(run, branch, loop, template, tool, _run_subtask)
     outcome = execute_step(run, branch, step, tool, attempts=attempts, choose_other=choose_other)
     if tool and iteration and not outcome.other:
         return _fan_out_after(run, branch, step, tool, iteration, outcome)
@@ -207,7 +207,7 @@ def _fan_out_after(
     item_tool = item_choice.tool
     if item_choice.problem or (item_tool is not None and item_tool.name == tool.name):
         return outcome
-    of_items = fan_out(run, branch, loop, template, item_tool, run_subtask)
+    of_items = fan_out(run, branch, loop, template, item_tool, _run_subtask)
     if not of_items.spawned:
         return outcome
     return StepOutcome(
@@ -217,7 +217,7 @@ def _fan_out_after(
     )
 
 
-def run_subtask(run: GoalContext, branch: Branch) -> Value:
+def _run_subtask(run: GoalContext, branch: Branch) -> Value:
     """Do a sub-task and return what it gave: the result of its one step, or the answer of several."""
     with branch.node.timed():
         done = run_branch(run, branch)

@@ -48,7 +48,7 @@ def arguments_for(
     if all_certain or (item_suffices and not feedback.text):
         return certain
     answer = _asked_arguments(run, branch, step, tool, feedback)
-    older = older_arguments(tool, branch.context)
+    older = _older_arguments(tool, branch.context)
     if answer is None:
         return declared_arguments(tool, {**older, **certain})
     required = {name: older[name] for name in _names(tool.required) if name in older}
@@ -123,7 +123,7 @@ def item_fills(tool: Tool, item: Value, noun: str) -> bool:
     return bool(tool.required) and _gives_required(tool, item_arguments(tool, item, noun))
 
 
-def older_arguments(tool: Tool, context: Mapping[str, Value]) -> dict[str, Any]:
+def _older_arguments(tool: Tool, context: Mapping[str, Value]) -> dict[str, Any]:
     """Return what earlier results hold under the names of the parameters, the newest first."""
     arguments: dict[str, Any] = {}
     for result in reversed(list(context.values())):

@@ -36,7 +36,7 @@ _VALUE: Final = re.compile(r"\S*[\d/@{}]\S*|\b\w+\.\w\S*")
 
 
 @dataclass(frozen=True, slots=True)
-class ToolMatch:
+class _ToolMatch:
     """What a step and a tool have in common; ``sure`` where nothing in the words speaks against the tool."""
 
     tool: Tool
@@ -45,7 +45,7 @@ class ToolMatch:
     sure: bool
 
 
-def ranked_tools(step: str, tools: Sequence[Tool]) -> list[ToolMatch]:
+def ranked_tools(step: str, tools: Sequence[Tool]) -> list[_ToolMatch]:
     """Return the tools, the best match first, those that fit alike in their order."""
     known = {
         tool.name: frozenset(words(f"{tool.name} {_described(tool)}")) - _FILLERS for tool in tools
@@ -58,11 +58,11 @@ def ranked_tools(step: str, tools: Sequence[Tool]) -> list[ToolMatch]:
         score = sum(
             1 / spread[word] for word in common
         )  # a word counts less the more tools know it
-        matches.append(ToolMatch(tool, score, frozenset(common), _is_sure(said, tool, common)))
+        matches.append(_ToolMatch(tool, score, frozenset(common), _is_sure(said, tool, common)))
     return sorted(matches, key=lambda match: (-match.score, -len(match.words)))
 
 
-def certain_tool(ranked: Sequence[ToolMatch]) -> Tool | None:
+def certain_tool(ranked: Sequence[_ToolMatch]) -> Tool | None:
     """Return the tool that the words of a step mean beyond doubt, ``None`` where there is any."""
     if not ranked or not ranked[0].sure:
         return None
@@ -157,11 +157,11 @@ def _asked_choice(
                 QuestionKind.FIND_TOOL,
                 step=step,
                 trouble=trouble,
-                tools=fence("\n".join(map(tool_line, shown))),
+                tools=fence("\n".join(map(_tool_line, shown))),
                 rest=f"You are shown these after NONE: {names}" if names else "",
                 schema=choice_schema([tool.name for tool in shown]),
             )
-            answer = read_choice(reply, run.tools, shown)
+            answer = _read_choice(reply, run.tools, shown)
             if answer is not None:
                 break
         else:
@@ -171,7 +171,9 @@ def _asked_choice(
     return ToolChoice(None)
 
 
-def read_choice(reply: str | None, tools: ToolRegistry, shown: Sequence[Tool]) -> ToolChoice | None:
+def _read_choice(
+    reply: str | None, tools: ToolRegistry, shown: Sequence[Tool]
+) -> ToolChoice | None:
     """Return the choice in an answer, ``None`` where it names no tool that was shown, or several."""
     text = replies.named_text(reply or "", "tool")
     if _NONE.match(text):
@@ -181,7 +183,7 @@ def read_choice(reply: str | None, tools: ToolRegistry, shown: Sequence[Tool]) -
     return ToolChoice(mentioned[0]) if len(mentioned) == 1 else None
 
 
-def tool_line(tool: Tool) -> str:
+def _tool_line(tool: Tool) -> str:
     """Return what a model is shown of a tool: ``getPrice(article_id: int): Get its price.``."""
     parameters = ", ".join(
         f"{parameter.name}{'' if parameter.required else '?'}: {parameter.type}"

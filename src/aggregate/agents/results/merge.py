@@ -31,22 +31,17 @@ FAILED: Final = "Custom merge function failed"
 _JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
 
 
-def apply_custom_function(
+def _custom(
     function: CustomFunction | None,
     outputs: Sequence[LabelledOutput],
-    *,
-    limits: SandboxLimits | None = None,
-    now: datetime | None = None,
+    limits: SandboxLimits,
+    now: datetime | None,
 ) -> Merged:
     """Call ``function`` with the list of outputs; whatever goes wrong becomes the documented failure value.
 
     A callable is the caller's own code and runs here, on copies. A text runs in a sandbox with no file, network or
     environment, within ``limits``: JavaScript functions (``function (results) {...}``, ``(results) => ...``) in
-    QuickJS, Python lambdas and expressions over ``results`` in Monty. The clock of both stands at ``now``, by default
-    the time of this call.
-
-    Raises:
-        SpawnError: There is no function.
+    QuickJS, Python lambdas and expressions over ``results`` in Monty. The clock of both stands at ``now``.
     """
     if function is None:
         raise SpawnError(
@@ -54,13 +49,16 @@ def apply_custom_function(
         )
     try:
         values = [isolated_copy(item.output) for item in outputs]
-        return Merged(_call(function, values, limits or SandboxLimits(), now))
+        value = _call(function, values, limits, now)
+        why = unawaited(value)
+        if not why:
+            return Merged(isolated_copy(value))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (O-9)
         why = str(error) if isinstance(error, SandboxError) else failure_text(error)
-        value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
-        return Merged(value, errors=(f"{FAILED}: {why}",))
+    failure = {"error": FAILED, "originalResults": [item.output for item in outputs]}
+    return Merged(isolated_copy(failure), errors=(f"{FAILED}: {why}",))
 
 
 def _call(
@@ -122,7 +120,7 @@ def merge_outputs(
         outputs: Successful and failed ones (``error`` set); failed ones are counted and listed, not merged. A
             coroutine that nobody awaited is a failed one.
         strategy: One of the six.
-        custom_function: For ``custom``: see ``apply_custom_function``.
+        custom_function: For ``custom``: a callable, a Python lambda or expression, or a JavaScript function.
         ending: What to write into the envelope; by default a complete group named ``$results``.
         limits: What a custom function given as text may use.
 
@@ -131,11 +129,18 @@ def merge_outputs(
     """
     chosen = known_strategy(strategy)
     end = ending or GroupOutcome()
-    outputs = [_without_coroutine(item) for item in outputs]
+    outputs = [
+        replace(item, output=None, error=reason)
+        if item.error is None and (reason := unawaited(item.output))
+        else item
+        for item in outputs
+    ]
     good = [item for item in outputs if item.error is None]
     built_in = BUILT_IN.get(chosen)
     merged = (
-        built_in(good) if built_in else _custom(custom_function, good, limits, now=end.completed_at)
+        built_in(good)
+        if built_in
+        else _custom(custom_function, good, limits or SandboxLimits(), end.completed_at)
     )
     empty = (f"{item.name}: the output is empty" for item in good if _is_empty(item.output))
     failures = (
@@ -155,25 +160,6 @@ def merge_outputs(
         labels=merged.labels,
         failed=len(outputs) - len(good),
     )
-
-
-def _custom(
-    function: CustomFunction | None,
-    outputs: Sequence[LabelledOutput],
-    limits: SandboxLimits | None,
-    *,
-    now: datetime | None,
-) -> Merged:
-    merged = apply_custom_function(function, outputs, limits=limits, now=now)
-    if reason := unawaited(merged.value):
-        value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
-        merged = Merged(value, errors=(f"{FAILED}: {reason}",))
-    return replace(merged, value=isolated_copy(merged.value))
-
-
-def _without_coroutine(item: LabelledOutput) -> LabelledOutput:
-    reason = "" if item.error is not None or type(item.output) is str else unawaited(item.output)
-    return replace(item, output=None, error=reason) if reason else item
 
 
 def _is_empty(output: Value) -> bool:

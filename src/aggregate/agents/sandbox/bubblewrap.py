@@ -35,7 +35,7 @@ COUNTED: Final = ("RssAnon:", "RssShmem:")
 
 
 @dataclass(frozen=True, slots=True)
-class TreeUsage:
+class _TreeUsage:
     """What a tree of processes uses at one moment: bytes of memory, processes and threads."""
 
     memory_bytes: int = 0
@@ -43,7 +43,7 @@ class TreeUsage:
     threads: int = 0
 
 
-def tree_usage(root: int) -> TreeUsage:
+def tree_usage(root: int) -> _TreeUsage:
     """Return what the process ``root`` and everything below it use; what cannot be read counts as nothing."""
     memory = processes = threads = 0
     pending = [root]
@@ -62,7 +62,7 @@ def tree_usage(root: int) -> TreeUsage:
         processes += 1
         threads += len(tasks)
         memory += sum(1024 * int(line.split()[1]) for line in status if line.startswith(COUNTED))
-    return TreeUsage(memory, processes, threads)
+    return _TreeUsage(memory, processes, threads)
 
 
 RUNNER: Final = Path(__file__).with_name("bubblewrap_runner.py")

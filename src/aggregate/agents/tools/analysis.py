@@ -81,7 +81,7 @@ def execute_data_analysis(
     except (ValueError, RecursionError, MemoryError) as error:
         reason = f"{error!s:.200}" or "nested too deeply"
         return failure_envelope(f"Syntax error: {reason}", retry=True)
-    pattern = dangerous_pattern(tree)
+    pattern = _dangerous_pattern(tree)
     if pattern is not None:
         return failure_envelope(
             f"Code contains potentially dangerous pattern: {pattern}", retry=False
@@ -181,7 +181,7 @@ def _sandbox_failure(
     if error.kind is Stopped.SYNTAX:
         return failure_envelope(f"Syntax error: {error}", retry=True)
     retry = error.kind is not Stopped.MISSING
-    return failure_envelope(str(error), retry=retry, hint=hint_for(error, data, tree))
+    return failure_envelope(str(error), retry=retry, hint=_hint_for(error, data, tree))
 
 
 def add_analysis_tool(registry: ToolRegistry) -> None:
@@ -213,9 +213,9 @@ MODULES: Final = frozenset(
 CALLS: Final = frozenset({"eval", "exec", "open", "file", "compile", "input", "breakpoint"})
 
 
-def dangerous_pattern(tree: ast.AST) -> str | None:
+def _dangerous_pattern(tree: ast.AST) -> str | None:
     """Return the first forbidden thing in reading order (``import os``, ``open(``, ``.__class__``), or ``None``."""
-    own = assigned_names(tree)
+    own = _assigned_names(tree)
     patterns = [
         (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), pattern)
         for node in ast.walk(tree)
@@ -248,7 +248,7 @@ def _dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def assigned_names(tree: ast.AST) -> frozenset[str]:
+def _assigned_names(tree: ast.AST) -> frozenset[str]:
     """Return every name that the code gives a value to."""
     return frozenset(
         node.id
@@ -263,18 +263,18 @@ DEPTH: Final = 4
 """Fields named of one object, objects named in one hint, and levels that are looked at: a hint stays a few lines."""
 
 
-def hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
+def _hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
     """Return advice for a ``KeyError`` or ``NameError``, ``None`` for anything else."""
     if error.exception == "KeyError":
-        return f"Available fields: {available_fields(data)}. Use .get() for a field that may be missing."
+        return f"Available fields: {_available_fields(data)}. Use .get() for a field that may be missing."
     name = re.search(r"name '([^']+)' is not defined", str(error))
     if error.exception == "NameError" and name:
-        known = ", ".join(sorted({"data", "load_data_reference", *assigned_names(tree)}))
-        return f"'{name.group(1)}' is not defined; defined are {known}. Available fields: {available_fields(data)}."
+        known = ", ".join(sorted({"data", "load_data_reference", *_assigned_names(tree)}))
+        return f"'{name.group(1)}' is not defined; defined are {known}. Available fields: {_available_fields(data)}."
     return None
 
 
-def available_fields(data: Value) -> str:
+def _available_fields(data: Value) -> str:
     """Return the keys of the objects in ``data``, with the way to each, the outermost first."""
     return "; ".join(islice(_objects(data), MOST_OBJECTS)) or "none (data is no object)"
 

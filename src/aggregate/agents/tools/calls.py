@@ -38,36 +38,20 @@ def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any
             f"missing {len(missing)} required argument(s) of {tool.name}: {names}"
         )
     present = [parameter for parameter in tool.parameters if parameter.name in values]
-    return {
-        parameter.name: cast_argument(parameter, values[parameter.name]) for parameter in present
-    }
+    return {parameter.name: _cast(parameter, values[parameter.name]) for parameter in present}
 
 
-def cast_argument(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return ``value`` in the parameter's type where that is a simple one and the value says the same.
-
-    Raises:
-        ArgumentMistake: It does not.
-    """
+def _cast(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return ``value`` in the parameter's type where that is a simple one and the value says the same."""
+    cast = _CASTS.get(parameter.type)
+    if cast is None:
+        return value
     try:
-        match parameter.type:
-            case "int":
-                return _whole(value)
-            case "float":
-                return _real(value)
-            case "str":
-                return _text(value)
-            case "bool":
-                return _truth(value)
-            case "list":
-                return _structure(value, list)
-            case "dict":
-                return _structure(value, dict)
+        return cast(value)
     except (ValueError, KeyError, OverflowError, RecursionError):
         raise ArgumentMistake(
             f"{parameter.name} must be {parameter.type}, not {value!r:.80}"
         ) from None
-    return value
 
 
 def _truth(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
@@ -107,6 +91,15 @@ def _structure(value: Any, kind: type) -> Any:  # noqa: ANN401 - a list or an ob
         raise ValueError
     return structure
 
+
+_CASTS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "int": _whole,
+    "float": _real,
+    "str": _text,
+    "bool": _truth,
+    "list": lambda value: _structure(value, list),
+    "dict": lambda value: _structure(value, dict),
+}
 
 MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5

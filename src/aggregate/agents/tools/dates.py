@@ -18,7 +18,7 @@ MONTHS: Final = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-_MONTH: Final = r"(?P<month>[a-z]+)\.?"
+_MONTH: Final = r"(?P<month>[a-z]{3,})\.?"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?:\s*,)?\s+(?P<year>\d{4})"
 _NAME_FIRST: Final = re.compile(rf"{_MONTH}\s+{_DAY}{_YEAR}")
@@ -39,14 +39,6 @@ def zone(name: str) -> ZoneInfo:
         raise ToolError(
             f'there is no time zone "{name}": give one such as UTC or Europe/Berlin'
         ) from None
-
-
-def month_number(text: str) -> int | None:
-    """Return 1 to 12 for a month's name or its first three letters or more, else ``None``."""
-    word = text.lower().rstrip(".")
-    if len(word) < 3:
-        return None
-    return next((number for number, name in enumerate(MONTHS, 1) if name.startswith(word)), None)
 
 
 def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
@@ -77,10 +69,10 @@ def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
 
 def _date_with_month_name(text: str) -> date | None:
     match = _NAME_FIRST.fullmatch(text) or _DAY_FIRST.fullmatch(text)
-    month = month_number(match["month"]) if match else None
-    if match is None or month is None:
-        return None
-    return date(int(match["year"]), month, int(match["day"]))
+    for month, name in enumerate(MONTHS, 1):
+        if match and name.startswith(match["month"]):
+            return date(int(match["year"]), month, int(match["day"]))
+    return None
 
 
 UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
@@ -155,7 +147,10 @@ def getDateRangeTimestamps(  # noqa: N802 - tools are camelCase (D-80)
         last = date(year, month or 12, day or monthrange(year, month or 12)[1])
     except ValueError as error:
         raise ToolError(f"there is no such date: {error}") from None
-    return {"success": True, **_range(first, last, where)}
+    start = datetime.combine(first, time(), where)
+    end = datetime.combine(last, time(23, 59, 59), where)
+    days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
+    return {"success": True, **_ends(start, end), **days}
 
 
 def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
@@ -241,12 +236,6 @@ def _moved(moment: datetime, amount: int, unit: str) -> datetime:
         return moment.replace(year=year, month=month, day=min(moment.day, last_day))
     except (OverflowError, ValueError) as error:
         raise ToolError(f"{amount} {unit} lead out of the years 1 to 9999: {error}") from None
-
-
-def _range(first: date, last: date, where: ZoneInfo) -> dict[str, Any]:
-    start = datetime.combine(first, time(), where)
-    end = datetime.combine(last, time(23, 59, 59), where)
-    return {**_ends(start, end), "start_date": first.isoformat(), "end_date": last.isoformat()}
 
 
 def _ends(start: datetime, end: datetime) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """State tools: what a goal may remember for later ones, values and records that grow over time (rule D-86)."""
 
 from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
 from typing import Any, Final, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -18,20 +17,8 @@ Record: TypeAlias = Mapping[str, Any]
 TimeSpan: TypeAlias = tuple[float, float]
 
 
-class Coverage(StrEnum):
-    """How much of a range the stored records are known to cover."""
-
-    FULL = "full"
-    PARTIAL = "partial"
-    NONE = "none"
-
-
-def moment_of(value: object) -> float:
-    """Return Unix seconds of a number or a date's text.
-
-    Raises:
-        ToolError: It is none.
-    """
+def _moment_of(value: object) -> float:
+    """Return Unix seconds of a number or a date's text."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, str):
@@ -39,29 +26,22 @@ def moment_of(value: object) -> float:
     raise ToolError(f"{value!r:.60} is no time: give Unix seconds or an ISO date")
 
 
-def time_of(record: Record, field: str = "") -> float:
-    """Return a record's time, from ``field`` or the first of ``FIELDS`` that it has.
-
-    Raises:
-        ToolError: It has none.
-    """
+def _time_of(record: Record, field: str = "") -> float:
+    """Return a record's time, from ``field`` or the first of ``FIELDS`` that it has."""
     name = field or next((usual for usual in FIELDS if usual in record), "")
     if name not in record:
         raise ToolError(
             f"a record has no time: name its field with timestamp_field (it has {', '.join(record)})"
         )
-    return moment_of(record[name])
+    return _moment_of(record[name])
 
 
-def merge_records(
+def _merge_records(
     old: Iterable[Record], new: Iterable[Any], *, id_field: str = "id", time_field: str = ""
 ) -> tuple[list[Record], int, int]:
     """Return all records by time, how many ids are new, and how many were there already.
 
     Of two records with one id the one with the newer time stays; at the same time the one that came later.
-
-    Raises:
-        ToolError: A record has no id or no time.
     """
     records: dict[Any, Record] = {record[id_field]: record for record in old}
     added = duplicates = 0
@@ -74,15 +54,15 @@ def merge_records(
             added += 1
         else:
             duplicates += 1
-        if known is None or time_of(record, time_field) >= time_of(known, time_field):
+        if known is None or _time_of(record, time_field) >= _time_of(known, time_field):
             records[key] = record
     by_time = sorted(
-        records.values(), key=lambda record: (time_of(record, time_field), str(record[id_field]))
+        records.values(), key=lambda record: (_time_of(record, time_field), str(record[id_field]))
     )
     return by_time, added, duplicates
 
 
-def join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
+def _join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
     """Return spans in order, those that touch or overlap made one; seconds are whole, so 1-2 and 3-4 touch."""
     result: list[TimeSpan] = []
     for start, end in sorted(spans):
@@ -93,15 +73,15 @@ def join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
     return result
 
 
-def coverage(spans: Iterable[TimeSpan], start: float, end: float) -> Coverage:
-    """Return how much of ``start`` to ``end`` the spans cover."""
+def _coverage(spans: Iterable[TimeSpan], start: float, end: float) -> str:
+    """Return how much of ``start`` to ``end`` the spans cover: ``full``, ``partial`` or ``none``."""
     touching = [
-        (first, last) for first, last in join_spans(spans) if first <= end and last >= start
+        (first, last) for first, last in _join_spans(spans) if first <= end and last >= start
     ]
     if not touching:
-        return Coverage.NONE
+        return "none"
     first, last = touching[0]
-    return Coverage.FULL if first <= start and last >= end else Coverage.PARTIAL
+    return "full" if first <= start and last >= end else "partial"
 
 
 def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
@@ -165,7 +145,7 @@ def _merge_tool(store: StateStore) -> Callable[..., dict[str, Any]]:
 
         def change(old: Any) -> dict[str, Any]:  # noqa: ANN401 - what was saved
             series = _series(key, old)
-            records, counts["added"], counts["duplicates"] = merge_records(
+            records, counts["added"], counts["duplicates"] = _merge_records(
                 series["items"], items, id_field=id_field, time_field=timestamp_field
             )
             spans = [
@@ -174,7 +154,7 @@ def _merge_tool(store: StateStore) -> Callable[..., dict[str, Any]]:
             ]
             return {
                 "items": records,
-                "covered": join_spans(spans),
+                "covered": _join_spans(spans),
                 "timestamp_field": timestamp_field,
             }
 
@@ -195,15 +175,15 @@ def _query_tool(store: StateStore) -> Callable[..., dict[str, Any]]:
             start: Unix seconds or a date, inclusive.
             end: Unix seconds or a date, inclusive.
         """
-        first, last = moment_of(start), moment_of(end)
+        first, last = _moment_of(start), _moment_of(end)
         if first > last:
             raise ToolError("start is after end: exchange them")
         series = _series(key, store.load(key)[1])
         field = series["timestamp_field"]
-        items = [record for record in series["items"] if first <= time_of(record, field) <= last]
+        items = [record for record in series["items"] if first <= _time_of(record, field) <= last]
         return {
             "success": True,
-            "coverage": coverage(map(tuple, series["covered"]), first, last),
+            "coverage": _coverage(map(tuple, series["covered"]), first, last),
             "items": items,
             "count": len(items),
         }
@@ -222,9 +202,9 @@ def _series(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - what was 
 def _covered(
     items: list[Record], field: str, start: str | int | None, end: str | int | None
 ) -> list[tuple[float, float]]:
-    times = [time_of(record, field) for record in items]
+    times = [_time_of(record, field) for record in items]
     if not times and (start is None or end is None):
         return []
-    first = min(times) if start is None else moment_of(start)
-    last = max(times) if end is None else moment_of(end)
+    first = min(times) if start is None else _moment_of(start)
+    last = max(times) if end is None else _moment_of(end)
     return [(first, last)]

@@ -74,34 +74,26 @@ class Parameter:
         return {**entry, "description": self.description} if self.description else entry
 
 
-def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """Return the parameters that a model may give; ``*args``, ``**options`` and the agent's context are none."""
+def _signature(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], str | None, Any]:
+    """Return the parameters that a model may give, the one that takes the agent's context, and the return hint.
+
+    ``*args`` and ``**options`` are none.
+    """
     hints = _hints(function)
-    descriptions = argument_texts(inspect.getdoc(function) or "")
-    parameters = []
-    for name, argument in inspect.signature(function).parameters.items():
-        is_variadic = argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
-        if is_variadic or hints.get(name) is ToolContext:
-            continue
-        required = argument.default is argument.empty
-        default = None if required else argument.default
-        description = descriptions.get(name, "")
-        parameters.append(
-            Parameter(name, hint_name(hints.get(name)), required, default, description)
-        )
-    return tuple(parameters)
-
-
-def context_parameter(function: Callable[..., Any]) -> str | None:
-    """Return the parameter that takes the agent's context: the one that is annotated with ``ToolContext``."""
-    return next(
-        (
-            name
-            for name, hint in _hints(function).items()
-            if hint is ToolContext and name != "return"
-        ),
-        None,
-    )
+    descriptions = _argument_texts(inspect.getdoc(function) or "")
+    signature = inspect.signature(function)
+    parameters, context = [], None
+    for name, argument in signature.parameters.items():
+        if hints.get(name) is ToolContext:
+            context = name
+        elif argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
+            required = argument.default is argument.empty
+            default = None if required else argument.default
+            description = descriptions.get(name, "")
+            parameters.append(
+                Parameter(name, _hint_name(hints.get(name)), required, default, description)
+            )
+    return tuple(parameters), context, signature.return_annotation
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
@@ -111,7 +103,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         return dict(getattr(function, "__annotations__", {}))
 
 
-def hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
+def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
     """Return the name of a type hint, without what it holds."""
     if hint is None or hint is inspect.Parameter.empty or hint is Any:
         return "any"
@@ -119,15 +111,15 @@ def hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
         return hint
     origin = get_origin(hint)
     if origin is Annotated:
-        return hint_name(get_args(hint)[0])
+        return _hint_name(get_args(hint)[0])
     if origin is Literal:
         return " | ".join(map(repr, get_args(hint)))
     if origin in (Union, UnionType):
-        return " | ".join(hint_name(member) for member in get_args(hint) if member is not NoneType)
+        return " | ".join(_hint_name(member) for member in get_args(hint) if member is not NoneType)
     return getattr(origin or hint, "__name__", str(hint))
 
 
-def argument_texts(doc: str) -> dict[str, str]:
+def _argument_texts(doc: str) -> dict[str, str]:
     """Return the descriptions below ``Args:`` by the parameter's name; continuation lines are joined."""
     texts: dict[str, str] = {}
     in_arguments = False
@@ -151,7 +143,7 @@ def argument_texts(doc: str) -> dict[str, str]:
     return texts
 
 
-def first_paragraph(doc: str) -> str:
+def _first_paragraph(doc: str) -> str:
     """Return what a docstring says before its first blank line or section, on one line."""
     lines: list[str] = []
     for line in doc.strip().splitlines():
@@ -257,9 +249,7 @@ def make_tool(
     if not _NAME.fullmatch(tool_name):
         raise ToolError(f'"{tool_name}" cannot name a tool: take letters, digits and _, at most 64')
     try:
-        inferred = parameters_of(func)
-        context = context_parameter(func)
-        hint = inspect.signature(func).return_annotation
+        inferred, context, hint = _signature(func)
     except (TypeError, ValueError) as error:
         raise ToolError(
             f"{tool_name} cannot become a tool: its signature cannot be read ({error})"
@@ -267,9 +257,9 @@ def make_tool(
     return Tool(
         tool_name,
         func,
-        description or first_paragraph(inspect.getdoc(func) or "") or tool_name,
+        description or _first_paragraph(inspect.getdoc(func) or "") or tool_name,
         _described(inferred, parameters),
-        returns or hint_name(hint),
+        returns or _hint_name(hint),
         granted(permissions),
         context,
         idempotent,
