@@ -16,7 +16,7 @@ from aggregate.agents.goals.budget import (
     SubtaskBudget,
 )
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_record import MEMORY_KEY, GoalRecord, NoRecord, digest_of
+from aggregate.agents.goals.goal_record import MEMORY_KEY, GoalRecord, digest_of
 from aggregate.agents.goals.goal_result import (
     TOO_DEEP,
     GoalResult,
@@ -86,7 +86,7 @@ class NeuronAgent:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
             StateError: The record is of another goal, of other tools, or cannot be used.
         """
-        record = record or NoRecord()
+        record = record or GoalRecord()
         node = TraceRecorder(TraceKind.GOAL, "goal", goal, self.clock)
         budget = BudgetTracker(self.limits, self.clock, spent=record.spent)
         cache_dir = self.state_dir / "data_cache"

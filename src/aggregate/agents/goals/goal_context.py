@@ -11,7 +11,6 @@ from aggregate.agents.goals.formatting import clip
 from aggregate.agents.goals.goal_record import (
     TOOL_KEY,
     GoalRecord,
-    NoRecord,
     PlaceCounter,
     completion_entry,
     digest_of,
@@ -110,7 +109,7 @@ class GoalContext:
     limits: EngineLimits
     budget: BudgetTracker
     cache_dir: Path
-    record: GoalRecord = field(default_factory=NoRecord)
+    record: GoalRecord = field(default_factory=GoalRecord)
     places: PlaceCounter = field(default_factory=PlaceCounter)
 
     def ask(

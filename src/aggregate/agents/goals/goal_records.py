@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_record import NO_MEMORY, Unfinished, check_entry
+from aggregate.agents.goals.goal_record import NO_MEMORY, GoalRecord, Unfinished, check_entry
 from aggregate.base.disk import (
     create_private,
     guard_connection,
@@ -36,7 +36,7 @@ _ANOTHER: Final = (
 
 
 @dataclass(slots=True)
-class RecordedGoal:
+class RecordedGoal(GoalRecord):
     """A goal's record.
 
     Attributes:

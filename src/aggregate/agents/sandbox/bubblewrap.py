@@ -70,7 +70,11 @@ SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 PROCESSES: Final = 3
 """bubblewrap outside, bubblewrap as the first process inside, Python."""
-NOBODY: Final = "65534"
+ISOLATION: Final = """
+--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --uid 65534 --gid 65534 --hostname sandbox
+"""
+FROZEN: Final = "--dir /scratch --chdir /scratch --remount-ro /"
+"""Nothing can be written: an empty folder or a link costs memory that no limit counts."""
 ANSWER_FRAME: Final = 65_536
 """Bytes of an answer beside its result and what was printed: an error's text, the names of its parts."""
 ERROR_BYTES: Final = 4096
@@ -193,15 +197,6 @@ def _ended(stderr: str, error: OSError) -> SandboxError:
 
 
 def _command(bwrap: str, forbidden: int) -> list[str]:
-    isolation = [
-        "--unshare-all",
-        "--die-with-parent",
-        "--new-session",
-        "--clearenv",
-        "--cap-drop",
-        "ALL",
-    ]
-    identity = ["--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"]
     variables = {
         "PYTHONHASHSEED": "0",
         "OPENBLAS_NUM_THREADS": "1",
@@ -209,35 +204,16 @@ def _command(bwrap: str, forbidden: int) -> list[str]:
     }
     environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
     devices = [part for device in DEVICES for part in ("--dev-bind-try", device, device)]
-    # Nothing can be written: an empty folder or a link costs memory that no limit counts.
-    frozen = [
-        "--dir",
-        "/scratch",
-        "--chdir",
-        "/scratch",
-        "--remount-ro",
-        "/",
-        "--seccomp",
-        str(forbidden),
-    ]
-    program = [
-        str(Path(sys.executable).resolve()),
-        "-s",
-        "-P",
-        "-B",
-        "-c",
-        RUNNER.read_text(encoding="utf-8"),
-    ]
+    arguments = [*ISOLATION.split(), *environment, *_system(), *devices, *FROZEN.split()]
+    python = [str(Path(sys.executable).resolve()), "-s", "-P", "-B", "-c"]
     return [
         bwrap,
-        *isolation,
-        *identity,
-        *environment,
-        *_system(),
-        *devices,
-        *frozen,
+        *arguments,
+        "--seccomp",
+        str(forbidden),
         "--",
-        *program,
+        *python,
+        RUNNER.read_text(encoding="utf-8"),
     ]
 
 
