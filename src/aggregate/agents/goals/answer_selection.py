@@ -80,7 +80,8 @@ def select_answer(
     usable = [
         (number, result) for number, result in enumerate(results, 1) if not is_failure(result)
     ]
-    texts = _candidates(usable)
+    candidates = [_AnswerCandidate(number, *_text(result)) for number, result in reversed(usable)]
+    texts = [candidate for candidate in candidates if candidate.text.strip()]
     summary, source = _choose(goal, target, usable, texts, missing)
     warnings = _failures(results, descriptions)
     # A blank text counts as nothing, not as an answer (rule D-72).
@@ -114,13 +115,8 @@ def failure_message(failure: Mapping[str, Any]) -> str:
     return str(failure.get("error") or "no reason given")
 
 
-def _candidates(usable: Sequence[tuple[int, Value]]) -> list[_AnswerCandidate]:
-    """Return the formatted texts, newest first (rules D-61, D-62, X-5); blank ones are none."""
-    candidates = [_AnswerCandidate(number, *_text(result)) for number, result in reversed(usable)]
-    return [candidate for candidate in candidates if candidate.text.strip()]
-
-
 def _text(result: Value) -> tuple[str, AnswerKind]:
+    """Return the formatted text in a result, by its type (rules D-61, D-62, X-5)."""
     if not isinstance(result, Mapping):
         return result if _is_text(result) else "", AnswerKind.TEXT
     if isinstance(result.get(DENDRITES), list):

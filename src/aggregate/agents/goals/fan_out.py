@@ -27,6 +27,8 @@ from aggregate.agents.goals.tool_arguments import item_fills
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.values import Value, jsonable
 
+ALL_FAILED: Final = "all sub-tasks failed, the first one with: "
+
 
 @dataclass(frozen=True, slots=True)
 class Loop:
@@ -86,7 +88,12 @@ def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) 
     )
     if not any(item_fills(tool, loop.items[0], loop.iteration.noun) for tool in others):
         return False
-    return not _names_fields_only(loop) and _more_needed(run, branch, loop)
+    field_words = {word for field in fields_of(loop.items) for word in words(field)}
+    iteration_words = words(loop.iteration.phrase)
+    after_verb = significant_words(loop.step)[1:]
+    named = [word for word in after_verb if word not in iteration_words]
+    names_fields_only = bool(named) and field_words.issuperset(named)
+    return not names_fields_only and _more_needed(run, branch, loop)
 
 
 def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
@@ -98,14 +105,6 @@ def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
     return replies.yes_or_no(reply) is True
 
 
-def _names_fields_only(loop: Loop) -> bool:
-    field_words = {word for field in fields_of(loop.items) for word in words(field)}
-    iteration_words = words(loop.iteration.phrase)
-    after_verb = significant_words(loop.step)[1:]
-    named = [word for word in after_verb if word not in iteration_words]
-    return bool(named) and all(word in field_words for word in named)
-
-
 def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> str:
     """Return the goal of one item with its fields in braces: by rule, else by the model, else the step (rule P8)."""
     by_rule = rule_template(loop.step, loop.iteration, loop.items[0])
@@ -114,9 +113,6 @@ def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> 
     fields = formatting.field_names(fields_of(loop.items) or ["item"])
     reply = run.ask(branch.node, QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
     return replies.first_line(reply) or by_rule or loop.step
-
-
-ALL_FAILED: Final = "all sub-tasks failed, the first one with: "
 
 
 def fan_out(
@@ -149,8 +145,16 @@ def fan_out(
     ]
     lists = branch.lists | {loop.source.digest}
     results, labels = run_subtasks(run, branch, tasks, lists, execute)
+    errors = [failure_message(result) for result in results if is_failure(result)]
+    success: dict[str, Any] = {"success": True}
+    if errors and len(errors) == len(results):
+        success = {"success": False, "error": ALL_FAILED + errors[0]}
+    elif errors:
+        branch.node.warn(
+            f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}"
+        )
     result = {
-        **_success(branch, results),
+        **success,
         "items_processed": len(results),
         "item_noun": noun,
         DENDRITES: results,
@@ -176,17 +180,6 @@ def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[
     if duplicates:
         branch.node.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
     return list(distinct.values())
-
-
-def _success(branch: Branch, results: Sequence[Value]) -> dict[str, Any]:
-    errors = [failure_message(result) for result in results if is_failure(result)]
-    if errors and len(errors) == len(results):
-        return {"success": False, "error": ALL_FAILED + errors[0]}
-    if errors:
-        branch.node.warn(
-            f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}"
-        )
-    return {"success": True}
 
 
 def with_results(result: Value, source: ItemList, spawned: dict[str, Any]) -> Value:

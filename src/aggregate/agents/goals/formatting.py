@@ -149,12 +149,9 @@ def _items(result: Mapping[str, Any]) -> tuple[str, list[Any]]:
     if not lists:
         return "Item", []
     key, items = next(iter(lists.items()))
-    noun = str(result.get("item_noun") or _singular(key)).replace("_", " ").capitalize()
+    singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")
+    noun = str(result.get("item_noun") or singular).replace("_", " ").capitalize()
     return noun or "Item", items
-
-
-def _singular(plural: str) -> str:
-    return f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
 
 
 def _subtask(subtask: Value) -> str:

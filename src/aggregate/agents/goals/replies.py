@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from aggregate.agents.goals.questions import QuestionKind
-from aggregate.agents.tools import Parameter, Tool
+from aggregate.agents.tools import Tool
 
 _MARK: Final = re.compile(
     r"^[\s>#]*(?:\*\*|__)?\s*(?:step\s*\d{1,3}\s*[:.)–-]|\(\d{1,3}\)|\d{1,3}\s*[.):](?=[\s*_])|[-*+•‣◦–—](?=\s))"
@@ -40,7 +40,9 @@ MOST_LINE: Final = 2000
 
 def parse_steps(text: str) -> list[str]:
     """Return the steps of a numbered or bulleted list, without doubles, in order (rule P1)."""
-    listed = _listed_in_json(text)
+    value = json_value(text, dict)
+    in_object = isinstance(value, dict) and isinstance(value.get("steps"), list)
+    listed = value["steps"] if in_object else json_value(text, list)
     if listed and all(isinstance(step, str) for step in listed):
         steps = [_squeezed(step) for step in listed]
     else:
@@ -79,13 +81,6 @@ def _is_short_step(line: str) -> bool:
         and not line.endswith((":", "?"))
         and not re.search(r"[.!;]\s", line)
     )
-
-
-def _listed_in_json(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    value = json_value(text, dict)
-    if isinstance(value, dict) and isinstance(value.get("steps"), list):
-        return value["steps"]
-    return json_value(text, list)
 
 
 def _squeezed(line: str) -> str:
@@ -209,9 +204,12 @@ def arguments_schema(tool: Tool) -> Schema | None:
     """Return the form of a tool's arguments; ``None`` where it takes more than simple values."""
     if not tool.parameters or any(parameter.type not in _TYPES for parameter in tool.parameters):
         return None
-    properties = {
-        parameter.name: _or_null(_parameter_schema(parameter)) for parameter in tool.parameters
-    }
+    properties = {}
+    for parameter in tool.parameters:
+        schema = {"type": _TYPES[parameter.type]}
+        if parameter.description:
+            schema["description"] = parameter.description
+        properties[parameter.name] = _or_null(schema)
     return _object(**properties)
 
 
@@ -223,8 +221,3 @@ def reflection_schema(tool: Tool) -> Schema | None:
     return _object(
         diagnosis=_TEXT, suggested_fix=_or_null(_TEXT), suggested_params=_or_null(suggested)
     )
-
-
-def _parameter_schema(parameter: Parameter) -> Schema:
-    schema = {"type": _TYPES[parameter.type]}
-    return {**schema, "description": parameter.description} if parameter.description else schema

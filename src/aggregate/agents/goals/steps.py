@@ -1,6 +1,5 @@
 """A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -90,21 +89,20 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
 
 
 def _asked_steps(run: GoalContext, branch: Branch) -> list[str]:
+    names = run.tools.names
+    listed = ", ".join(names[:TOOLS_NAMED]) or "none"
+    if len(names) > TOOLS_NAMED:
+        listed += f" and {len(names) - TOOLS_NAMED} more"
     reply = run.ask(
         branch.node,
         QuestionKind.DECOMPOSE,
         goal=branch.goal,
         advice=advice(branch.goal),
-        tools=_tools_line(run.tools.names),
+        tools=listed,
         memory=formatting.fenced_memory(branch.context.get(formatting.MEMORY) or {}),
         most=run.limits.steps,
     )
     return replies.parse_plan(reply or "", branch.goal)
-
-
-def _tools_line(names: Sequence[str]) -> str:
-    line = ", ".join(names[:TOOLS_NAMED]) or "none"
-    return f"{line} and {len(names) - TOOLS_NAMED} more" if len(names) > TOOLS_NAMED else line
 
 
 def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:

@@ -68,7 +68,10 @@ def _call(
         return function(values)
     if len(function) > SOURCE_CHARACTERS:
         raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
-    tree = _python_expression(function)
+    try:
+        tree = ast.parse(function.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = None
     if tree is None and _JAVASCRIPT.match(function):
         return run_javascript(function, values, limits=limits, now=now)
     body = function.strip()
@@ -76,13 +79,6 @@ def _call(
         f"({body}\n)(results)" if tree is not None and isinstance(tree.body, ast.Lambda) else body
     )
     return run_python(called, {"results": values}, limits=limits, now=now).value
-
-
-def _python_expression(source: str) -> ast.Expression | None:
-    try:
-        return ast.parse(source.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 SHOWN: Final = 100
@@ -142,7 +138,11 @@ def merge_outputs(
         if built_in
         else _custom(custom_function, good, limits or SandboxLimits(), end.completed_at)
     )
-    empty = (f"{item.name}: the output is empty" for item in good if _is_empty(item.output))
+    empty = (
+        f"{item.name}: the output is empty"
+        for item in good
+        if item.output is None or (type(item.output) is str and not item.output)
+    )
     failures = (
         f"{item.name} failed: {item.error}"
         for item in outputs
@@ -160,10 +160,6 @@ def merge_outputs(
         labels=merged.labels,
         failed=len(outputs) - len(good),
     )
-
-
-def _is_empty(output: Value) -> bool:
-    return output is None or (type(output) is str and not output)
 
 
 def known_strategy(value: object) -> MergeStrategy:

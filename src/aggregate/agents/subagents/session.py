@@ -126,20 +126,16 @@ class SubagentSession:
                 self._completions.watch_group(group, self._group_timeout, self._release)
             if refusal is not None:
                 self.fail(run.run_id, refusal)
-            else:
-                self._begin(run.run_id, task, seconds)
+            elif self._runner is not None and callable(task):
+                self._runner.submit(run.run_id, task, seconds)
+            elif seconds is not None:
+                self._completions.watch_run(run.run_id, seconds)
         except (
             BaseException
         ) as error:  # such as timers without a thread: nobody else would end the run
             self.fail(run.run_id, error)
             raise
         return RunHandle(run.run_id, self._waiter, refused=refusal)
-
-    def _begin(self, run_id: str, task: object, seconds: float | None) -> None:
-        if self._runner is not None and callable(task):
-            self._runner.submit(run_id, task, seconds)
-        elif seconds is not None:
-            self._completions.watch_run(run_id, seconds)
 
     def _release(self, run_ids: tuple[str, ...]) -> None:
         if self._runner is not None:

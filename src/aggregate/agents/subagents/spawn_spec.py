@@ -63,7 +63,14 @@ def read_spawn_spec(
         )
     if function is not None:
         strategy = MergeStrategy.CUSTOM
-    return SpawnSpec(name, strategy, function, _order(order))
+    try:
+        chosen_order = MergeOrder(order) if order else None
+    except ValueError:
+        shown = shorten(message_text(order), SHOWN)
+        raise SpawnError(
+            f"order must be one of {', '.join(MergeOrder)}, not {shown}", code=Refusal.INVALID_ORDER
+        ) from None
+    return SpawnSpec(name, strategy, function, chosen_order)
 
 
 def _variable(collect_into: object) -> str | None:
@@ -95,16 +102,6 @@ def _function(function: Value) -> CustomFunction | None:
         )
     called: Callable[[list[Value]], Value] | None = function
     return called
-
-
-def _order(order: str | None) -> MergeOrder | None:
-    try:
-        return MergeOrder(order) if order else None
-    except ValueError:
-        raise SpawnError(
-            f"order must be one of {', '.join(MergeOrder)}, not {shorten(message_text(order), SHOWN)}",
-            code=Refusal.INVALID_ORDER,
-        ) from None
 
 
 def group_for(group: Group | None, spec: SpawnSpec, on_error: FailurePolicy) -> Group:
