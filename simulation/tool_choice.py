@@ -16,11 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aggregate.agents.goals import Completion, EngineLimits, Question, TraceKind
-from aggregate.agents.goals.branch import Branch
 from aggregate.agents.goals.budget import BudgetTracker
-from aggregate.agents.goals.goal_context import GoalContext
+from aggregate.agents.goals.goal_context import Branch, GoalContext
+from aggregate.agents.goals.goal_result import TraceRecorder
 from aggregate.agents.goals.tool_selection import choose_tool
-from aggregate.agents.goals.trace import TraceRecorder
 from aggregate.agents.tools import Parameter, Permission, Tool, ToolRegistry, standard_tools
 from simulation.activities import activity_tools
 

@@ -21,10 +21,10 @@ if (
     from aggregate.agents.results.compile import (
         MetadataBasedResultCompiler as MetadataBasedResultCompiler,
     )
+    from aggregate.agents.results.compile import ResultCompiler as ResultCompiler
     from aggregate.agents.results.compile import compile_results as compile_results
     from aggregate.agents.results.compile import register_compiler as register_compiler
     from aggregate.agents.results.compile import result_compiler as result_compiler
-    from aggregate.agents.results.compilers import ResultCompiler as ResultCompiler
     from aggregate.agents.results.merge import merge_outputs as merge_outputs
     from aggregate.agents.subagents import RunHandle as RunHandle
     from aggregate.agents.subagents import SubagentSession as SubagentSession
@@ -220,12 +220,12 @@ _HOMES = {
     "aggregate.base.monitor": ("get_monitor",),
     "aggregate.project.presets.store": ("ContextPresetManager",),
     "aggregate.agents.results.compile": (
+        "ResultCompiler",
         "MetadataBasedResultCompiler",
         "compile_results",
         "register_compiler",
         "result_compiler",
     ),
-    "aggregate.agents.results.compilers": ("ResultCompiler",),
     "aggregate.agents.results.merge": ("merge_outputs",),
     "aggregate.prompt.references": (
         "compact_data",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.agents.goals import read_script
-from aggregate.agents.tools.discovery import tools_in
+from aggregate.agents.tools.registry import tools_in
 from aggregate.agents.tracks import Track, open_track
 from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.errors import AggregateError, DataReferenceError, ToolError, TrackError

@@ -145,7 +145,7 @@ class SpawnError(AggregateError):
 
 
 class WaitError(AggregateError, RuntimeError):
-    """Waiting here would never end: for oneself, in a circle, or for the threads of another process."""
+    """Waiting here would never end: for oneself, or for the threads of another process."""
 
 
 class Stopped(StrEnum):

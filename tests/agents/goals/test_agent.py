@@ -9,7 +9,6 @@ import pytest
 from aggregate.agents.goals import (
     MAX_DEPTH,
     MAX_RETRIES,
-    ChatModel,
     EngineLimits,
     Neuron,
     NeuronAgent,
@@ -18,13 +17,11 @@ from aggregate.agents.goals import (
     read_script,
     scripted_model,
 )
-from aggregate.agents.goals.goal_check import verdict
-from aggregate.agents.goals.memory import relevant_keys
+from aggregate.agents.goals.agent import relevant_keys, verdict
 from aggregate.agents.tools import ToolContext, standard_tools, state_store
 from aggregate.agents.tools.analysis import TIMEOUT
 from aggregate.base.errors import ConfigError, ModelError
-from aggregate.base.values import Answer, AnswerKind, AnswerSource, Prompt, Reply, Usage
-from aggregate.sending.clients import DEFAULT_OPTIONS, OnText, RequestOptions
+from aggregate.base.values import Answer, AnswerKind, AnswerSource
 from tests.fakes.models import agent, calls
 
 
@@ -344,23 +341,6 @@ def test_a_failed_correction_changes_nothing(tmp_path: Path) -> None:
     )
 
 
-def test_a_corrective_answer_of_the_model(tmp_path: Path) -> None:
-    """Without analysis the model corrects; its answer is appended though it has no flag (X-11)."""
-    script = {
-        "decompose": "1. Write a line",
-        "answer": "a",
-        "answer: Step: Add b": "a, b",
-        "complete": "no",
-        "missing": "b",
-        "correct": "Add b",
-    }
-    made, _ = agent(tmp_path, script)
-    result = made.execute_goal("Write two")
-    assert result.text == "a, b"
-    assert len(result.results) == 2
-    assert result.results[1]["type"] == "ai_response"
-
-
 INCOMPLETE = [
     ({"correct": ""}, "3 items, not complete: the names"),
     ({"code": "result = data['nothing']"}, "3 items, not complete: the names"),
@@ -399,18 +379,6 @@ def test_an_incomplete_answer_is_no_success_of_items(
     assert final.get("missing", "") == ("" if is_complete else "the names")
 
 
-def test_a_complete_number_of_items(tmp_path: Path) -> None:
-    """It reads as before where the check agrees (D-68)."""
-
-    def countNames() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
-        """Count all the names."""
-        return {"success": True, "count": 3}
-
-    script = {"decompose": "1. Count the names", "complete": "yes"}
-    made, _ = agent(tmp_path, script, (countNames,))
-    assert made.execute_goal("Who is there?").text == "Success: 3 items"
-
-
 def test_prose_is_for_those_who_ask(tmp_path: Path) -> None:
     """By default the answer is the data; in prose only on request (P11, X-7)."""
     script = {
@@ -444,63 +412,6 @@ def test_the_trace_adds_up(tmp_path: Path) -> None:
     assert trace.tokens == sum(one.tokens for one in trace.children) > 0
     assert trace.seconds >= trace.children[1].seconds >= 0
     assert trace.as_dict()["children"][1]["text"] == "Look up a"
-
-
-class Client:
-    """A client that keeps what it was sent."""
-
-    def __init__(self) -> None:
-        self.sent: list[tuple[Prompt, str, str, RequestOptions]] = []
-
-    def send(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        """Keep and answer."""
-        self.sent.append((prompt, message, model, options))
-        return Reply("yes", Usage(40, 0, 0, 2))
-
-    async def asend(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        """Do the same."""
-        return self.send(prompt, message, model=model, on_text=on_text, options=options)
-
-
-def test_a_providers_client_is_a_model() -> None:
-    """Each question is one message, and its tokens are those of question and answer."""
-    client = Client()
-    question = Question(
-        QuestionKind.COMPLETE,
-        "Is it?",
-        temperature=0.3,
-        schema={},
-        tokens_left=500,
-        seconds_left=9.0,
-    )
-    answer = ChatModel(client, "small").ask(question)
-    assert (answer.text, answer.tokens, answer.problem) == ("yes", 42, "")
-    options = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
-    assert client.sent == [(Prompt(()), "Is it?", "small", options)]
-
-
-def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:
-    """Anything with ``send`` is asked as a model; "yes" is no plan, and asked for again."""
-    client = Client()
-    result = NeuronAgent(client, (), state_dir=tmp_path).execute_goal("Do it")
-    assert (result.error, result.trace.tokens) == ("Could not decompose goal", 84)
-    assert client.sent[0][1].startswith("Split the goal")
 
 
 @pytest.mark.parametrize(

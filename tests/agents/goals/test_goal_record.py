@@ -22,7 +22,6 @@ from aggregate.agents.goals import (
     scripted_model,
     unfinished_goals,
 )
-from aggregate.agents.goals.goal_record import GoalRecord
 from aggregate.agents.goals.goal_records import KEPT
 from aggregate.agents.tools import Permission, ToolRegistry, make_tool, state_store
 from aggregate.base.errors import ClientSetupError, StateError
@@ -89,7 +88,7 @@ class KilledRecord:
 
 def reach(
     folder: Path,
-    record: GoalRecord,
+    record: Any,
     parcels: Parcels,
     *,
     idempotent: bool | None = None,

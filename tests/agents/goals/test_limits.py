@@ -17,7 +17,7 @@ from aggregate.agents.goals import (
     ScriptedModel,
     scripted_model,
 )
-from aggregate.agents.goals.chat_model import as_model
+from aggregate.agents.goals.models import as_model
 from aggregate.agents.tools import Tool, make_tool
 from aggregate.base.values import Prompt, Reply, Usage
 from aggregate.sending.clients import DEFAULT_OPTIONS, OnText, RequestOptions, open_client

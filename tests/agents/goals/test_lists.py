@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.agents.goals.goal_templates import item_goal, rule_template
 from aggregate.agents.goals.heuristics import find_iteration
-from aggregate.agents.goals.item_lists import attached, filter_items, find_list
+from aggregate.agents.goals.item_lists import (
+    attached,
+    filter_items,
+    find_list,
+    item_goal,
+    rule_template,
+)
 from aggregate.prompt import compact_data
 
 RUNS = [{"id": 1}, {"id": 2}]

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from aggregate.agents.goals import TraceKind
-from aggregate.agents.goals.branch import Branch
+from aggregate.agents.goals.goal_context import Branch
+from aggregate.agents.goals.goal_result import TraceRecorder
 from aggregate.agents.goals.tool_arguments import item_arguments, sure_arguments
-from aggregate.agents.goals.tool_matching import certain_tool, ranked_tools
-from aggregate.agents.goals.trace import TraceRecorder
+from aggregate.agents.goals.tool_selection import certain_tool, ranked_tools
 from aggregate.agents.tools import Tool, make_tool, standard_tools
 from tests.fakes.models import agent, calls
 
@@ -127,14 +127,6 @@ def test_the_current_item_beats_the_model(tmp_path: Path) -> None:
     spawned = made.execute_goal("Get them").results[1]
     assert [one["activity_id"] for one in spawned["dendrite_results"]] == [1, 2, 3]
     assert "parameters" not in calls(model)
-
-
-def test_words_decide_on_a_tool(tmp_path: Path) -> None:
-    """A match without any doubt needs no model (P2)."""
-    script = {"decompose": "1. Drill a hole", "parameters": '{"depth": 1}', "complete": "yes"}
-    made, model = agent(tmp_path, script, (getKudos, listRides, drill))
-    assert made.execute_goal("Weigh").success
-    assert "find_tool" not in calls(model)
 
 
 @pytest.mark.parametrize(

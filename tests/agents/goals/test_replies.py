@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.agents.goals import reply_parsing
+from aggregate.agents.goals import replies
 from aggregate.agents.goals.heuristics import find_iteration
-from aggregate.agents.goals.reflection import read_reflection
+from aggregate.agents.goals.step_execution import read_reflection
 
 STEPS = [
     ("1. Fetch\n2. Count", ["Fetch", "Count"]),
@@ -36,7 +36,7 @@ STEPS = [
 @pytest.mark.parametrize(("text", "expected"), STEPS)
 def test_steps(text: str, expected: list[str]) -> None:
     """Numbers, bullets, bold and brackets are marks; doubles go, whatever their case and final dot (P1)."""
-    assert reply_parsing.parse_steps(text) == expected
+    assert replies.parse_steps(text) == expected
 
 
 PLANS = [
@@ -60,7 +60,7 @@ PLANS = [
 @pytest.mark.parametrize(("text", "expected"), PLANS)
 def test_plans(text: str, expected: list[str]) -> None:
     """A single line without a number is a step, prose stands for the goal as one step, a word alone for nothing (P1)."""
-    assert reply_parsing.parse_plan(text, "the goal") == expected
+    assert replies.parse_plan(text, "the goal") == expected
 
 
 YES_NO = [
@@ -74,7 +74,7 @@ YES_NO = [
 @pytest.mark.parametrize(("text", "expected"), YES_NO)
 def test_yes_or_no(text: str | None, expected: bool | None) -> None:
     """Whole words only: "know" is not "no" (P6, P7)."""
-    assert reply_parsing.yes_or_no(text) is expected
+    assert replies.yes_or_no(text) is expected
 
 
 OBJECTS: list[tuple[str | None, Any]] = [
@@ -91,7 +91,7 @@ OBJECTS: list[tuple[str | None, Any]] = [
 @pytest.mark.parametrize(("text", "expected"), OBJECTS)
 def test_objects(text: str | None, expected: Any) -> None:
     """The first object counts, however deep, whatever stands around it."""
-    assert reply_parsing.json_value(text, dict) == expected
+    assert replies.json_value(text, dict) == expected
 
 
 CODES = [
@@ -107,7 +107,7 @@ CODES = [
 @pytest.mark.parametrize(("text", "expected"), CODES)
 def test_code(text: str | None, expected: str) -> None:
     """What is fenced is the code, else all of it (P4)."""
-    assert reply_parsing.parse_code(text) == expected
+    assert replies.parse_code(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_code(text: str | None, expected: str) -> None:
 )
 def test_the_word_valid(text: str | None, valid: bool) -> None:
     """VALID inside INVALID does not pass (P5)."""
-    assert reply_parsing.says_valid(text) is valid
+    assert replies.says_valid(text) is valid
 
 
 REFLECTIONS = [
@@ -149,11 +149,11 @@ def test_reflections(text: str | None, expected: tuple[str, str | None, Any]) ->
 @given(st.text(max_size=200))
 def test_no_answer_crashes_a_reader(text: str) -> None:
     """Whatever a model writes is read, or counts for nothing."""
-    assert all(one.strip() for one in reply_parsing.parse_steps(text))
-    assert reply_parsing.yes_or_no(text) in (True, False, None)
-    assert isinstance(reply_parsing.parse_code(text), str)
-    assert isinstance(reply_parsing.syntax_error(text), str)
-    assert isinstance(reply_parsing.first_line(text), str)
+    assert all(one.strip() for one in replies.parse_steps(text))
+    assert replies.yes_or_no(text) in (True, False, None)
+    assert isinstance(replies.parse_code(text), str)
+    assert isinstance(replies.syntax_error(text), str)
+    assert isinstance(replies.first_line(text), str)
     assert read_reflection(text).diagnosis is not None
 
 
@@ -167,10 +167,7 @@ def test_no_answer_crashes_a_reader(text: str) -> None:
 )
 def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
     """What was written as a list comes back in order."""
-    assert (
-        reply_parsing.parse_steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1)))
-        == steps
-    )
+    assert replies.parse_steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps
 
 
 LONG = [
@@ -189,11 +186,11 @@ def test_long_answers_are_read_quickly(text: str) -> None:
     """No reader takes time that grows with the square of an answer."""
     started = time.process_time()
     for answer in (text, f"1. {text}"):
-        reply_parsing.parse_steps(answer)
-        reply_parsing.yes_or_no(answer)
-        reply_parsing.json_value(answer, dict)
-        reply_parsing.parse_code(answer)
-        reply_parsing.first_line(answer)
-        for step in reply_parsing.parse_steps(answer):
+        replies.parse_steps(answer)
+        replies.yes_or_no(answer)
+        replies.json_value(answer, dict)
+        replies.parse_code(answer)
+        replies.first_line(answer)
+        for step in replies.parse_steps(answer):
             find_iteration(f"for each {step}")
     assert time.process_time() - started < 5

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.goals import NeuronAgent, QuestionKind, reply_parsing, reply_schemas
+from aggregate.agents.goals import NeuronAgent, QuestionKind, replies
 from aggregate.agents.tools import make_tool, standard_tools
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.values import FinishReason, Reply, Usage
@@ -40,7 +40,7 @@ def nothing() -> dict[str, Any]:
 
 def test_the_form_of_arguments() -> None:
     """Every parameter is named and may be null; what is no simple value has no form (P4)."""
-    assert reply_schemas.arguments_schema(make_tool(find)) == {
+    assert replies.arguments_schema(make_tool(find)) == {
         "type": "object",
         "properties": {
             "name": {"anyOf": [{"type": "string", "description": "Its name."}, {"type": "null"}]},
@@ -52,9 +52,9 @@ def test_the_form_of_arguments() -> None:
         "additionalProperties": False,
     }
     for function in (merge, nothing):
-        assert reply_schemas.arguments_schema(make_tool(function)) is None
-        assert reply_schemas.reflection_schema(make_tool(function)) is None
-    reflection = reply_schemas.reflection_schema(make_tool(find))
+        assert replies.arguments_schema(make_tool(function)) is None
+        assert replies.reflection_schema(make_tool(function)) is None
+    reflection = replies.reflection_schema(make_tool(find))
     assert reflection is not None
     assert list(reflection["properties"]) == ["diagnosis", "suggested_fix", "suggested_params"]
 
@@ -74,10 +74,10 @@ def test_all_forms_are_strict() -> None:
     """Each object requires all that it names and allows no more, as the strictest provider wants it."""
     tools = list(standard_tools())
     made = [
-        *reply_schemas.SCHEMAS.values(),
-        *map(reply_schemas.arguments_schema, tools),
-        *map(reply_schemas.reflection_schema, tools),
-        reply_schemas.choice_schema(["a"]),
+        *replies.SCHEMAS.values(),
+        *map(replies.arguments_schema, tools),
+        *map(replies.reflection_schema, tools),
+        replies.choice_schema(["a"]),
     ]
     found = [one for schema in made for one in objects(schema)]
     assert len(found) > 20
@@ -95,16 +95,16 @@ def test_all_forms_are_strict() -> None:
 )
 def test_typed_steps(typed: str, prose: str) -> None:
     """The same steps as from a list (P1)."""
-    assert reply_parsing.parse_steps(typed) == reply_parsing.parse_steps(prose)
+    assert replies.parse_steps(typed) == replies.parse_steps(prose)
 
 
 def test_typed_verdicts_and_choices() -> None:
     """An object with a truth, an object with a name; text that only begins like one stays text."""
-    assert reply_parsing.yes_or_no('{"answer": true}') is True
-    assert reply_parsing.yes_or_no('{"answer": false}') is False
-    assert reply_parsing.named_text('{"tool": "getIt"}', "tool") == "getIt"
-    assert reply_parsing.named_text('{"tool": 3}', "tool") == '{"tool": 3}'
-    assert reply_parsing.named_text("{getIt}", "tool") == "{getIt}"
+    assert replies.yes_or_no('{"answer": true}') is True
+    assert replies.yes_or_no('{"answer": false}') is False
+    assert replies.named_text('{"tool": "getIt"}', "tool") == "getIt"
+    assert replies.named_text('{"tool": 3}', "tool") == '{"tool": 3}'
+    assert replies.named_text("{getIt}", "tool") == "{getIt}"
 
 
 TYPED = {
@@ -138,9 +138,9 @@ def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
     assert result.text == "Emma 3"
     assert isinstance(client.transport, ScriptedTransport)
     asked = [(call_of(one), one.temperature, one.schema) for one in client.transport.requests]
-    assert asked[0] == (QuestionKind.DECOMPOSE, 0.2, reply_schemas.STEPS)
-    assert (QuestionKind.PARAMETERS, 0.1, reply_schemas.arguments_schema(make_tool(find))) in asked
-    assert asked[-1] == (QuestionKind.COMPLETE, 0.1, reply_schemas.VERDICT)
+    assert asked[0] == (QuestionKind.DECOMPOSE, 0.2, replies.STEPS)
+    assert (QuestionKind.PARAMETERS, 0.1, replies.arguments_schema(make_tool(find))) in asked
+    assert asked[-1] == (QuestionKind.COMPLETE, 0.1, replies.VERDICT)
 
 
 def test_a_goal_with_a_client_that_knows_none(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from aggregate.agents.goals import QuestionKind, Trace, TraceKind
-from aggregate.agents.goals.budget import SubtaskBudget
-from aggregate.agents.goals.step_splitting import merge_parts
+from aggregate.agents.goals.subtasks import merge_parts
 from aggregate.agents.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
 
@@ -393,41 +392,15 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
     assert results[0].warnings == results[1].warnings
 
 
-def test_an_allowance_is_a_maximum() -> None:
-    """Shares are equal and never more than there is; what they leave can be given back."""
-    whole = SubtaskBudget(10)
-    assert whole.take(3, most=2) == 2
-    shares = whole.shares(3)
-    assert ([one.left for one in shares], whole.left) == ([2, 2, 2], 2)
-    assert shares[0].take(5, most=50) == 2
-    assert shares[0].take(5, most=50) == 0
-    assert (SubtaskBudget(3).shares(0), [one.left for one in SubtaskBudget(1).shares(2)]) == (
-        [],
-        [0, 0],
-    )
-
-
 MERGED: list[tuple[list[str], list[Any], dict[str, int]]] = [
-    (
-        ["Convert start date", "Convert end date"],
-        [1756684800, 1759190400],
-        {"start": 1756684800, "end": 1759190400},
-    ),
-    (
-        ["the last day", "the first day"],
-        [1759190400, 1756684800],
-        {"start": 1756684800, "end": 1759190400},
-    ),
-    (
-        ["from Sept 1", "until Sept 30"],
-        [1756684800, 1759190400],
-        {"start": 1756684800, "end": 1759190400},
-    ),
+    (["Convert start date", "Convert end date"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
+    (["the last day", "the first day"], [1759190400, 1756684800], {"start": 1756684800, "end": 1759190400}),
+    (["from Sept 1", "until Sept 30"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
     (["Sept 1", "Sept 30"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
     (["Sept 30", "Sept 1"], [1759190400, 1756684800], {}),
     (["start", "end"], ["a", "b"], {}),
     (["start", "end"], [3, 7], {"start": 3, "end": 7}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("parts", "values", "expected"), MERGED)

@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.agents.results import compile_results as compile_globally
-from aggregate.agents.results.compile import MetadataBasedResultCompiler, result_compiler
+from aggregate.agents.results.compile import (
+    MetadataBasedResultCompiler,
+    ResultCompiler,
+    result_compiler,
+)
 from aggregate.agents.results.compile import register_compiler as register_globally
-from aggregate.agents.results.compilers import ResultCompiler
 from aggregate.base.errors import CompilerError
 from aggregate.base.values import CompilationContext
 
@@ -173,22 +176,12 @@ def test_what_is_no_object_is_kept_with_a_reason() -> None:
 @pytest.mark.parametrize(
     ("category", "result_type", "section", "facts"),
     [
-        (
-            "security",
-            "scanner_tool",
-            "security_analysis",
-            {"scanner_tool__t": "t", "scan_timestamp": TIME},
-        ),
-        (
-            "security",
-            "scan_timestamp",
-            "security_analysis",
-            {"scanner_tool": "t", "scan_timestamp__t": TIME},
-        ),
+        ("security", "scanner_tool", "security_analysis", {"scanner_tool__t": "t", "scan_timestamp": TIME}),
+        ("security", "scan_timestamp", "security_analysis", {"scanner_tool": "t", "scan_timestamp__t": TIME}),
         ("analysis", "tool", "repository_analysis", {"tool__t": "t"}),
         ("codebase", "tool", "repository_analysis", {"tool__t": "t"}),
     ],
-)
+)  # fmt: skip
 def test_a_type_called_as_a_fact_keeps_its_result(
     category: str, result_type: str, section: str, facts: dict[str, str]
 ) -> None:

@@ -13,12 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
 from aggregate.agents.subagents import SubagentSession
-from aggregate.agents.subagents.timeouts import TimerThread
+from aggregate.agents.subagents.completions import TimerThread
 from aggregate.base.errors import AggregateError
 from tests.fakes.executors import InlineExecutor, ManualExecutor
 
@@ -209,57 +209,6 @@ def pool_cancels_what_it_holds() -> Any:
 
 
 @scene
-def functions_that_read_each_other() -> Any:
-    """Two custom functions, each in a thread of its own, read the other's variable."""
-    session, both = SubagentSession(), threading.Barrier(2)
-
-    def reads(other: str) -> Callable[[list[Any]], Any]:
-        def function(results: list[Any]) -> Any:
-            with contextlib.suppress(threading.BrokenBarrierError):
-                both.wait(1)
-            return [results, session.subagent_results[other].value]
-
-        return function
-
-    for name, other in (("$a", "$b"), ("$b", "$a")):
-        session.complete(
-            session.spawn("t", collect_into=name, custom_function=reads(other)).run_id, name
-        )
-    with ThreadPoolExecutor(2) as pool:
-        values = [
-            future.result()
-            for future in [pool.submit(seen, session, name) for name in ("$a", "$b")]
-        ]
-    return [
-        [status for status, _, _ in values],
-        sum(bool(errors) for _, _, errors in values),
-        str(values),
-    ]
-
-
-@scene
-def functions_of_two_sessions() -> Any:
-    """The same across two sessions, which know nothing of each other."""
-    one, two, both = SubagentSession("one"), SubagentSession("two"), threading.Barrier(2)
-
-    def reads(session: SubagentSession) -> Callable[[list[Any]], Any]:
-        def function(results: list[Any]) -> Any:
-            with contextlib.suppress(threading.BrokenBarrierError):
-                both.wait(1)
-            return [results, session.wait("$a").value]
-
-        return function
-
-    for mine, other in ((one, two), (two, one)):
-        mine.complete(mine.spawn("t", collect_into="$a", custom_function=reads(other)).run_id, "x")
-    with ThreadPoolExecutor(2) as pool:
-        values = [
-            future.result() for future in [pool.submit(seen, session) for session in (one, two)]
-        ]
-    return [[status for status, _, _ in values], str(values)]
-
-
-@scene
 def a_function_waits_for_itself() -> Any:
     """A custom function waits for its own group."""
     session = SubagentSession()
@@ -281,38 +230,6 @@ def a_run_waits_for_its_own_group() -> Any:
 
 
 @scene
-def runs_that_wait_for_each_other() -> Any:
-    """Each of two tasks waits for the other's group."""
-    with ThreadPoolExecutor(2) as pool:
-        session, both = SubagentSession(executor=pool), threading.Barrier(2)
-
-        def task(other: str) -> Callable[[], Any]:
-            return lambda: both.wait(DEADLINE) * 0 + session.wait(other).count
-
-        for name, other in (("$a", "$b"), ("$b", "$a")):
-            session.spawn(task(other), collect_into=name)
-        first, second = seen(session, "$a"), seen(session, "$b")
-    return [first[0], second[0], len(first[2]) + len(second[2]), str((first[2], second[2]))]
-
-
-@scene
-def a_run_and_a_function() -> Any:
-    """A custom function waits for a group whose task reads what the function makes."""
-    with ThreadPoolExecutor(2) as pool:
-        session, merging = SubagentSession(executor=pool), threading.Event()
-
-        def function(results: list[Any]) -> Any:
-            session.spawn(
-                lambda: str(session.subagent_results["$a"].value), label="B", collect_into="$b"
-            )
-            return [results, session.wait("$b").errors]
-
-        session.complete(session.spawn("t", collect_into="$a", custom_function=function).run_id, 1)
-        merging.set()
-        return seen(session)
-
-
-@scene
 def runs_that_wait_for_runs_behind_them() -> Any:
     """Each of two tasks spawns another and waits for it, where two may run at one time."""
     with ThreadPoolExecutor(8) as pool:
@@ -330,19 +247,6 @@ def runs_that_wait_for_runs_behind_them() -> Any:
         first = seen(session)
         session.spawn(lambda: 7, collect_into="$f")
         return [first, session.wait("$f").value]
-
-
-@scene
-def a_run_in_the_starting_thread() -> Any:
-    """A task that an executor runs at once waits for what only its own thread could start."""
-    session = SubagentSession(executor=InlineExecutor())
-
-    def task() -> Any:
-        session.spawn(lambda: 2, collect_into="$b")
-        return session.wait("$b").value
-
-    session.spawn(task, label="A", collect_into="$a")
-    return [seen(session), seen(session, "$b")]
 
 
 @scene
@@ -413,29 +317,6 @@ def an_action_that_leaves() -> Any:
     timers.call_later(0.01, lambda: sys.exit(1))
     timers.call_later(0.05, fired.set)
     return fired.wait(5)
-
-
-@scene
-def executors_that_lie() -> Any:
-    """submit() gives no future, or one that was cancelled before."""
-
-    class Nothing(Executor):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-            return None
-
-    class Cancelled(Executor):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-            future: Future[Any] = Future()
-            future.cancel()
-            return future
-
-    found = []
-    for executor in (Nothing(), Cancelled()):
-        session = SubagentSession(executor=executor, max_concurrency=1)
-        for label in "AB":
-            session.spawn(lambda: 1, label=label, collect_into="$a")
-        found.append(seen(session))
-    return found
 
 
 @scene

@@ -75,31 +75,19 @@ FAILURES = [
         "Code contains potentially dangerous pattern: import subprocess",
         False,
     ),
-    (
-        "from os import system\nresult = 1",
-        "Code contains potentially dangerous pattern: import os",
-        False,
-    ),
-    (
-        "from os.path import join\nresult = 1",
-        "Code contains potentially dangerous pattern: import os",
-        False,
-    ),
+    ("from os import system\nresult = 1", "Code contains potentially dangerous pattern: import os", False),
+    ("from os.path import join\nresult = 1", "Code contains potentially dangerous pattern: import os", False),
     ("from . import x\nresult = 1", "Code contains potentially dangerous pattern: import .", False),
     ("result = __import__('os')", "Code contains potentially dangerous pattern: __import__", False),
     ("result = eval('1')", "Code contains potentially dangerous pattern: eval(", False),
     ("f = exec\nresult = 1", "Code contains potentially dangerous pattern: exec(", False),
     ("result = open ('/etc/passwd')", "Code contains potentially dangerous pattern: open(", False),
     ("result = file('x')", "Code contains potentially dangerous pattern: file(", False),
-    (
-        "result = ().__class__.__mro__",
-        "Code contains potentially dangerous pattern: .__class__",
-        False,
-    ),
+    ("result = ().__class__.__mro__", "Code contains potentially dangerous pattern: .__class__", False),
     ("result = __builtins__", "Code contains potentially dangerous pattern: __builtins__", False),
     ("result = 1 / 0", "division by zero", True),
     ("raise ValueError('boom')\nresult = 1", "boom", True),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("code", "error", "retry"), FAILURES)
@@ -235,45 +223,3 @@ def test_full_python_runs_what_the_small_one_does_not_know(tmp_path: Path) -> No
     )
     unknown = run("import no_such_library\nresult = 1", timeout=5)
     assert unknown["error"] == "No module named 'no_such_library'"
-
-
-TOO_LONG = "Code execution exceeded 1 second timeout"
-ENDED = "the sandbox's process ended: it ended without an answer"
-ESCAPES = {
-    "home": ("import asyncio\nos = asyncio.base_events.os\nresult = os.listdir('/home')", None),
-    "passwd": ("import asyncio\nio = asyncio.base_events.os\nresult = io.stat('/etc/passwd').st_size", None),
-    "write": ("import asyncio\nos = asyncio.base_events.os\nresult = os.mkdir('/usr/x')", None),
-    "network": ("import asyncio\nresult = asyncio.base_events.socket.create_connection(('::1', 9))", None),
-    "memory": ("import statistics\nresult = len('x' * 10**10)", "stopped at the memory limit"),
-    "loop": ("import statistics\nwhile True:\n    result = 1", TOO_LONG),
-    "sleep": ("import asyncio\nasyncio.base_events.time.sleep(60)\nresult = 1", TOO_LONG),
-    "forks": ("import asyncio\nos = asyncio.base_events.os\nwhile True:\n    os.fork()\nresult = 1", None),
-    "flood": ("import asyncio\nwhile True:\n    asyncio.base_events.os.write(3, b'x' * 100000)\nresult = 1", None),
-    "exit": ("import asyncio\nasyncio.base_events.os._exit(0)\nresult = 1", ENDED),
-    "open": ("import statistics\no = statistics.sys.modules['io'].open\nresult = o('/proc/1/environ').read()", None),
-}  # fmt: skip
-
-
-@full_python
-@pytest.mark.parametrize(("code", "error"), ESCAPES.values(), ids=ESCAPES.keys())
-def test_full_python_cannot_leave_its_sandbox(code: str, error: str | None) -> None:
-    """Whatever it reaches for through libraries, files, network, memory and time stay out of reach (D-92)."""
-    with ends():
-        result = run(code)
-    assert result["success"] is False
-    assert error is None or result["error"] == error
-
-
-@full_python
-def test_full_python_has_no_environment() -> None:
-    """The sandbox's environment holds its own settings alone (D-92)."""
-    result = run(
-        "import statistics\nresult = sorted(statistics.sys.modules['os'].environ)", timeout=5
-    )
-    assert set(result["result"]) <= {
-        "LC_CTYPE",
-        "OPENBLAS_NUM_THREADS",
-        "PWD",
-        "PYTHONHASHSEED",
-        "PYTHONPATH",
-    }

@@ -44,11 +44,7 @@ def test_without_collect_into_nothing_is_collected() -> None:
 
 
 ERRORS = [
-    (
-        {"collectInto": "research"},
-        'collectInto must start with "$" (e.g., "$research")',
-        "INVALID_COLLECT_INTO",
-    ),
+    ({"collectInto": "research"}, 'collectInto must start with "$" (e.g., "$research")', "INVALID_COLLECT_INTO"),
     (
         {"collectInto": "$"},
         'collectInto must be "$" and a name of letters, digits and "_" (e.g., "$research")',
@@ -74,11 +70,7 @@ ERRORS = [
         "mergeStrategy must be one of concat, json, merge, first, last, custom, not 0",
         "INVALID_MERGE_STRATEGY",
     ),
-    (
-        {"mergeStrategy": "json"},
-        "mergeStrategy and customFunction need collectInto",
-        "MISSING_COLLECT_INTO",
-    ),
+    ({"mergeStrategy": "json"}, "mergeStrategy and customFunction need collectInto", "MISSING_COLLECT_INTO"),
     ({"task": ""}, "task must be a text that is not empty, or a callable", "INVALID_TASK"),
     ({"task": []}, "task must not be an empty list", "INVALID_TASK"),
     (
@@ -89,7 +81,7 @@ ERRORS = [
     ({"count": 0}, "count must be a whole number from 1 to 10000", "INVALID_COUNT"),
     ({"runTimeoutSeconds": "soon"}, "runTimeoutSeconds must be a number", "INVALID_TIMEOUT"),
     ({"label": 5}, "label must be a text", "INVALID_PARAMETER"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("parameters", "error", "code"), ERRORS)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate.agents.subagents import SubagentSession
-from aggregate.agents.subagents.function_equality import same_code
+from aggregate.agents.subagents.spawn_spec import same_code
 from aggregate.base.errors import SpawnError
 
 

@@ -52,22 +52,14 @@ MISTAKES = [
     ("dateToUnixTimestamp", {"date": "the day after"}, "is no date"),
     ("dateToUnixTimestamp", {"date": "February 30, 2025"}, "is no date"),
     ("dateToUnixTimestamp", {"date": "999999999999"}, "is no date"),
-    (
-        "dateToUnixTimestamp",
-        {"date": "2025-09-01", "timezone": "Mars/Base"},
-        'there is no time zone "Mars/Base"',
-    ),
-    (
-        "dateToUnixTimestamp",
-        {"date": "2025-09-01", "timezone": "../../etc/passwd"},
-        "there is no time zone",
-    ),
+    ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "Mars/Base"}, 'there is no time zone "Mars/Base"'),
+    ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "../../etc/passwd"}, "there is no time zone"),
     ("getDateRangeTimestamps", {"year": 2024, "month": 13}, "there is no such date"),
     ("getDateRangeTimestamps", {"year": 2024, "day": 3}, "a day needs its month"),
     ("getRelativeTimestamp", {"amount": 1, "unit": "parsecs"}, "there is no unit"),
     ("getRelativeTimestamp", {"amount": 10**9, "unit": "years"}, "lead out of the years"),
     ("getDateTimeHoursAgo", {"hours": 10**12}, "lead out of the years"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "arguments", "error"), MISTAKES)

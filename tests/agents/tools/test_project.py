@@ -58,11 +58,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> ToolRegistry:
 
 SHOWN = [
     ("read_file", {"path": "notes.md"}, "# Notes\nadd things\n"),
-    (
-        "read_file",
-        {"path": "./src//add.py", "start_line": 3, "end_line": 3},
-        "def add(a: int, b: int) -> int:\n",
-    ),
+    ("read_file", {"path": "./src//add.py", "start_line": 3, "end_line": 3}, "def add(a: int, b: int) -> int:\n"),
     ("read_file", {"path": "good.md"}, "# Notes\nadd things\n"),
     (
         "get_definition",
@@ -75,7 +71,7 @@ SHOWN = [
         {"path": "src/add.py"},
         '\n"""Adds."""\ndef add(a: int, b: int) -> int:\n    """Add."""\n    ...\n',
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "arguments", "content"), SHOWN)

@@ -17,8 +17,8 @@ from aggregate.agents.goals import (
     new_record,
     recorded,
 )
-from aggregate.agents.goals.chat_model import as_model
-from aggregate.agents.goals.reply_schemas import choice_schema
+from aggregate.agents.goals.models import as_model
+from aggregate.agents.goals.replies import choice_schema
 from aggregate.sending.clients import open_client
 from tests.sending.clients.conftest import AIMOCK, INSTALL, Aimock
 

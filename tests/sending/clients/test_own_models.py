@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.agents.goals import ChatModel
-from aggregate.agents.goals.chat_model import as_model
+from aggregate.agents.goals.models import as_model
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.base.errors import ConfigError

@@ -10,35 +10,31 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.agents.goals.agent import NeuronAgent
     from aggregate.agents.goals.budget import MAX_DEPTH, MAX_RETRIES, EngineLimits, Limit
-    from aggregate.agents.goals.chat_model import ChatModel
     from aggregate.agents.goals.goal_records import (
+        RecordedGoal,
         new_record,
         recorded,
         records_folder,
         unfinished_goals,
     )
-    from aggregate.agents.goals.model import Completion, Model, Question, QuestionKind
-    from aggregate.agents.goals.neuron import GoalResult, Neuron
-    from aggregate.agents.goals.recorded_goal import RecordedGoal
-    from aggregate.agents.goals.scripted_model import (
+    from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
+    from aggregate.agents.goals.models import (
+        ChatModel,
         ScriptedModel,
         ScriptRule,
         read_script,
         scripted_model,
     )
-    from aggregate.agents.goals.trace import Trace, TraceKind
+    from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 else:
     __getattr__ = door(
         __name__,
         {
             "agent": "NeuronAgent",
             "budget": "EngineLimits Limit MAX_DEPTH MAX_RETRIES",
-            "chat_model": "ChatModel",
-            "goal_records": "new_record recorded records_folder unfinished_goals",
-            "model": "Completion Model Question QuestionKind",
-            "neuron": "GoalResult Neuron",
-            "recorded_goal": "RecordedGoal",
-            "scripted_model": "ScriptRule ScriptedModel read_script scripted_model",
-            "trace": "Trace TraceKind",
+            "goal_records": "new_record recorded records_folder unfinished_goals RecordedGoal",
+            "goal_result": "GoalResult Neuron Trace TraceKind",
+            "models": "ChatModel ScriptRule ScriptedModel read_script scripted_model",
+            "questions": "Completion Model Question QuestionKind",
         },
     )

@@ -1,13 +1,13 @@
-"""The agent: a goal in, an answer out."""
+"""The agent: a goal in, an answer out, checked and corrected once (rules P11 to P15, D-67)."""
 
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from aggregate.agents.goals import formatting, replies
 from aggregate.agents.goals.answer_selection import is_failure, select_answer
-from aggregate.agents.goals.branch import Branch
 from aggregate.agents.goals.budget import (
     BudgetTracker,
     EngineLimits,
@@ -15,19 +15,30 @@ from aggregate.agents.goals.budget import (
     LimitReached,
     SubtaskBudget,
 )
-from aggregate.agents.goals.chat_model import as_model
-from aggregate.agents.goals.formatting import ANSWER, MEMORY, clip, fenced_data
-from aggregate.agents.goals.goal_check import AnswerCheck, check_answer, still_missing
-from aggregate.agents.goals.goal_context import NOTE, GoalContext
-from aggregate.agents.goals.goal_record import MEMORY_KEY, GoalRecord, NoRecord, digest_of
-from aggregate.agents.goals.memory import recall_saved_state
-from aggregate.agents.goals.model import Model, QuestionKind
-from aggregate.agents.goals.neuron import TOO_DEEP, GoalResult
-from aggregate.agents.goals.steps import BranchResult, run_branch
-from aggregate.agents.goals.trace import TraceKind, TraceRecorder
+from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
+from aggregate.agents.goals.goal_record import MEMORY_KEY, GoalRecord, digest_of
+from aggregate.agents.goals.goal_result import (
+    TOO_DEEP,
+    GoalResult,
+    Neuron,
+    TraceKind,
+    TraceRecorder,
+)
+from aggregate.agents.goals.models import as_model
+from aggregate.agents.goals.quantities import extract_quantity
+from aggregate.agents.goals.questions import Model, QuestionKind
+from aggregate.agents.goals.steps import BranchResult, run_branch, run_neuron
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
+from aggregate.base.errors import AggregateError
+from aggregate.base.text import fence
 from aggregate.base.values import Answer, AnswerKind, AnswerSource
 from aggregate.sending.clients import ChatClient
+
+MOST_MISSING: Final = 300
+"""Characters of what is missing: it is one sentence."""
+MOST_KEYS: Final = 60
+KEY_CHARACTERS: Final = 60
+"""Keys in a question, and characters of each: it stays below about a thousand tokens."""
 
 
 class NeuronAgent:
@@ -75,7 +86,7 @@ class NeuronAgent:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
             StateError: The record is of another goal, of other tools, or cannot be used.
         """
-        record = record or NoRecord()
+        record = record or GoalRecord()
         node = TraceRecorder(TraceKind.GOAL, "goal", goal, self.clock)
         budget = BudgetTracker(self.limits, self.clock, spent=record.spent)
         cache_dir = self.state_dir / "data_cache"
@@ -107,47 +118,152 @@ class NeuronAgent:
         """Recall what was saved, do the steps, choose the answer, and correct it once where it is incomplete."""
         if depth >= self.limits.depth:
             return BranchResult(error=TOO_DEEP), None
-        branch = Branch(
-            goal, depth, node, subtask_budget=SubtaskBudget(self.limits.dendrites_in_all)
-        )
+        budget = SubtaskBudget(self.limits.dendrites_in_all)
+        branch = Branch(goal, depth, node, subtask_budget=budget)
         branch.context["_original_goal"] = goal
         if depth == 0 and (memory := self._memory(run, goal, node)):
-            branch.context[MEMORY] = memory
+            branch.context[formatting.MEMORY] = memory
         done = run_branch(run, branch)
         if done.error:
             return done, None
-        answer = _answer(goal, done)
+        answer = select_answer(goal, done.results, descriptions=done.descriptions)
         if depth == 0:
-            check = check_answer(run, branch, done, answer)
-            if check.corrective:
-                done = replace(done, neurons=(*done.neurons, check.corrective))
-            answer = _checked_answer(goal, done, check)
-        return done, self._in_prose(run, branch, answer)
+            missing, corrective = _check_answer(run, branch, done, answer)
+            if corrective:
+                done = replace(done, neurons=(*done.neurons, corrective))
+            answer = select_answer(
+                goal, done.results, descriptions=done.descriptions, missing=missing
+            )
+            is_corrected = corrective is not None and answer.source.index == corrective.index
+            if missing and is_corrected and answer.source.kind is not AnswerKind.VALUE:
+                missing = verdict(goal, answer) or ""
+            if missing:
+                warnings = (*answer.warnings, f"The answer is not complete: {missing}")
+                answer = replace(answer, missing=missing, warnings=warnings)
+        if self.prose and answer.success:
+            answer = _in_prose(run, branch, answer)
+        return done, answer
 
     def _memory(self, run: GoalContext, goal: str, node: TraceRecorder) -> dict[str, Any]:
-        """Return the saved values that help; those that the goal began with, whatever it has saved since."""
-        key, digest = run.places.key("", MEMORY_KEY), digest_of(goal)
-        recorded = run.record.recall(key, digest)
+        """Return the saved values that help, by key: those that the goal began with, whatever it has saved since.
+
+        Every failure is an empty memory with a warning: the goal goes on (rule P15).
+        """
+        place, digest = run.places.key("", MEMORY_KEY), digest_of(goal)
+        recorded = run.record.recall(place, digest)
         if recorded is not None:
             return dict(recorded["memory"])
-        memory = recall_saved_state(run, node, goal, state_store(self.state_dir))
-        run.record.finish(key, digest, {"memory": memory}, seconds=run.budget.seconds)
+        memory: dict[str, Any] = {}
+        try:
+            store = state_store(self.state_dir)
+            for key in _relevant_keys(run, node, goal, store.keys()):
+                exists, value = store.load(key)
+                if exists:
+                    memory[key] = value
+        except (AggregateError, LimitReached) as error:
+            node.warn(f"Nothing was recalled: {error}")
+            memory = {}
+        run.record.finish(place, digest, {"memory": memory}, seconds=run.budget.seconds)
         return memory
 
-    def _in_prose(self, run: GoalContext, branch: Branch, answer: Answer) -> Answer:
-        """Return the answer in sentences, if that was asked for and the model writes some (rules P11, X-7)."""
-        if not self.prose or not answer.success:
-            return answer
-        try:
-            fenced = fenced_data(answer.summary, ANSWER)
-            text = run.ask(branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced)
-        except LimitReached as reached:
-            branch.node.warn(f"The answer stays as it is: {reached}")
-            return answer
-        if text is None or not text.strip():
-            return answer
-        source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
-        return replace(answer, summary=text.strip(), source=source)
+
+def _relevant_keys(run: GoalContext, node: TraceRecorder, goal: str, keys: list[str]) -> list[str]:
+    """Ask which saved values help; keys that were never saved count for nothing."""
+    if not keys:
+        return []
+    listed = fence(", ".join(formatting.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
+    if len(keys) > MOST_KEYS:
+        node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
+    reply = run.ask(node, QuestionKind.MEMORY, goal=goal, keys=listed)
+    return relevant_keys(replies.json_value(reply, dict), keys)
+
+
+def relevant_keys(answer: Any, keys: list[str]) -> list[str]:  # noqa: ANN401 - whatever a model wrote
+    """Return the keys in ``{"relevant_keys": [...]}`` that exist, once each; anything but a list of texts is none."""
+    named = answer.get("relevant_keys") if isinstance(answer, dict) else None
+    if not isinstance(named, list):
+        return []
+    texts = [key for key in named if isinstance(key, str)]
+    return [key for key in dict.fromkeys(texts) if key in keys]
+
+
+def _check_answer(
+    run: GoalContext, branch: Branch, done: BranchResult, answer: Answer
+) -> tuple[str, Neuron | None]:
+    """Return what the answer lacks, ``""`` for nothing, and the step that was done for it, if one succeeded.
+
+    The step works with what is there: nothing is fetched again.
+    """
+    missing = ""
+    try:
+        missing = _missing(run, branch, answer)
+        if not missing:
+            return "", None
+        known = formatting.known_results(branch.context)
+        reply = run.ask(
+            branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known
+        )
+    except LimitReached as reached:
+        branch.node.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
+        return missing, None
+    step = replies.first_line(reply)
+    if not step:
+        return missing, None
+    context = {**branch.context, "answer_so_far": answer.summary}
+    corrective = Branch(branch.goal, branch.depth, branch.node, context, corrective=True)
+    neuron = run_neuron(run, corrective, Neuron(step, len(done.neurons) + 1, branch.depth))
+    if is_failure(neuron.result):
+        error = neuron.result.get("error")
+        branch.node.warn(f"The corrective step failed, the answer stays: {error}")
+        return missing, None
+    branch.context[neuron.key] = corrective.context[neuron.key]
+    return missing, neuron
+
+
+def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
+    if not answer.success:
+        return ""  # nothing usable is there to work with
+    by_rule = verdict(branch.goal, answer)
+    if by_rule is not None:
+        return by_rule
+    summary = formatting.fenced_data(answer.summary, formatting.ALL)
+    reply = run.ask(branch.node, QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
+    if replies.yes_or_no(reply) is not False:
+        return ""
+    reply = run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    sentence = " ".join((reply or "").split())
+    return formatting.clip(sentence, MOST_MISSING) or "not said what is missing"
+
+
+def verdict(goal: str, answer: Answer) -> str | None:
+    """Return what the answer lacks by rules, ``""`` for nothing, ``None`` where they do not decide.
+
+    As many lines as the goal asks for, or a count for a goal that counts, are all that was asked; more lines are not.
+    """
+    if answer.source.kind is AnswerKind.COUNT:
+        return ""
+    target = extract_quantity(goal)
+    is_text = answer.source.kind in (AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
+    if target is None or not is_text:
+        return None
+    lines = len([line for line in answer.summary.splitlines() if line.strip()])
+    if lines > target:
+        return f"The goal asks for {target}, the answer has {lines} lines."
+    return "" if lines == target else None
+
+
+def _in_prose(run: GoalContext, branch: Branch, answer: Answer) -> Answer:
+    """Return the answer in sentences, if the model writes some (rules P11, X-7)."""
+    try:
+        fenced = formatting.fenced_data(answer.summary, formatting.ANSWER)
+        text = run.ask(branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced)
+    except LimitReached as reached:
+        branch.node.warn(f"The answer stays as it is: {reached}")
+        return answer
+    if text is None:
+        return answer
+    source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
+    return replace(answer, summary=text.strip(), source=source)
 
 
 def _stopped(budget: BudgetTracker, done: BranchResult) -> str:
@@ -155,22 +271,8 @@ def _stopped(budget: BudgetTracker, done: BranchResult) -> str:
     if budget.reached is None:
         return ""
     names = [neuron.description for neuron in done.neurons if not is_failure(neuron.result)]
-    listed = "; ".join(clip(name, NOTE) for name in names)
+    listed = "; ".join(formatting.clip(name, NOTE) for name in names)
     if budget.reached is Limit.STEPS:
         return f"Stopped at the limit of {budget.reached_text}: done: {listed or 'none'}"
     of_all = f"{len(names)} of {len(done.neurons)} steps done" if done.neurons else "no step done"
     return f"Stopped at the limit of {budget.reached_text}, {of_all}{': ' * bool(listed)}{listed}"
-
-
-def _answer(goal: str, done: BranchResult, missing: str = "") -> Answer:
-    return select_answer(goal, done.results, descriptions=done.descriptions, missing=missing)
-
-
-def _checked_answer(goal: str, done: BranchResult, check: AnswerCheck) -> Answer:
-    """Return the answer after its check, with a warning of what it still lacks."""
-    answer = _answer(goal, done, check.missing)
-    missing = still_missing(goal, check, answer)
-    if not missing:
-        return answer
-    sentence = f"The answer is not complete: {missing}"
-    return replace(answer, missing=missing, warnings=(*answer.warnings, sentence))

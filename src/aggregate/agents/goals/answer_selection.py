@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
-from aggregate.agents.goals.quantities import counted_noun, extract_quantity
-from aggregate.agents.results.subtask_text import (
+from aggregate.agents.goals.formatting import (
     DENDRITES,
     count_of,
     envelope_content,
     subtasks_text,
     value_lines,
 )
+from aggregate.agents.goals.quantities import counted_noun, extract_quantity
 from aggregate.base.values import (
     Answer,
     AnswerKind,
@@ -41,7 +41,7 @@ RANKS: Final = (AnswerKind.SUBTASKS, AnswerKind.PYTHON, AnswerKind.AI, AnswerKin
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerCandidate:
+class _AnswerCandidate:
     """A formatted text among the results."""
 
     index: int
@@ -80,22 +80,26 @@ def select_answer(
     usable = [
         (number, result) for number, result in enumerate(results, 1) if not is_failure(result)
     ]
-    texts = _candidates(usable)
+    candidates = [_AnswerCandidate(number, *_text(result)) for number, result in reversed(usable)]
+    texts = [candidate for candidate in candidates if candidate.text.strip()]
     summary, source = _choose(goal, target, usable, texts, missing)
-    warnings = [*_failures(results, descriptions), *_blanks(usable)]
-    for text in texts:
-        if (
-            target
-            and (text.index, text.kind) == (source.index, source.kind)
-            and text.lines != target
-        ):
+    warnings = _failures(results, descriptions)
+    # A blank text counts as nothing, not as an answer (rule D-72).
+    warnings += [
+        f"Step {number} gave a blank text." for number, result in usable if _has_blank_text(result)
+    ]
+    for text in texts if target else ():
+        if (text.index, text.kind) == (source.index, source.kind) and text.lines != target:
             warnings.append(f"The goal asks for {target}, the answer has {text.lines} lines.")
+    is_large = _size(results) > DETAIL_LIMIT
     return Answer(
         summary=summary,
         source=source,
         success=source.kind is not AnswerKind.NONE,
         warnings=tuple(warnings),
-        detailed_results=_details(originals, results),
+        detailed_results=tuple(
+            map(_shortened, results) if is_large else map(isolated_copy, originals)
+        ),
     )
 
 
@@ -111,13 +115,8 @@ def failure_message(failure: Mapping[str, Any]) -> str:
     return str(failure.get("error") or "no reason given")
 
 
-def _candidates(usable: Sequence[tuple[int, Value]]) -> list[AnswerCandidate]:
-    """Return the formatted texts, newest first (rules D-61, D-62, X-5); blank ones are none."""
-    candidates = [AnswerCandidate(number, *_text(result)) for number, result in reversed(usable)]
-    return [candidate for candidate in candidates if candidate.text.strip()]
-
-
 def _text(result: Value) -> tuple[str, AnswerKind]:
+    """Return the formatted text in a result, by its type (rules D-61, D-62, X-5)."""
     if not isinstance(result, Mapping):
         return result if _is_text(result) else "", AnswerKind.TEXT
     if isinstance(result.get(DENDRITES), list):
@@ -131,7 +130,6 @@ def _text(result: Value) -> tuple[str, AnswerKind]:
 
 
 def _is_text(value: Value) -> TypeGuard[str]:
-    """Return whether a value is a text, and not the name of what has none."""
     return type(value) is str
 
 
@@ -139,10 +137,15 @@ def _choose(
     goal: str,
     target: int | None,
     usable: Sequence[tuple[int, Value]],
-    texts: Sequence[AnswerCandidate],
+    texts: Sequence[_AnswerCandidate],
     missing: str,
 ) -> tuple[str, AnswerSource]:
-    answers = [candidate for candidate in texts if not _explains(candidate)]
+    answers = [
+        candidate
+        for candidate in texts
+        if candidate.kind is not AnswerKind.AI
+        or not candidate.text.lstrip().lower().startswith(EXPLANATIONS)
+    ]
     # Sorting is stable: of one kind, the newest stays first.
     ranked = sorted(answers, key=lambda candidate: RANKS.index(candidate.kind))
     for candidate in ranked:
@@ -153,13 +156,7 @@ def _choose(
     return _counted(goal, usable) or _last_value(usable, texts, missing)
 
 
-def _explains(candidate: AnswerCandidate) -> bool:
-    return candidate.kind is AnswerKind.AI and candidate.text.lstrip().lower().startswith(
-        EXPLANATIONS
-    )
-
-
-def _formatted(candidate: AnswerCandidate, reason: str) -> tuple[str, AnswerSource]:
+def _formatted(candidate: _AnswerCandidate, reason: str) -> tuple[str, AnswerSource]:
     logger.info(
         "📝 Using formatted answer from neuron %s (%s, %s)", candidate.index, candidate.kind, reason
     )
@@ -181,9 +178,8 @@ def _counted(goal: str, usable: Sequence[tuple[int, Value]]) -> tuple[str, Answe
 
 
 def _last_value(
-    usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate], missing: str
+    usable: Sequence[tuple[int, Value]], texts: Sequence[_AnswerCandidate], missing: str
 ) -> tuple[str, AnswerSource]:
-    """Return the last successful result as text (rules D-68, X-7, X-8), an explanation as the last resort."""
     with_text = {candidate.index for candidate in texts}
     for number, result in reversed(usable):
         if number not in with_text and (text := _rendered(result, missing)):
@@ -203,24 +199,18 @@ def _rendered(result: Value, missing: str) -> str:
 
 def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> list[str]:
     """Return the warning that the answer may be incomplete (rule D-73) and one line for each failed step."""
-    steps = [number for number, result in enumerate(results, 1) if is_failure(result)]
-    if not steps:
+    failures = [(number, result) for number, result in enumerate(results, 1) if is_failure(result)]
+    if not failures:
         return []
-    names = ", ".join(map(str, steps))
-    first = f"⚠️  Warning: Some processing steps failed (steps {names}). Results may be incomplete or inaccurate."
-    return [first, *(_failure(number, results[number - 1], descriptions) for number in steps)]
-
-
-def _failure(number: int, result: Mapping[str, Any], descriptions: Sequence[str] | None) -> str:
-    named = f" ({descriptions[number - 1]})" if descriptions and number <= len(descriptions) else ""
-    return f"Step {number}{named} failed: {failure_text(result.get('error') or None)}"
-
-
-def _blanks(usable: Sequence[tuple[int, Value]]) -> list[str]:
-    """Name the steps whose text is blank: they count as nothing, not as an answer (rule D-72)."""
-    return [
-        f"Step {number} gave a blank text." for number, result in usable if _has_blank_text(result)
+    names = ", ".join(str(number) for number, _ in failures)
+    warnings = [
+        f"⚠️  Warning: Some processing steps failed (steps {names}). Results may be incomplete or inaccurate."
     ]
+    for number, result in failures:
+        described = descriptions[number - 1 : number] if descriptions else ()
+        named = "".join(f" ({text})" for text in described)
+        warnings.append(f"Step {number}{named} failed: {failure_text(result.get('error') or None)}")
+    return warnings
 
 
 def _has_blank_text(result: Value) -> bool:
@@ -228,13 +218,6 @@ def _has_blank_text(result: Value) -> bool:
         [result.get("answer"), result.get("result")] if isinstance(result, Mapping) else [result]
     )
     return any(isinstance(text, str) and not text.strip() for text in texts)
-
-
-def _details(originals: Sequence[Value], readable: Sequence[Value]) -> tuple[Any, ...]:
-    """Return copies of all results; where they are large, long lists are replaced by their length (rule D-74)."""
-    if _size(readable) > DETAIL_LIMIT:
-        return tuple(map(_shortened, readable))
-    return tuple(map(isolated_copy, originals))
 
 
 def _shortened(value: Value) -> Value:

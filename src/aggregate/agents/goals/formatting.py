@@ -1,10 +1,10 @@
-"""Earlier results as a model is shown them: short, newest first, in a fence that they cannot leave."""
+"""Results as text: for a model short and in a fence that they cannot leave, for a reader line by line."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from aggregate.base.text import fence, value_text
-from aggregate.base.values import Value, is_reference, json_text
+from aggregate.base.values import DEPTH, Value, is_reference, json_text
 
 ONE: Final = 160
 ALL: Final = 600
@@ -51,11 +51,11 @@ def _summary(key: str, value: Value) -> str:
     if is_reference(value):
         return f'{str(value["summary"]).splitlines()[0]} (_ref_id "{value["_ref_id"]}")'
     if key == MEMORY and isinstance(value, Mapping):
-        return memory_line(value)
+        return _memory_line(value)
     return " ".join(value_text(value, indent=None).split())
 
 
-def memory_line(memory: Mapping[str, Value]) -> str:
+def _memory_line(memory: Mapping[str, Value]) -> str:
     """Return the saved values that were recalled, each in a few words."""
     texts = (f"{key} ({clip(json_text(value), 60)})" for key, value in memory.items())
     return ", ".join(texts) or "nothing"
@@ -63,7 +63,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 def fenced_memory(memory: Mapping[str, Value]) -> str:
     """Return the saved values that were recalled in a fence, a word without one where there are none."""
-    return fenced_data(memory_line(memory), ALL) if memory else "nothing"
+    return fenced_data(_memory_line(memory), ALL) if memory else "nothing"
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
@@ -72,3 +72,108 @@ def field_names(names: Sequence[str], *, of: str = "") -> str:
     if of:
         line = f"{' '.join(of.split())}: {line}"
     return fence(clip(line or "none", ALL))
+
+
+SHOWN_ITEMS: Final = 10
+WRAPPERS: Final = ("final", "summary", "answer", "result")
+"""Where an envelope keeps what it is about, the outermost first."""
+ENVELOPE: Final = ("success", "type", "goal", "depth", "neurons", "results", "_tool_metadata")
+NAME_FIELDS: Final = ("name", "full_name", "title", "firstname", "username")
+DENDRITES: Final = "dendrite_results"
+
+
+def _whole_number(value: Value) -> int | None:
+    """Return ``value`` as an integer if it is one; a truth value or a measure is none (rule D-72)."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+        return None
+    return int(value)
+
+
+def count_of(result: Value) -> int | None:
+    """Return the whole number that a result is, or holds as ``result`` or ``count`` (rules D-71, X-8)."""
+    if not isinstance(result, Mapping):
+        return _whole_number(result)
+    number = _whole_number(result.get("result"))
+    return _whole_number(result.get("count")) if number is None else number
+
+
+def envelope_content(result: Value) -> Value:
+    """Return what an envelope is about, without its wrapping."""
+    for _ in range(DEPTH):  # an envelope may hold itself
+        if not isinstance(result, Mapping) or is_reference(result):
+            break
+        inner = next((result[key] for key in WRAPPERS if result.get(key) is not None), None)
+        if inner is None:
+            rest = {key: value for key, value in result.items() if key not in ENVELOPE}
+            return rest if rest else result
+        result = inner
+    return result
+
+
+def value_lines(value: Value) -> str:
+    """Return a value as lines: items of a list one by one, up to ``SHOWN_ITEMS``, fields of an object one by one."""
+    if is_reference(value):
+        return str(value["summary"])
+    if isinstance(value, Mapping):
+        return "\n".join(f"{key}: {_inline(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        lines = [_inline(item) for item in value[:SHOWN_ITEMS]]
+        left = len(value) - len(lines)
+        return (
+            "\n".join([*lines, f"... and {left} more ({len(value)} in all)"] if left else lines)
+            or "0 items"
+        )
+    return value_text(value)
+
+
+def _inline(value: Value) -> str:
+    if isinstance(value, list | tuple) and len(value) > SHOWN_ITEMS:
+        return f"{len(value)} items"
+    return value_text(value, indent=None)
+
+
+def subtasks_text(result: Mapping[str, Any]) -> str:
+    """Return one line for each sub-task of a spawn: ``Activity 7: Ann, Bo (2 total)`` or ``Item 2: 3 kudos`` (D-73)."""
+    noun, items = _items(result)
+    lines = []
+    for number, subtask in enumerate(result[DENDRITES], 1):
+        item = items[number - 1] if number <= len(items) else None
+        name = item.get("id") if isinstance(item, Mapping) else None
+        heading = f"{noun} {name}" if name is not None else f"Item {number}"
+        lines.append(f"{heading}: {_subtask(subtask)}")
+    return "\n".join(lines)
+
+
+def _items(result: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    lists = {k: v for k, v in result.items() if k != DENDRITES and isinstance(v, list)}
+    if not lists:
+        return "Item", []
+    key, items = next(iter(lists.items()))
+    singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")
+    noun = str(result.get("item_noun") or singular).replace("_", " ").capitalize()
+    return noun or "Item", items
+
+
+def _subtask(subtask: Value) -> str:
+    if isinstance(subtask, Mapping) and (subtask.get("success") is False or subtask.get("error")):
+        return f"failed: {value_text(subtask.get('error') or 'no reason given', indent=None)}"
+    value = envelope_content(subtask)
+    noun = "items"
+    if isinstance(value, Mapping):
+        lists = [(str(key), items) for key, items in value.items() if isinstance(items, list)]
+        if lists:
+            noun, value = lists[0]
+    if not isinstance(value, list):
+        return value_lines(value).replace("\n", "; ")
+    names = [name for item in value if (name := _name(item)) is not None]
+    if value and len(names) == len(value):
+        return f"{', '.join(names)} ({len(value)} total)"
+    return f"{len(value)} {noun}"
+
+
+def _name(item: Value) -> str | None:
+    if isinstance(item, str):
+        return item
+    if not isinstance(item, Mapping):
+        return None
+    return next((str(item[field]) for field in NAME_FIELDS if item.get(field)), None)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
 from threading import Lock
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from aggregate.agents.goals.model import Completion
+from aggregate.agents.goals.questions import Completion
 from aggregate.base.errors import ModelError
 from aggregate.base.values import jsonable
 
@@ -42,18 +42,17 @@ class Unfinished:
     arguments: str
 
 
-class GoalRecord(Protocol):
-    """Where a goal keeps what it was given; used from several threads."""
+class GoalRecord:
+    """Where a goal keeps what it was given, from several threads; this one keeps nothing.
 
-    @property
-    def started(self) -> datetime:
-        """When the goal was begun for the first time."""
-        ...
+    Attributes:
+        started: When the goal was begun for the first time.
+        spent: Seconds that the goal had taken when the last entry was made.
+    """
 
-    @property
-    def spent(self) -> float:
-        """Seconds that the goal had taken when the last entry was made."""
-        ...
+    def __init__(self) -> None:
+        self.started = datetime.now(UTC)
+        self.spent = 0.0
 
     def recall(self, key: str, digest: str) -> Mapping[str, Any] | None:
         """Return the entry under ``key``, ``None`` where there is none.
@@ -61,45 +60,17 @@ class GoalRecord(Protocol):
         Raises:
             StateError: It belongs to something else than what has this digest.
         """
-        ...
-
-    def begin(self, key: str, digest: str, *, tool: str, arguments: str) -> bool:
-        """Keep that a call begins; return whether it had begun before and may not be repeated."""
-        ...
-
-    def finish(self, key: str, digest: str, entry: Mapping[str, Any], *, seconds: float) -> None:
-        """Keep an entry, and how many seconds the goal has taken."""
-        ...
-
-    def check(self) -> None:
-        """Make sure that the record fits the goal to its end.
-
-        Raises:
-            StateError: It does not, or could not be used: what the goal gave is worth nothing.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class NoRecord:
-    """Keeps nothing: a goal that ends with its process."""
-
-    started: datetime = field(default_factory=lambda: datetime.now(UTC))
-    spent: float = 0.0
-
-    def recall(self, key: str, digest: str) -> Mapping[str, Any] | None:
-        """Return nothing."""
         return None
 
     def begin(self, key: str, digest: str, *, tool: str, arguments: str) -> bool:
-        """Keep nothing."""
+        """Keep that a call begins; return whether it had begun before and may not be repeated."""
         return False
 
     def finish(self, key: str, digest: str, entry: Mapping[str, Any], *, seconds: float) -> None:
-        """Keep nothing."""
+        """Keep an entry, and how many seconds the goal has taken."""
 
     def check(self) -> None:
-        """Find nothing."""
+        """Raise ``StateError`` if the record did not fit, or could not be used: what the goal gave is worth nothing."""
 
 
 @dataclass(slots=True)
@@ -145,18 +116,13 @@ def check_entry(key: str, entry: object) -> Mapping[str, Any]:
 
 
 def _is_completion(entry: Mapping[str, Any]) -> bool:
-    """Tell whether an entry is a model's answer, or why there is none."""
     if "error" in entry:
         return isinstance(entry["error"], str)
     if "text" not in entry or not isinstance(entry.get("problem"), str):
         return False
-    charged = entry.get("charged")
-    return _is_amount(entry.get("tokens")) and (charged is None or _is_amount(charged))
-
-
-def _is_amount(value: object) -> bool:
+    amounts = [entry.get("tokens"), entry.get("charged") or 0]
     # Less than nothing would give a goal more than its limit.
-    return isinstance(value, int | float) and isfinite(value) and value >= 0
+    return all(isinstance(n, int | float) and isfinite(n) and n >= 0 for n in amounts)
 
 
 def recorded_completion(entry: Mapping[str, Any]) -> Completion:

@@ -73,12 +73,7 @@ def significant_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """What a step is to be done for.
-
-    Attributes:
-        phrase: The words as they stand: ``each activity``.
-        noun: What an item is called, lower-case, in the singular.
-    """
+    """What a step is to be done for: the words as they stand, ``each activity``, and the ``noun`` in the singular."""
 
     phrase: str
     noun: str
@@ -92,7 +87,11 @@ def find_iteration(step: str) -> Iteration | None:
         return None
     noun_phrase = _END.sub("", match.group("rest")).split()[:_NOUN_WORDS]
     if not each:
-        noun_phrase = _up_to_plural(noun_phrase)
+        # Up to the first plural: "all activities", not "all day".
+        plurals = [
+            n for n, word in enumerate(noun_phrase, 1) if singular(word.lower()) != word.lower()
+        ]
+        noun_phrase = noun_phrase[: plurals[0]] if plurals else []
     if not noun_phrase:
         return None
     last_word = noun_phrase[-1]
@@ -101,22 +100,18 @@ def find_iteration(step: str) -> Iteration | None:
     return Iteration(step[match.start() : end], singular(noun))
 
 
-def _up_to_plural(noun_phrase: list[str]) -> list[str]:
-    """Return the words up to the first plural, none without one: "all activities", not "all day"."""
-    for number, word in enumerate(noun_phrase, 1):
-        if singular(word.lower()) != word.lower():
-            return noun_phrase[:number]
-    return []
-
-
 def has_parts(step: str, tool: Tool | None) -> bool:
     """Return whether a step may be several ones of the same kind (rule P9).
 
     By its words, or since it names several of the one thing that the tool takes; never where the tool takes or gives
     both ends by itself.
     """
-    if tool is not None and _serves_both_ends(step, tool):
-        return False
+    if tool is not None:
+        both_ends = {"start", "end"}
+        parameter_names = " ".join(parameter.name for parameter in tool.parameters)
+        tool_words = set(words(f"{tool.name} {tool.description} {parameter_names}"))
+        if both_ends <= set(words(step)) and both_ends <= tool_words:
+            return False
     if _PARTS.search(step):
         return True
     required = tool.required if tool else ()
@@ -125,16 +120,6 @@ def has_parts(step: str, tool: Tool | None) -> bool:
     name = required[0].name.lower()
     step_words = re.findall(r"\w+", step.lower())
     return any(word != name and singular(word) == name for word in step_words)
-
-
-def _serves_both_ends(step: str, tool: Tool) -> bool:
-    """Return whether one call does the step: the tool knows a start and an end, or takes several arguments."""
-    both_ends = {"start", "end"}
-    parameter_names = " ".join(parameter.name for parameter in tool.parameters)
-    tool_words = set(words(f"{tool.name} {tool.description} {parameter_names}"))
-    if both_ends <= set(words(step)) and both_ends <= tool_words:
-        return True
-    return len(tool.required) > 1 and _PARTS.search(step) is None
 
 
 def is_compound(goal: str) -> bool:

@@ -1,31 +1,34 @@
 """A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aggregate.agents.goals import formatting, reply_parsing
+from aggregate.agents.goals import formatting, replies
 from aggregate.agents.goals.answer_selection import failure_message, is_failure, select_answer
-from aggregate.agents.goals.branch import Branch
 from aggregate.agents.goals.budget import Limit, LimitReached
-from aggregate.agents.goals.fan_out import fan_out, with_results
-from aggregate.agents.goals.goal_context import GoalContext
-from aggregate.agents.goals.heuristics import Iteration, advice, find_iteration, is_compound
-from aggregate.agents.goals.list_iteration import (
+from aggregate.agents.goals.fan_out import (
+    fan_out,
     find_loop,
     loop_over_result,
-    may_spawn,
     more_calls_needed,
     needs_each,
     template_for,
+    with_results,
 )
-from aggregate.agents.goals.model import QuestionKind
-from aggregate.agents.goals.neuron import NO_STEPS, TOO_DEEP, Neuron, StepOutcome, final_dict
+from aggregate.agents.goals.formatting import DENDRITES
+from aggregate.agents.goals.goal_context import Branch, GoalContext, StepOutcome
+from aggregate.agents.goals.goal_result import (
+    NO_STEPS,
+    TOO_DEEP,
+    Neuron,
+    TraceKind,
+    final_dict,
+)
+from aggregate.agents.goals.heuristics import Iteration, advice, find_iteration, is_compound
+from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.step_execution import ChooseOther, execute_step, failed_step
-from aggregate.agents.goals.step_splitting import parts_of, run_parts
+from aggregate.agents.goals.subtasks import may_spawn, parts_of, run_parts
 from aggregate.agents.goals.tool_selection import choose_tool
-from aggregate.agents.goals.trace import TraceKind
-from aggregate.agents.results.subtask_text import DENDRITES
 from aggregate.agents.tools import Tool
 from aggregate.base.errors import AggregateError
 from aggregate.base.values import Value
@@ -86,29 +89,34 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
 
 
 def _asked_steps(run: GoalContext, branch: Branch) -> list[str]:
-    """Ask for the steps of a goal; none where the answer holds nothing that can be read as one."""
+    names = run.tools.names
+    listed = ", ".join(names[:TOOLS_NAMED]) or "none"
+    if len(names) > TOOLS_NAMED:
+        listed += f" and {len(names) - TOOLS_NAMED} more"
     reply = run.ask(
         branch.node,
         QuestionKind.DECOMPOSE,
         goal=branch.goal,
         advice=advice(branch.goal),
-        tools=_tools_line(run.tools.names),
+        tools=listed,
         memory=formatting.fenced_memory(branch.context.get(formatting.MEMORY) or {}),
         most=run.limits.steps,
     )
-    return reply_parsing.parse_plan(reply or "", branch.goal)
-
-
-def _tools_line(names: Sequence[str]) -> str:
-    line = ", ".join(names[:TOOLS_NAMED]) or "none"
-    return f"{line} and {len(names) - TOOLS_NAMED} more" if len(names) > TOOLS_NAMED else line
+    return replies.parse_plan(reply or "", branch.goal)
 
 
 def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:
     """Do one step, put its result into the branch's context, and return it with its result."""
-    node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", neuron.description)
+    step = neuron.description
+    node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
-        outcome = _do_safely(run, branch.at(node), neuron.description)
+        try:
+            outcome = _do_step(run, branch.at(node), step)
+        except LimitReached as reached:
+            outcome = failed_step(str(reached))
+        except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
+            failure = {"success": False, "error": f"{type(error).__name__}: {error}"}
+            outcome = StepOutcome(failure, validated=False)
     if is_failure(outcome.result):
         node.fail(failure_message(outcome.result))
     try:
@@ -126,48 +134,30 @@ def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:
     )
 
 
-def _do_safely(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
-    """Do a step; whatever ends it becomes its failed result."""
-    try:
-        return _do_step(run, branch, step)
-    except LimitReached as reached:
-        return failed_step(str(reached))
-    except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
-        return StepOutcome(
-            {"success": False, "error": f"{type(error).__name__}: {error}"}, validated=False
-        )
-
-
 def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     """Do a step with the tool that it needs; where that fails, with another one if the model names one.
 
     What another tool does is the step's result if it succeeds, else the first failure is. All executions count
     together (rule D-7).
     """
+    choice = choose_tool(run, branch, step)
+    if choice.problem:
+        return failed_step(choice.problem)
 
     def choose_other(failed: Tool, error: str) -> Tool | None:
         return choose_tool(run, branch, step, failed=(failed.name,), error=error).tool
 
-    choice = choose_tool(run, branch, step)
-    if choice.problem:
-        return failed_step(choice.problem)
-    attempts = run.limits.attempts
+    attempts, tool = run.limits.attempts, choice.tool
     decided_above = branch.chosen is not None or branch.corrective or len(run.tools) < 2
     outcome = _do_with(
-        run,
-        branch,
-        step,
-        choice.tool,
-        attempts=attempts,
-        choose_other=None if decided_above else choose_other,
+        run, branch, step, tool, attempts, choose_other=None if decided_above else choose_other
     )
     other = outcome.other
-    if choice.tool and outcome.spawned and is_failure(outcome.result) and not decided_above:
-        other = choose_other(choice.tool, failure_message(outcome.result))
+    if tool and outcome.spawned and is_failure(outcome.result) and not decided_above:
+        other = choose_other(tool, failure_message(outcome.result))
     if other is None:
         return outcome
-    left = attempts - outcome.executions
-    repeated = _do_with(run, branch, step, other, attempts=left, choose_other=None)
+    repeated = _do_with(run, branch, step, other, attempts - outcome.executions)
     return outcome if is_failure(repeated.result) else repeated
 
 
@@ -176,14 +166,14 @@ def _do_with(
     branch: Branch,
     step: str,
     tool: Tool | None,
-    *,
     attempts: int,
-    choose_other: ChooseOther | None,
+    *,
+    choose_other: ChooseOther | None = None,
 ) -> StepOutcome:
     """Do a step with what was chosen: in its parts, for each item of a list that is there, or as a whole."""
     parts = parts_of(run, branch, step, tool)
     if parts:
-        return run_parts(run, branch, parts, tool, run_subtask)
+        return run_parts(run, branch, parts, tool, _run_subtask)
     iteration = find_iteration(branch.deciding_text(step)) if may_spawn(run, branch) else None
     loop = find_loop(run, branch, step, iteration) if iteration else None
     if loop and needs_each(run, branch, loop, tool):
@@ -192,7 +182,7 @@ def _do_with(
             return StepOutcome(nothing, validated=True)
         template = template_for(run, branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:
-            return fan_out(run, branch, loop, template, tool, run_subtask)
+            return fan_out(run, branch, loop, template, tool, _run_subtask)
     outcome = execute_step(run, branch, step, tool, attempts=attempts, choose_other=choose_other)
     if tool and iteration and not outcome.other:
         return _fan_out_after(run, branch, step, tool, iteration, outcome)
@@ -207,7 +197,6 @@ def _fan_out_after(
     iteration: Iteration,
     outcome: StepOutcome,
 ) -> StepOutcome:
-    """Return the outcome with what further calls for each item of its list gave, where the step needs them (D-27)."""
     loop = loop_over_result(branch, step, iteration, outcome.result)
     if loop is None or not more_calls_needed(run, branch, loop, tool):
         return outcome
@@ -216,7 +205,7 @@ def _fan_out_after(
     item_tool = item_choice.tool
     if item_choice.problem or (item_tool is not None and item_tool.name == tool.name):
         return outcome
-    of_items = fan_out(run, branch, loop, template, item_tool, run_subtask)
+    of_items = fan_out(run, branch, loop, template, item_tool, _run_subtask)
     if not of_items.spawned:
         return outcome
     return StepOutcome(
@@ -226,21 +215,20 @@ def _fan_out_after(
     )
 
 
-def run_subtask(run: GoalContext, branch: Branch) -> Value:
+def _run_subtask(run: GoalContext, branch: Branch) -> Value:
     """Do a sub-task and return what it gave: the result of its one step, or the answer of several."""
     with branch.node.timed():
         done = run_branch(run, branch)
+    result: Value
     if done.error:
-        branch.node.fail(done.error)
-        return {"success": False, "error": done.error}
-    result = done.results[0] if len(done.neurons) == 1 else _final(branch.goal, done)
+        result = {"success": False, "error": done.error}
+    elif len(done.neurons) == 1:
+        result = done.results[0]
+    else:
+        answer = select_answer(branch.goal, done.results, descriptions=done.descriptions)
+        if answer.success:
+            return {"success": True, "goal": branch.goal, "final": final_dict(answer)}
+        result = {"success": False, "error": answer.summary}
     if is_failure(result):
         branch.node.fail(failure_message(result))
     return result
-
-
-def _final(goal: str, done: BranchResult) -> Value:
-    answer = select_answer(goal, done.results, descriptions=done.descriptions)
-    if not answer.success:
-        return {"success": False, "error": answer.summary}
-    return {"success": True, "goal": goal, "final": final_dict(answer)}

@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting, reply_parsing
-from aggregate.agents.goals.branch import Branch
-from aggregate.agents.goals.goal_context import GoalContext
+from aggregate.agents.goals import formatting, replies
+from aggregate.agents.goals.goal_context import Branch, GoalContext
 from aggregate.agents.goals.heuristics import words
 from aggregate.agents.goals.item_lists import fields_of, find_list, item_identity
-from aggregate.agents.goals.model import QuestionKind
-from aggregate.agents.goals.reply_schemas import arguments_schema
+from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.goals.replies import arguments_schema
 from aggregate.agents.tools import ANALYSIS, Parameter, Tool
 from aggregate.base.values import Value
 
@@ -49,7 +48,7 @@ def arguments_for(
     if all_certain or (item_suffices and not feedback.text):
         return certain
     answer = _asked_arguments(run, branch, step, tool, feedback)
-    older = older_arguments(tool, branch.context)
+    older = _older_arguments(tool, branch.context)
     if answer is None:
         return declared_arguments(tool, {**older, **certain})
     required = {name: older[name] for name in _names(tool.required) if name in older}
@@ -60,20 +59,29 @@ def arguments_for(
 def _asked_arguments(
     run: GoalContext, branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
 ) -> Mapping[str, Any] | None:
-    """Ask the model for arguments; ``None`` where its answer holds no object."""
     text = run.ask(
         branch.node,
         QuestionKind.PARAMETERS,
         tool=tool.name,
         goal=formatting.clip(branch.goal, formatting.ALL),
         step=step,
-        parameters="\n".join(map(_parameter_line, tool.parameters)),
+        parameters="\n".join(
+            f"{parameter.name} ({parameter.type}, {'required' if parameter.required else 'optional'}): "
+            + formatting.clip(parameter.description, _DESCRIPTION_CHARACTERS)
+            for parameter in tool.parameters
+        ),
         known=formatting.known_results(branch.context),
         trouble=feedback.text,
         schema=arguments_schema(tool),
     )
-    answer = reply_parsing.json_value(text, dict)
-    return None if answer is None else _unwrapped(tool, answer)
+    answer: Mapping[str, Any] | None = replies.json_value(text, dict)
+    if answer is None or any(name in answer for name in _names(tool.parameters)):
+        return answer
+    # It may hold them under a key of its own.
+    inner = next(
+        (answer[key] for key in ("arguments", "parameters", "params") if key in answer), None
+    )
+    return inner if isinstance(inner, Mapping) else answer
 
 
 def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,24 +123,19 @@ def item_fills(tool: Tool, item: Value, noun: str) -> bool:
     return bool(tool.required) and _gives_required(tool, item_arguments(tool, item, noun))
 
 
-def older_arguments(tool: Tool, context: Mapping[str, Value]) -> dict[str, Any]:
+def _older_arguments(tool: Tool, context: Mapping[str, Value]) -> dict[str, Any]:
     """Return what earlier results hold under the names of the parameters, the newest first."""
     arguments: dict[str, Any] = {}
     for result in reversed(list(context.values())):
         if not isinstance(result, Mapping):
             continue
         for name in _names(tool.parameters):
-            value = _simple_value(result, [name + suffix for suffix in _SUFFIXES])
-            if value is not None and not isinstance(value, bool):
-                arguments.setdefault(name, value)
+            for value in (result.get(name + suffix) for suffix in _SUFFIXES):
+                if isinstance(value, str | int | float):
+                    if not isinstance(value, bool):
+                        arguments.setdefault(name, value)
+                    break
     return arguments
-
-
-def _simple_value(result: Mapping[str, Value], keys: Sequence[str]) -> Value:
-    """Return the first text or number under one of ``keys``, ``None`` without one."""
-    return next(
-        (result[key] for key in keys if isinstance(result.get(key), str | int | float)), None
-    )
 
 
 def _names(parameters: Sequence[Parameter]) -> list[str]:
@@ -157,22 +160,6 @@ def _stated_value(parameter: Parameter, step: str) -> str | None:
     return match.group(1).rstrip(".") if match else None
 
 
-def _parameter_line(parameter: Parameter) -> str:
-    needed = "required" if parameter.required else "optional"
-    description = formatting.clip(parameter.description, _DESCRIPTION_CHARACTERS)
-    return f"{parameter.name} ({parameter.type}, {needed}): {description}"
-
-
-def _unwrapped(tool: Tool, answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments in an answer that holds them under a key of its own."""
-    if any(name in answer for name in _names(tool.parameters)):
-        return answer
-    inner = next(
-        (answer[key] for key in ("arguments", "parameters", "params") if key in answer), None
-    )
-    return inner if isinstance(inner, Mapping) else answer
-
-
 def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback) -> str:
     """Return code for a step; what does not compile is given back once (rule P5)."""
     item_list = find_list(branch.context, "", run.cache_dir)
@@ -185,12 +172,12 @@ def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback
     reply = run.ask(
         branch.node, QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text
     )
-    code = reply_parsing.parse_code(reply)
-    error = reply_parsing.syntax_error(code)
+    code = replies.parse_code(reply)
+    error = replies.syntax_error(code)
     if not code or not error:
         return code
     clipped = formatting.clip(code, formatting.ANSWER)
     reply = run.ask(branch.node, QuestionKind.VALIDATE_CODE, error=error, code=clipped)
-    if reply_parsing.says_valid(reply):
+    if replies.says_valid(reply):
         return code
-    return reply_parsing.parse_code(reply) or code
+    return replies.parse_code(reply) or code

@@ -34,7 +34,10 @@ def parse_json_text(text: str) -> ParsedJson:
     """
     body = str.__str__(text).strip()  # a subclass may have a strip of its own
     if body.startswith(("{", "[")):
-        return ParsedJson(_loaded(body))
+        try:
+            return ParsedJson(_DECODER.decode(body))
+        except (ValueError, RecursionError) as error:
+            raise NotJson(str(error)) from None
     if "```" not in body and "~~~" not in body:
         raise NotJson(_NOT_BEGUN)
     fences = _fences(body)
@@ -47,7 +50,6 @@ def parse_json_text(text: str) -> ParsedJson:
 
 
 def _fences(text: str) -> list[tuple[Value, int, int]]:
-    """Return what each JSON fence holds, and where it begins and ends."""
     fences: list[tuple[Value, int, int]] = []
     position = 0
     while opening := _FENCE.search(text, position):
@@ -67,13 +69,6 @@ def _fences(text: str) -> list[tuple[Value, int, int]]:
             break
         position = closing.end()
     return fences
-
-
-def _loaded(text: str) -> Value:
-    try:
-        return _DECODER.decode(text)
-    except (ValueError, RecursionError) as error:
-        raise NotJson(str(error)) from None
 
 
 def _refuse(constant: str) -> Value:

@@ -1,15 +1,17 @@
-"""Merge labelled outputs into one result: the whole of a merge, with no session around it."""
+"""Merge labelled outputs into one result, also by a custom function: the whole of a merge, with no session around."""
 
+import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from aggregate.agents.results import strategies
-from aggregate.agents.results.custom_merge import FAILED, apply_custom_function
 from aggregate.agents.results.strategies import Merged
-from aggregate.agents.sandbox import SandboxLimits
-from aggregate.base.errors import Refusal, SpawnError
+from aggregate.agents.sandbox import SandboxLimits, run_javascript, run_python
+from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS
+from aggregate.base.errors import Refusal, SandboxError, SpawnError
 from aggregate.base.text import shorten
 from aggregate.base.values import (
     AggregatedResult,
@@ -18,10 +20,66 @@ from aggregate.base.values import (
     LabelledOutput,
     MergeStrategy,
     Value,
+    failure_text,
     isolated_copy,
     message_text,
     unawaited,
 )
+
+FAILED: Final = "Custom merge function failed"
+"""The documented text of the failure value (rule O-9)."""
+_JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
+
+
+def _custom(
+    function: CustomFunction | None,
+    outputs: Sequence[LabelledOutput],
+    limits: SandboxLimits,
+    now: datetime | None,
+) -> Merged:
+    """Call ``function`` with the list of outputs; whatever goes wrong becomes the documented failure value.
+
+    A callable is the caller's own code and runs here, on copies. A text runs in a sandbox with no file, network or
+    environment, within ``limits``: JavaScript functions (``function (results) {...}``, ``(results) => ...``) in
+    QuickJS, Python lambdas and expressions over ``results`` in Monty. The clock of both stands at ``now``.
+    """
+    if function is None:
+        raise SpawnError(
+            'mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION
+        )
+    try:
+        values = [isolated_copy(item.output) for item in outputs]
+        value = _call(function, values, limits, now)
+        why = unawaited(value)
+        if not why:
+            return Merged(isolated_copy(value))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (O-9)
+        why = str(error) if isinstance(error, SandboxError) else failure_text(error)
+    failure = {"error": FAILED, "originalResults": [item.output for item in outputs]}
+    return Merged(isolated_copy(failure), errors=(f"{FAILED}: {why}",))
+
+
+def _call(
+    function: CustomFunction, values: list[Value], limits: SandboxLimits, now: datetime | None
+) -> Value:
+    if not isinstance(function, str):
+        return function(values)
+    if len(function) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
+    try:
+        tree = ast.parse(function.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = None
+    if tree is None and _JAVASCRIPT.match(function):
+        return run_javascript(function, values, limits=limits, now=now)
+    body = function.strip()
+    called = (
+        f"({body}\n)(results)" if tree is not None and isinstance(tree.body, ast.Lambda) else body
+    )
+    return run_python(called, {"results": values}, limits=limits, now=now).value
+
 
 SHOWN: Final = 100
 """Characters of a wrong parameter that a message repeats."""
@@ -58,7 +116,7 @@ def merge_outputs(
         outputs: Successful and failed ones (``error`` set); failed ones are counted and listed, not merged. A
             coroutine that nobody awaited is a failed one.
         strategy: One of the six.
-        custom_function: For ``custom``: see ``apply_custom_function``.
+        custom_function: For ``custom``: a callable, a Python lambda or expression, or a JavaScript function.
         ending: What to write into the envelope; by default a complete group named ``$results``.
         limits: What a custom function given as text may use.
 
@@ -67,13 +125,24 @@ def merge_outputs(
     """
     chosen = known_strategy(strategy)
     end = ending or GroupOutcome()
-    outputs = [_without_coroutine(item) for item in outputs]
+    outputs = [
+        replace(item, output=None, error=reason)
+        if item.error is None and (reason := unawaited(item.output))
+        else item
+        for item in outputs
+    ]
     good = [item for item in outputs if item.error is None]
     built_in = BUILT_IN.get(chosen)
     merged = (
-        built_in(good) if built_in else _custom(custom_function, good, limits, now=end.completed_at)
+        built_in(good)
+        if built_in
+        else _custom(custom_function, good, limits or SandboxLimits(), end.completed_at)
     )
-    empty = (f"{item.name}: the output is empty" for item in good if _is_empty(item.output))
+    empty = (
+        f"{item.name}: the output is empty"
+        for item in good
+        if item.output is None or (type(item.output) is str and not item.output)
+    )
     failures = (
         f"{item.name} failed: {item.error}"
         for item in outputs
@@ -91,30 +160,6 @@ def merge_outputs(
         labels=merged.labels,
         failed=len(outputs) - len(good),
     )
-
-
-def _custom(
-    function: CustomFunction | None,
-    outputs: Sequence[LabelledOutput],
-    limits: SandboxLimits | None,
-    *,
-    now: datetime | None,
-) -> Merged:
-    """Return what a custom function gives, as a value that is nobody else's."""
-    merged = apply_custom_function(function, outputs, limits=limits, now=now)
-    if reason := unawaited(merged.value):
-        value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
-        merged = Merged(value, errors=(f"{FAILED}: {reason}",))
-    return replace(merged, value=isolated_copy(merged.value))
-
-
-def _without_coroutine(item: LabelledOutput) -> LabelledOutput:
-    reason = "" if item.error is not None or type(item.output) is str else unawaited(item.output)
-    return replace(item, output=None, error=reason) if reason else item
-
-
-def _is_empty(output: Value) -> bool:
-    return output is None or (type(output) is str and not output)
 
 
 def known_strategy(value: object) -> MergeStrategy:

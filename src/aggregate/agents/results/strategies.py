@@ -129,30 +129,16 @@ def _object(item: LabelledOutput, worded: list[str]) -> dict[Value, Value]:
         value = isolated_copy(output)
     if type(value) is not dict:
         raise NotJson(f"a {type_name(value)} is no object")
-    if not _is_flat_json(output):
-        value = _unshared(value)
-    if around:
-        worded.append(item.name)
-    return value
-
-
-def _is_flat_json(output: Value) -> bool:
-    """Return whether a text has so few brackets that it cannot be nested too deeply."""
-    return issubclass(type(output), str) and output.count("{") + output.count("[") <= MAX_DEPTH
-
-
-def _unshared(value: dict[Value, Value]) -> dict[Value, Value]:
-    """Return ``value`` with each part its own: a key that is merged into must not change another one.
-
-    Raises:
-        NotJson: It is nested too deeply, or would be too large.
-    """
     size = extent(value)
     if size.levels > MAX_DEPTH:
         raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
     if size.too_often:
         raise NotJson("it holds the same parts too often")
-    return _written_out(value) if size.repeated else value
+    # A key that is merged into must not change another one.
+    whole: dict[Value, Value] = _written_out(value) if size.repeated else value
+    if around:
+        worded.append(item.name)
+    return whole
 
 
 def _written_out(value: Value) -> Value:

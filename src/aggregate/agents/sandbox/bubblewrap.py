@@ -1,10 +1,4 @@
-"""Full Python, with the libraries of this environment and no other file, in a bubblewrap sandbox.
-
-Four fences stand around the code: namespaces (no file but read-only libraries, no network, no other process), a
-seccomp filter (``seccomp``), limits that the program inside sets on itself for good (``bubblewrap_runner``), and this
-process, which watches the clock, the memory and the threads, reads no more of the answer than was agreed, and ends
-everything in the end. The code may forge its answer, which is its own result; it is read as data (``responses``).
-"""
+"""What a process and its descendants use, as Linux tells it."""
 
 import math
 import os
@@ -14,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -28,20 +23,58 @@ from aggregate.agents.sandbox.limits import (
     SandboxLimits,
 )
 from aggregate.agents.sandbox.monty import PythonRun
-from aggregate.agents.sandbox.process_tree import tree_usage
-from aggregate.agents.sandbox.responses import parse_reply
+from aggregate.agents.sandbox.plain_data import parse_reply
 from aggregate.agents.sandbox.seccomp import seccomp_filter
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.disk import find_program
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value
 
+COUNTED: Final = ("RssAnon:", "RssShmem:")
+"""Memory that the processes wrote to themselves; what is read from files is the system's to drop."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TreeUsage:
+    """What a tree of processes uses at one moment: bytes of memory, processes and threads."""
+
+    memory_bytes: int = 0
+    processes: int = 0
+    threads: int = 0
+
+
+def tree_usage(root: int) -> _TreeUsage:
+    """Return what the process ``root`` and everything below it use; what cannot be read counts as nothing."""
+    memory = processes = threads = 0
+    pending = [root]
+    while pending:
+        folder = Path(f"/proc/{pending.pop()}")
+        try:
+            status = (folder / "status").read_text(encoding="utf-8", errors="replace").splitlines()
+            tasks = list((folder / "task").iterdir())
+            pending += [
+                int(child)
+                for task in tasks
+                for child in (task / "children").read_text("ascii").split()
+            ]
+        except OSError:  # it ended meanwhile
+            continue
+        processes += 1
+        threads += len(tasks)
+        memory += sum(1024 * int(line.split()[1]) for line in status if line.startswith(COUNTED))
+    return _TreeUsage(memory, processes, threads)
+
+
 RUNNER: Final = Path(__file__).with_name("bubblewrap_runner.py")
 SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 PROCESSES: Final = 3
 """bubblewrap outside, bubblewrap as the first process inside, Python."""
-NOBODY: Final = "65534"
+ISOLATION: Final = """
+--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --uid 65534 --gid 65534 --hostname sandbox
+"""
+FROZEN: Final = "--dir /scratch --chdir /scratch --remount-ro /"
+"""Nothing can be written: an empty folder or a link costs memory that no limit counts."""
 ANSWER_FRAME: Final = 65_536
 """Bytes of an answer beside its result and what was printed: an error's text, the names of its parts."""
 ERROR_BYTES: Final = 4096
@@ -164,15 +197,6 @@ def _ended(stderr: str, error: OSError) -> SandboxError:
 
 
 def _command(bwrap: str, forbidden: int) -> list[str]:
-    isolation = [
-        "--unshare-all",
-        "--die-with-parent",
-        "--new-session",
-        "--clearenv",
-        "--cap-drop",
-        "ALL",
-    ]
-    identity = ["--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"]
     variables = {
         "PYTHONHASHSEED": "0",
         "OPENBLAS_NUM_THREADS": "1",
@@ -180,40 +204,20 @@ def _command(bwrap: str, forbidden: int) -> list[str]:
     }
     environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
     devices = [part for device in DEVICES for part in ("--dev-bind-try", device, device)]
-    # Nothing can be written: an empty folder or a link costs memory that no limit counts.
-    frozen = [
-        "--dir",
-        "/scratch",
-        "--chdir",
-        "/scratch",
-        "--remount-ro",
-        "/",
-        "--seccomp",
-        str(forbidden),
-    ]
-    program = [
-        str(Path(sys.executable).resolve()),
-        "-s",
-        "-P",
-        "-B",
-        "-c",
-        RUNNER.read_text(encoding="utf-8"),
-    ]
+    arguments = [*ISOLATION.split(), *environment, *_system(), *devices, *FROZEN.split()]
+    python = [str(Path(sys.executable).resolve()), "-s", "-P", "-B", "-c"]
     return [
         bwrap,
-        *isolation,
-        *identity,
-        *environment,
-        *_system(),
-        *devices,
-        *frozen,
+        *arguments,
+        "--seccomp",
+        str(forbidden),
         "--",
-        *program,
+        *python,
+        RUNNER.read_text(encoding="utf-8"),
     ]
 
 
 def _system() -> list[str]:
-    """Return the arguments that show the system's libraries and this Python, read-only."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in SYSTEM:
         path = Path(name)
@@ -231,6 +235,5 @@ def _system() -> list[str]:
 
 
 def _libraries() -> tuple[str, ...]:
-    """Return the folders of the installed packages."""
     paths = sysconfig.get_paths()
     return tuple(dict.fromkeys((paths["purelib"], paths["platlib"])))

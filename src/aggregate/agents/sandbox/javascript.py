@@ -25,7 +25,7 @@ from aggregate.agents.sandbox.limits import (
     WORKER_BYTES,
     SandboxLimits,
 )
-from aggregate.agents.sandbox.responses import parse_answer, parse_reply
+from aggregate.agents.sandbox.plain_data import parse_answer, parse_reply
 from aggregate.agents.sandbox.seccomp import MACHINES, seccomp_filter
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess, WorkerPool
 from aggregate.base.errors import SandboxError, Stopped
@@ -90,7 +90,6 @@ def run_javascript(
 
 
 def _ask(request: bytes, limits: SandboxLimits) -> bytes:
-    """Let a worker answer, and say what became of one that did not."""
     # The result is JSON inside JSON, where each quote takes two bytes.
     most = 2 * limits.output_bytes + FRAME_BYTES
     try:

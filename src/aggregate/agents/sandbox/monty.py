@@ -21,8 +21,7 @@ from threading import Lock
 from typing import Final
 
 from aggregate.agents.sandbox.limits import EXTRA, SOURCE_CHARACTERS, SandboxLimits
-from aggregate.agents.sandbox.plain_data import require_plain
-from aggregate.agents.sandbox.responses import shorten_error
+from aggregate.agents.sandbox.plain_data import require_plain, shorten_error
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 

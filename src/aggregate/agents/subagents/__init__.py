@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         sessions_spawn,
         subagent_results,
     )
-    from aggregate.agents.subagents.waiting import RunHandle
+    from aggregate.agents.subagents.task_runner import RunHandle
 else:
     __getattr__ = door(
         __name__,
@@ -21,6 +21,6 @@ else:
             "group_results": "SubagentResults",
             "session": "SubagentSession",
             "spawn_protocol": "announcement envelope sessions_spawn subagent_results",
-            "waiting": "RunHandle",
+            "task_runner": "RunHandle",
         },
     )

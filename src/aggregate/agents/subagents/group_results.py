@@ -7,7 +7,6 @@ from threading import Lock, get_ident
 
 from aggregate.agents.results.merge import GroupOutcome, merge_outputs
 from aggregate.agents.sandbox import SandboxLimits
-from aggregate.agents.subagents.deadlock import WAIT_GRAPH
 from aggregate.agents.subagents.session_state import SessionState, Snapshot
 from aggregate.base.errors import WaitError
 from aggregate.base.values import (
@@ -16,7 +15,6 @@ from aggregate.base.values import (
     LabelledOutput,
     MergeOrder,
     MergeStrategy,
-    RunRecord,
     RunStatus,
     Value,
     isolated_copy,
@@ -33,7 +31,7 @@ class SubagentResults(Mapping[str, AggregatedResult]):
         self._state = state
         self._limits = limits
         self._lock = Lock()
-        self._merges: dict[str, _Merge] = {}
+        self._merges: dict[tuple[str, int], _Merge] = {}
 
     @property
     def bare(self) -> "BareResults":
@@ -65,50 +63,34 @@ class SubagentResults(Mapping[str, AggregatedResult]):
     def forget(self, name: str) -> None:
         """Drop the merged value of a group that was cleared."""
         with self._lock:
-            self._merges.pop(name, None)
+            self._merges = {key: merge for key, merge in self._merges.items() if key[0] != name}
 
     def _merge_once(self, snapshot: Snapshot) -> AggregatedResult:
         """Merge a final group the first time that anybody reads it; other readers wait for that merge (rule O-53)."""
         name = snapshot.group.variable_name
-        key = snapshot.group.last_sequence
+        own = _Merge()
         with self._lock:
-            merge = self._merges.get(name)
-            is_new = merge is None or merge.key != key
-            if merge is None or merge.key < key:
-                merge = self._merges[name] = _Merge(key)
-            elif is_new:
-                # The snapshot is older than what is kept: merged for this reader alone.
-                merge = _Merge(key)
-        if is_new:
-            return self._fill(merge, snapshot)
-        if merge.thread == get_ident() and not merge.result.done():
-            raise WaitError(f"the custom function of {name} reads {name} itself")
-        with WAIT_GRAPH.waiting(merge.needed_threads, name):
+            merge = self._merges.setdefault((name, snapshot.group.last_sequence), own)
+        if merge is not own:
+            if merge.thread == get_ident() and not merge.result.done():
+                raise WaitError(f"the custom function of {name} reads {name} itself")
             return merge.result.result()
-
-    def _fill(self, merge: "_Merge", snapshot: Snapshot) -> AggregatedResult:
         try:
-            merge.result.set_result(_aggregate(snapshot, self._limits))
+            own.result.set_result(_aggregate(snapshot, self._limits))
         except BaseException as error:
-            name = snapshot.group.variable_name
             self.forget(name)
             interrupted = RuntimeError(f"the merge of {name} was interrupted")
-            merge.result.set_exception(error if isinstance(error, Exception) else interrupted)
+            own.result.set_exception(error if isinstance(error, Exception) else interrupted)
             raise
-        return merge.result.result()
+        return own.result.result()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Merge:
-    """One merge, done or under way: for which last run, and in which thread."""
+    """One merge, done or under way, and its thread."""
 
-    key: int
     result: "Future[AggregatedResult]" = field(default_factory=Future)
     thread: int = field(default_factory=get_ident)
-
-    def needed_threads(self) -> tuple[int, ...]:
-        """Return the thread that a reader waits for."""
-        return () if self.result.done() else (self.thread,)
 
 
 class BareResults(Mapping[str, Value]):
@@ -131,15 +113,18 @@ class BareResults(Mapping[str, Value]):
 
 
 def _aggregate(snapshot: Snapshot, limits: SandboxLimits | None) -> AggregatedResult:
-    """Merge the runs that had ended when the group became final; the others are named in a warning."""
     group = snapshot.group
     merged = [run for run in snapshot.runs if 0 < run.sequence <= group.last_sequence]
     left_out = [run.name for run in snapshot.runs if not 0 < run.sequence <= group.last_sequence]
     if group.order is MergeOrder.COMPLETION:
         merged.sort(key=lambda run: run.sequence)
     lists_failures = group.on_error is not FailurePolicy.SKIP
+    outputs = []
+    for run in merged:
+        error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
+        outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
     result = merge_outputs(
-        [_labelled(run) for run in merged],
+        outputs,
         group.strategy,
         custom_function=group.custom_function,
         ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
@@ -149,8 +134,3 @@ def _aggregate(snapshot: Snapshot, limits: SandboxLimits | None) -> AggregatedRe
         return result
     warning = f"not waited for after the failure: {', '.join(left_out)}"
     return replace(result, warnings=(*result.warnings, warning))
-
-
-def _labelled(run: RunRecord) -> LabelledOutput:
-    error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
-    return LabelledOutput(run.output, run.label, run.run_id, error)

@@ -3,18 +3,15 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from datetime import UTC, datetime
-from itertools import count
 from types import TracebackType
 from typing import Any, Final, Self, overload
 
 from aggregate.agents.sandbox import SandboxLimits
-from aggregate.agents.subagents.completions import Completions
+from aggregate.agents.subagents.completions import Completions, Timers, TimerThread
 from aggregate.agents.subagents.group_results import SubagentResults
 from aggregate.agents.subagents.session_state import SessionState
 from aggregate.agents.subagents.spawn_spec import read_failure_policy, read_spawn_spec, read_timeout
-from aggregate.agents.subagents.task_runner import TaskRunner
-from aggregate.agents.subagents.timeouts import Timers, TimerThread
-from aggregate.agents.subagents.waiting import RunHandle, Waiter, record_copy
+from aggregate.agents.subagents.task_runner import RunHandle, TaskRunner, Waiter, record_copy
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.text import result_text
 from aggregate.base.values import (
@@ -30,8 +27,6 @@ from aggregate.base.values import (
 )
 
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
-_NUMBERS: Final = count(1)
-"""Of the sessions of this process: waits that lead through several sessions tell their runs apart by them."""
 
 
 class SubagentSession:
@@ -80,11 +75,10 @@ class SubagentSession:
         clock = clock or (lambda: datetime.now(UTC))
         self._state = SessionState(session_key, read_failure_policy(on_error), new_id)
         self._completions = Completions(self._state, clock, timers or TimerThread())
-        number = next(_NUMBERS)
         self._runner = (
-            TaskRunner(executor, max_concurrency, self._completions, number) if executor else None
+            TaskRunner(executor, max_concurrency, self._completions) if executor else None
         )
-        self._waiter = Waiter(self._state, number, self._runner)
+        self._waiter = Waiter(self._state, self._runner)
         self.subagent_results = SubagentResults(self._state, limits)
 
     # Spawning
@@ -132,20 +126,16 @@ class SubagentSession:
                 self._completions.watch_group(group, self._group_timeout, self._release)
             if refusal is not None:
                 self.fail(run.run_id, refusal)
-            else:
-                self._begin(run.run_id, task, seconds)
+            elif self._runner is not None and callable(task):
+                self._runner.submit(run.run_id, task, seconds)
+            elif seconds is not None:
+                self._completions.watch_run(run.run_id, seconds)
         except (
             BaseException
         ) as error:  # such as timers without a thread: nobody else would end the run
             self.fail(run.run_id, error)
             raise
         return RunHandle(run.run_id, self._waiter, refused=refusal)
-
-    def _begin(self, run_id: str, task: object, seconds: float | None) -> None:
-        if self._runner is not None and callable(task):
-            self._runner.submit(run_id, task, seconds)
-        elif seconds is not None:
-            self._completions.watch_run(run_id, seconds)
 
     def _release(self, run_ids: tuple[str, ...]) -> None:
         if self._runner is not None:
@@ -192,8 +182,8 @@ class SubagentSession:
         """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is.
 
         Raises:
-            WaitError: Without a timeout it would never end: a run or custom function waits for itself, also in a
-                circle, or the session was made before this process was forked.
+            WaitError: It would never end: a run or custom function waits for itself, or the session was made before
+                this process was forked.
         """
         self._waiter.wait(self._state.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]

@@ -1,7 +1,7 @@
 """Everything a session knows of its groups and runs, behind one lock; waiters hear when something ends.
 
-The rules are in ``transitions``; this module applies them one at a time. But for ``new_id``, and the ``__del__`` of an
-output that is forgotten, it calls no foreign code while it holds the lock; either may call the session again.
+A group is ``pending`` until its first result, ``partial`` until its last, then ``complete``; a spawn opens a complete
+group again. With ``FailurePolicy.FAIL`` the first failure ends it as ``failed`` (rules O-40..O-56).
 """
 
 from collections.abc import Callable, Iterator
@@ -12,10 +12,16 @@ from datetime import datetime
 from enum import Enum
 from threading import RLock
 
-from aggregate.agents.subagents import transitions
 from aggregate.agents.subagents.spawn_spec import SpawnSpec, group_for
 from aggregate.base.errors import Refusal, SpawnError
-from aggregate.base.values import FailurePolicy, Group, RunRecord, RunStatus, Value
+from aggregate.base.values import (
+    FailurePolicy,
+    Group,
+    GroupStatus,
+    RunRecord,
+    RunStatus,
+    Value,
+)
 
 
 class CompletionStatus(Enum):
@@ -25,14 +31,6 @@ class CompletionStatus(Enum):
     LATE = "late"
     DUPLICATE = "duplicate"
     UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedCompletion:
-    """A reported end: what became of it, and the run's group after it."""
-
-    status: CompletionStatus
-    group: Group | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,7 @@ class SessionState:
         self._session_key = session_key
         self._on_error = on_error
         self._new_id = new_id
+        # ``new_id`` and the ``__del__`` of a forgotten output run while it is held, and may call the session again.
         self._lock = RLock()
         self._groups: dict[str, Group] = {}
         self._members: dict[str, list[str]] = {}
@@ -86,24 +85,24 @@ class SessionState:
             run = RunRecord(run_id, self._session_key, name, label)
             self._runs[run_id] = run
             if name and group:
-                group = transitions.with_run(group)
+                group = _with_run(group)
                 self._groups[name] = group
                 self._members.setdefault(name, []).append(run_id)
             return run, group
 
     def end(
         self, run_id: str, status: RunStatus, at: datetime, *, result: Value
-    ) -> RecordedCompletion:
-        """Record the end of a run: the first end counts, one after a timeout is kept as late (O-41, O-46)."""
+    ) -> tuple[CompletionStatus, Group | None]:
+        """Record the end of a run and return its group: the first end counts, one after a timeout is late (O-41)."""
         with self._ending_runs() as waiters:
             run = self._runs.get(run_id)
             if run is None:
-                return RecordedCompletion(CompletionStatus.UNKNOWN)
+                return CompletionStatus.UNKNOWN, None
             if run.status is RunStatus.PENDING:
                 completion = self._record(run, status, at, result, waiters)
             else:
                 completion = self._record_again(run, status, at, result)
-            return RecordedCompletion(completion, self._groups.get(run.variable_name or ""))
+            return completion, self._groups.get(run.variable_name or "")
 
     def expire(self, name: str, opened: int, at: datetime, *, reason: str) -> tuple[str, ...]:
         """End all pending runs of a group as timed out, if it is still as it was opened; return their ids (O-46)."""
@@ -127,13 +126,13 @@ class SessionState:
     ) -> CompletionStatus:
         """Record the first end of a run, and put whoever waits for it into ``waiters``."""
         self._ended += 1
-        ended_run = transitions.ended_run(run, status, at, self._ended, result=result)
+        ended_run = _ended_run(run, status, at, self._ended, result)
         self._runs[run.run_id] = ended_run
         waiters.extend(self._waiters.pop(run.run_id, []))
         if run.variable_name is None:
             return CompletionStatus.RECORDED
         before = self._groups[run.variable_name]
-        after = transitions.with_result(before, ended_run)
+        after = _with_result(before, ended_run)
         self._groups[run.variable_name] = after
         if before.status.final:
             if status is not RunStatus.TIMEOUT:
@@ -153,10 +152,7 @@ class SessionState:
             or run.run_id in self._late
         ):
             return CompletionStatus.DUPLICATE
-        pending = replace(run, status=RunStatus.PENDING, error=None, completed_at=None)
-        self._late[run.run_id] = transitions.ended_run(
-            pending, status, at, run.sequence, result=result
-        )
+        self._late[run.run_id] = _ended_run(run, status, at, run.sequence, result)
         return CompletionStatus.LATE
 
     def run(self, run_id: str) -> RunRecord | None:
@@ -173,7 +169,7 @@ class SessionState:
             return Snapshot(group, tuple(self._runs[run_id] for run_id in self._members[name]))
 
     def group(self, name: str) -> Group | None:
-        """Return a group without its runs, which take as long to gather as there are many."""
+        """Return a group without its runs."""
         with self._lock:
             return self._groups.get(name)
 
@@ -232,3 +228,45 @@ class SessionState:
             waiting = [other for other in self._waiters.get(key, ()) if not other.cancelled()]
             self._waiters[key] = [*waiting, future]
             return future
+
+
+def _with_run(group: Group) -> Group:
+    """Return ``group`` with one run more; a complete group opens again and gives up its value (rule O-43)."""
+    spawned = group.spawned + 1
+    if not group.status.final:
+        return replace(group, spawned=spawned)
+    return replace(
+        group,
+        status=GroupStatus.PARTIAL if group.ended else GroupStatus.PENDING,
+        spawned=spawned,
+        opened=group.opened + 1,
+        completed_at=None,
+        last_sequence=0,
+    )
+
+
+def _with_result(group: Group, run: RunRecord) -> Group:
+    """Return ``group`` after one of its runs has ended; a failed group only counts on (rules O-48, O-54)."""
+    ended = group.ended + 1
+    if group.status is GroupStatus.FAILED:
+        return replace(group, ended=ended)
+    fails = group.on_error is FailurePolicy.FAIL and run.status is not RunStatus.SUCCESS
+    if not fails and ended < group.spawned:
+        return replace(group, status=GroupStatus.PARTIAL, ended=ended)
+    return replace(
+        group,
+        status=GroupStatus.FAILED if fails else GroupStatus.COMPLETE,
+        ended=ended,
+        completed_at=run.completed_at,
+        last_sequence=run.sequence,
+    )
+
+
+def _ended_run(
+    run: RunRecord, status: RunStatus, at: datetime, sequence: int, result: Value
+) -> RunRecord:
+    """Return ``run`` after its end; ``sequence`` is its place among the session's ended runs."""
+    output, error = (result, None) if status is RunStatus.SUCCESS else (None, str(result))
+    return replace(
+        run, status=status, output=output, error=error, completed_at=at, sequence=sequence
+    )

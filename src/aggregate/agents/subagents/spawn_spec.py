@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from types import CodeType, FunctionType
+from typing import Any, Final
 
 from aggregate.agents.results.merge import SHOWN, known_strategy
-from aggregate.agents.subagents.function_equality import same_code
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.text import shorten
 from aggregate.base.values import (
@@ -48,7 +49,9 @@ def read_spawn_spec(
     """
     function = _function(custom_function)
     name = _variable(collect_into)
-    strategy = None if _absent(merge_strategy) else known_strategy(merge_strategy)
+    strategy = None
+    if merge_strategy is not None and (type(merge_strategy) is not str or merge_strategy.strip()):
+        strategy = known_strategy(merge_strategy)
     if name is None and (strategy or function or order):
         raise SpawnError(
             "mergeStrategy and customFunction need collectInto", code=Refusal.MISSING_COLLECT_INTO
@@ -60,11 +63,14 @@ def read_spawn_spec(
         )
     if function is not None:
         strategy = MergeStrategy.CUSTOM
-    return SpawnSpec(name, strategy, function, _order(order))
-
-
-def _absent(parameter: object) -> bool:
-    return parameter is None or (isinstance(parameter, str) and not parameter.strip())
+    try:
+        chosen_order = MergeOrder(order) if order else None
+    except ValueError:
+        shown = shorten(message_text(order), SHOWN)
+        raise SpawnError(
+            f"order must be one of {', '.join(MergeOrder)}, not {shown}", code=Refusal.INVALID_ORDER
+        ) from None
+    return SpawnSpec(name, strategy, function, chosen_order)
 
 
 def _variable(collect_into: object) -> str | None:
@@ -96,16 +102,6 @@ def _function(function: Value) -> CustomFunction | None:
         )
     called: Callable[[list[Value]], Value] | None = function
     return called
-
-
-def _order(order: str | None) -> MergeOrder | None:
-    try:
-        return MergeOrder(order) if order else None
-    except ValueError:
-        raise SpawnError(
-            f"order must be one of {', '.join(MergeOrder)}, not {shorten(message_text(order), SHOWN)}",
-            code=Refusal.INVALID_ORDER,
-        ) from None
 
 
 def group_for(group: Group | None, spec: SpawnSpec, on_error: FailurePolicy) -> Group:
@@ -179,3 +175,49 @@ def read_failure_policy(value: FailurePolicy | str) -> FailurePolicy:
             f"on_error must be one of {', '.join(FailurePolicy)}, not {value!r}",
             code=Refusal.INVALID_ON_ERROR,
         ) from None
+
+
+def same_code(left: object, right: object) -> bool:
+    """Return whether two merge functions are equal, or have the same code, defaults and captured values.
+
+    Where the code stands does not matter; functions of different modules differ, since their names mean other things.
+    Texts are equal but for the space around them.
+    """
+    if isinstance(left, str) and isinstance(right, str):
+        return left.strip() == right.strip()
+    if isinstance(left, partial) and isinstance(right, partial):
+        return same_code(left.func, right.func) and _equal(
+            (left.args, left.keywords), (right.args, right.keywords)
+        )
+    if not isinstance(left, FunctionType) or not isinstance(right, FunctionType):
+        return _equal(left, right)
+    return (
+        left.__globals__ is right.__globals__
+        and _without_place(left.__code__) == _without_place(right.__code__)
+        and _equal(
+            (left.__defaults__, left.__kwdefaults__), (right.__defaults__, right.__kwdefaults__)
+        )
+        and _equal(_captured(left), _captured(right))
+    )
+
+
+def _without_place(code: CodeType) -> CodeType:
+    constants = tuple(
+        _without_place(value) if isinstance(value, CodeType) else value for value in code.co_consts
+    )
+    return code.replace(co_name="", co_firstlineno=1, co_linetable=b"", co_consts=constants)
+
+
+def _captured(function: FunctionType) -> list[Any]:
+    cells = function.__closure__ or ()
+    try:
+        return [cell.cell_contents for cell in cells]
+    except ValueError:  # a variable that has no value yet
+        return [id(cell) for cell in cells]
+
+
+def _equal(left: object, right: object) -> bool:
+    try:
+        return bool(left == right)
+    except Exception:  # noqa: BLE001 - values that cannot be compared are the same only where they are one object
+        return left is right

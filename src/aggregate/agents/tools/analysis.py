@@ -1,11 +1,12 @@
-"""Run analysis code that a model wrote over the context's data: in a sandbox, from any thread (rules D-89 to D-93)."""
+"""Run code that a model wrote over what earlier steps gave, in a sandbox, from any thread (rules D-86 to D-93)."""
 
 import ast
 import builtins
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,13 +18,14 @@ from aggregate.agents.sandbox import (
     run_python,
 )
 from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS
-from aggregate.agents.tools.analysis_check import dangerous_pattern
-from aggregate.agents.tools.analysis_hints import hint_for
 from aggregate.agents.tools.calls import failure_envelope
+from aggregate.agents.tools.registry import ToolRegistry
+from aggregate.agents.tools.tool import ToolContext, make_tool
 from aggregate.base.errors import DataReferenceError, SandboxError, Stopped
 from aggregate.base.values import CACHE_DIR, Value
 from aggregate.prompt import load_data_reference
 
+ANALYSIS: Final = "executeDataAnalysis"
 TIMEOUT: Final = 10.0
 """Seconds (rule D-11)."""
 MEMORY: Final = 256 * 1024 * 1024
@@ -79,7 +81,7 @@ def execute_data_analysis(
     except (ValueError, RecursionError, MemoryError) as error:
         reason = f"{error!s:.200}" or "nested too deeply"
         return failure_envelope(f"Syntax error: {reason}", retry=True)
-    pattern = dangerous_pattern(tree)
+    pattern = _dangerous_pattern(tree)
     if pattern is not None:
         return failure_envelope(
             f"Code contains potentially dangerous pattern: {pattern}", retry=False
@@ -97,14 +99,12 @@ def execute_data_analysis(
 
 
 def _may_assign_result(tree: ast.Module) -> bool:
-    """Return whether the code names ``result``: a variable, an import, a function, a class or an exception."""
-    return any("result" in _names_of(node) for node in ast.walk(tree))
-
-
-def _names_of(node: ast.AST) -> tuple[str | None, ...]:
-    if isinstance(node, ast.Name):
-        return (node.id,)
-    return getattr(node, "asname", None), getattr(node, "name", None)
+    # A variable, an import, a function, a class or an exception.
+    return any(
+        getattr(node, name, None) == "result"
+        for node in ast.walk(tree)
+        for name in ("id", "asname", "name")
+    )
 
 
 def _run(
@@ -153,7 +153,6 @@ def _beyond_monty(error: SandboxError) -> bool:
 
 
 def _references(code: str, cache_dir: str | Path) -> Mapping[str, Value]:
-    """Load the references whose ids stand in the code as texts: full Python has no way back to the host."""
     constants = [node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant)]
     references: dict[str, Value] = {}
     for text in dict.fromkeys(constant for constant in constants if isinstance(constant, str)):
@@ -182,4 +181,115 @@ def _sandbox_failure(
     if error.kind is Stopped.SYNTAX:
         return failure_envelope(f"Syntax error: {error}", retry=True)
     retry = error.kind is not Stopped.MISSING
-    return failure_envelope(str(error), retry=retry, hint=hint_for(error, data, tree))
+    return failure_envelope(str(error), retry=retry, hint=_hint_for(error, data, tree))
+
+
+def add_analysis_tool(registry: ToolRegistry) -> None:
+    """Register ``executeDataAnalysis``."""
+    registry.add(make_tool(executeDataAnalysis))
+
+
+def executeDataAnalysis(python_code: str, context: ToolContext) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
+    """Run Python code over earlier results: filter, count, sum, sort, group, compare, select, format or show them.
+
+    Args:
+        python_code: Statements that read data (and load_data_reference) and assign result.
+        context: The data.
+    """
+    seconds = min(context.seconds, TIMEOUT)
+    return execute_data_analysis(
+        python_code,
+        dict(context.data),
+        timeout=seconds,
+        cache_dir=context.cache_dir,
+        now=context.now,
+    )
+
+
+MODULES: Final = frozenset(
+    {"os", "sys", "subprocess", "socket", "shutil", "ctypes", "importlib", "builtins", "multiprocessing", "threading",
+     "signal", "pty", "resource", "pathlib", "inspect", "gc", "pickle", "code", "runpy"}
+)  # fmt: skip
+CALLS: Final = frozenset({"eval", "exec", "open", "file", "compile", "input", "breakpoint"})
+
+
+def _dangerous_pattern(tree: ast.AST) -> str | None:
+    """Return the first forbidden thing in reading order (``import os``, ``open(``, ``.__class__``), or ``None``."""
+    own = _assigned_names(tree)
+    patterns = [
+        (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), pattern)
+        for node in ast.walk(tree)
+        for pattern in _patterns(node, own)
+    ]
+    return min(patterns)[2] if patterns else None
+
+
+def _patterns(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
+    """Yield what is forbidden about a node; a name that the code assigns itself (``for file in ...``) is its own."""
+    match node:
+        case ast.Import():
+            packages = [alias.name.split(".")[0] for alias in node.names]
+            yield from (f"import {package}" for package in packages if package in MODULES)
+        case ast.ImportFrom():
+            package = (node.module or "").split(".")[0]
+            if node.level or package in MODULES:
+                yield f"import {package or '.'}"
+        case ast.Name(id="__import__"):
+            yield "__import__"
+        case ast.Name() if node.id in CALLS and node.id not in own:
+            yield f"{node.id}("
+        case ast.Name() if _dunder(node.id):
+            yield node.id
+        case ast.Attribute() if _dunder(node.attr):
+            yield f".{node.attr}"
+
+
+def _dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _assigned_names(tree: ast.AST) -> frozenset[str]:
+    """Return every name that the code gives a value to."""
+    return frozenset(
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+
+
+MOST_FIELDS: Final = 12
+MOST_OBJECTS: Final = 4
+DEPTH: Final = 4
+"""Fields named of one object, objects named in one hint, and levels that are looked at: a hint stays a few lines."""
+
+
+def _hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
+    """Return advice for a ``KeyError`` or ``NameError``, ``None`` for anything else."""
+    if error.exception == "KeyError":
+        return f"Available fields: {_available_fields(data)}. Use .get() for a field that may be missing."
+    name = re.search(r"name '([^']+)' is not defined", str(error))
+    if error.exception == "NameError" and name:
+        known = ", ".join(sorted({"data", "load_data_reference", *_assigned_names(tree)}))
+        return f"'{name.group(1)}' is not defined; defined are {known}. Available fields: {_available_fields(data)}."
+    return None
+
+
+def _available_fields(data: Value) -> str:
+    """Return the keys of the objects in ``data``, with the way to each, the outermost first."""
+    return "; ".join(islice(_objects(data), MOST_OBJECTS)) or "none (data is no object)"
+
+
+def _objects(data: Value) -> Iterator[str]:
+    """Yield ``expression: fields`` for each object, level by level; the first item stands for those of a list."""
+    level: list[tuple[str, Value]] = [("data", data)]
+    for _ in range(DEPTH):
+        next_level: list[tuple[str, Value]] = []
+        for expression, value in level:
+            if isinstance(value, Mapping):
+                names = [str(name) for name in islice(value, MOST_FIELDS)]
+                names += ["..."] * (len(value) > MOST_FIELDS)
+                yield f"{expression}: {', '.join(names) or 'no fields'}"
+                next_level += [(f"{expression}[{key!r}]", child) for key, child in value.items()]
+            elif isinstance(value, list | tuple) and value:
+                next_level.append((f"{expression}[0]", value[0]))
+        level = next_level

@@ -1,19 +1,105 @@
-"""One call of a tool within limits: whatever it does, the caller gets plain data or a failed result in time."""
+"""One call of a tool: arguments in their types (rule P4), and whatever it does, plain data or a failure in time."""
 
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
+from math import isfinite
 from threading import Lock
 from typing import Any, Final
 
+from aggregate.agents.tools.tool import Parameter, Tool
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import AggregateError, ToolError
 from aggregate.base.text import shorten
 from aggregate.base.values import JsonCopy, extent, failure_text
+
+_TRUTH: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+class ArgumentMistake(ValueError):  # noqa: N818 - becomes a failed result that says what to change
+    """An argument is missing or of the wrong type."""
+
+
+def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that ``tool`` declares, cast to simple types; ``None`` and undeclared ones are dropped.
+
+    Raises:
+        ArgumentMistake: A required one is missing, or one cannot be cast.
+    """
+    values = {name: value for name, value in arguments.items() if value is not None}
+    missing = [parameter.name for parameter in tool.required if parameter.name not in values]
+    if missing:
+        names = ", ".join(f"'{name}'" for name in missing)
+        raise ArgumentMistake(
+            f"missing {len(missing)} required argument(s) of {tool.name}: {names}"
+        )
+    present = [parameter for parameter in tool.parameters if parameter.name in values]
+    return {parameter.name: _cast(parameter, values[parameter.name]) for parameter in present}
+
+
+def _cast(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return ``value`` in the parameter's type where that is a simple one and the value says the same."""
+    cast = _CASTS.get(parameter.type)
+    if cast is None:
+        return value
+    try:
+        return cast(value)
+    except (ValueError, KeyError, OverflowError, RecursionError):
+        raise ArgumentMistake(
+            f"{parameter.name} must be {parameter.type}, not {value!r:.80}"
+        ) from None
+
+
+def _truth(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+    return value if isinstance(value, bool) else _TRUTH[_text(value).strip().lower()]
+
+
+def _whole(value: Any) -> int:  # noqa: ANN401 - whatever JSON holds
+    real = _real(value)
+    if not real.is_integer():
+        raise ValueError
+    try:
+        return int(value)  # every digit of a long number
+    except ValueError:
+        return int(real)  # "7.0"
+
+
+def _real(value: Any) -> float:  # noqa: ANN401 - whatever JSON holds
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError
+    real = float(value)
+    if not isfinite(real):
+        raise ValueError
+    return real
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError
+    text = str(value)
+    text.encode()  # half a surrogate pair is no text
+    return text
+
+
+def _structure(value: Any, kind: type) -> Any:  # noqa: ANN401 - a list or an object
+    structure = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(structure, kind):
+        raise ValueError
+    return structure
+
+
+_CASTS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "int": _whole,
+    "float": _real,
+    "str": _text,
+    "bool": _truth,
+    "list": lambda value: _structure(value, list),
+    "dict": lambda value: _structure(value, dict),
+}
 
 MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5

@@ -15,11 +15,7 @@ MOST_BYTES: Final = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """The files below some folders.
-
-    Attributes:
-        roots: The folders; names are looked for in the first, then in the others.
-    """
+    """The files below some folders; names are looked for in the first, then in the others."""
 
     roots: tuple[Path, ...]
 
@@ -121,7 +117,6 @@ def read_project_text(path: Path, name: str) -> str:
 
 
 def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
-    """Return the real path of a file if its name and what it links to are both listed and no secrets."""
     if name not in listed or is_secret(name):
         return None
     try:

@@ -1,27 +1,33 @@
-"""The tools that a goal, a server or a worker may use, by name (rules D-80 to D-86)."""
+"""The tools that a goal, a server or a worker may use, by name, also those in a folder (rules D-80 to D-86)."""
 
+import hashlib
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from aggregate.agents.tools.arguments import ArgumentMistake, checked_arguments
 from aggregate.agents.tools.calls import (
     AbandonedCalls,
+    ArgumentMistake,
     CallLimits,
     call_with_limits,
+    checked_arguments,
     failure_envelope,
 )
-from aggregate.agents.tools.discovery import tools_in
 from aggregate.agents.tools.tool import (
     Function,
     ParameterTexts,
     Permission,
     Tool,
+    ToolContext,
     granted,
     make_tool,
 )
-from aggregate.agents.tools.tool_context import ToolContext
+from aggregate.base.disk import TOOL_MODULES, open_regular
 from aggregate.base.errors import ToolError
 
 
@@ -210,3 +216,48 @@ def discover_tools(folder: str | Path, *, permissions: Iterable[str] = "read") -
     registry = ToolRegistry(granted(permissions))
     registry.discover(folder)
     return registry
+
+
+def tools_in(folder: Path) -> Iterator[Tool]:
+    """Yield the tools of each file, in order of file names; files that begin with ``_`` are left alone.
+
+    Raises:
+        ToolError: There is no such folder, or a file cannot be run.
+    """
+    if not folder.is_dir():
+        raise ToolError(f"{folder}: there is no such folder of tools")
+    for path in sorted(folder.glob("*.py")):
+        if path.name.startswith("_"):
+            continue
+        module = _load_module(path)
+        for value in vars(module).values():
+            # A tool that a file imports from a neighbour belongs to the neighbour.
+            if (
+                isinstance(value, Tool)
+                and getattr(value.func, "__module__", None) == module.__name__
+            ):
+                yield value
+
+
+def _load_module(path: Path) -> ModuleType:
+    full_path = str(path.resolve()).encode("utf-8", "surrogateescape")
+    digest = hashlib.md5(full_path, usedforsecurity=False).hexdigest()
+    try:
+        os.close(open_regular(path)[0])
+    except OSError as error:
+        raise ToolError(f"{path}: it cannot be run: {error.strerror or error}") from None
+    name = f"{TOOL_MODULES}{digest[:12]}_{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ToolError(f"{path}: it is no Python file")
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # type hints are looked up there
+    try:
+        spec.loader.exec_module(module)
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # the file is the user's: whatever it raises is theirs to see
+        del sys.modules[name]
+        raise ToolError(f"{path}: it cannot be run: {type(error).__name__}: {error}") from error
+    return module

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from aggregate.agents.tools.analysis_tool import add_analysis_tool
-from aggregate.agents.tools.date_tools import add_date_tools
+from aggregate.agents.tools.analysis import add_analysis_tool
+from aggregate.agents.tools.dates import add_date_tools
 from aggregate.agents.tools.project_tools import add_project_tools
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.state_store import StateStore

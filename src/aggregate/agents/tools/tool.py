@@ -1,21 +1,157 @@
-"""A tool: a function with what a model must know to call it (rules D-80 to D-84)."""
+"""What the agent passes to a tool that asks for it."""
 
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import Any, TypeAlias, overload
-
-from aggregate.agents.tools.tool_schema import (
-    Parameter,
-    context_parameter,
-    first_paragraph,
-    hint_name,
-    parameters_of,
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
 )
+
 from aggregate.base.errors import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """The agent's side of a call: a function gets it for the parameter that it annotates with this class.
+
+    Attributes:
+        data: What earlier steps gave, by key (``neuron_0_2``), large values as references.
+        cache_dir: Where the values behind references are.
+        seconds: How long the call may take.
+        now: When the goal began: the clock of analysis code, the same for all its calls.
+    """
+
+    data: Mapping[str, Any] = field(default_factory=dict)
+    cache_dir: Path = Path("state/data_cache")
+    seconds: float = 10.0
+    now: datetime | None = None
+
+
+_SECTION: Final = re.compile(
+    r"^(Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):\s*$"
+)
+_ARGUMENT: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool.
+
+    Attributes:
+        name: As the function spells it.
+        type: Name of its type: ``int``, ``list``, ``int | str``; ``any`` where there is no hint.
+        required: Whether a call must give it.
+        default: What it is otherwise; counts only where it is not required.
+        description: From the docstring, on one line.
+    """
+
+    name: str
+    type: str = "any"
+    required: bool = True
+    default: Any = None
+    description: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return ``{name, type, required}``, with ``default`` and ``description`` where there is one."""
+        entry: dict[str, Any] = {"name": self.name, "type": self.type, "required": self.required}
+        if not self.required and self.default is not None:
+            entry["default"] = self.default
+        return {**entry, "description": self.description} if self.description else entry
+
+
+def _signature(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], str | None, Any]:
+    """Return the parameters that a model may give, the one that takes the agent's context, and the return hint.
+
+    ``*args`` and ``**options`` are none.
+    """
+    hints = _hints(function)
+    descriptions = _argument_texts(inspect.getdoc(function) or "")
+    signature = inspect.signature(function)
+    parameters, context = [], None
+    for name, argument in signature.parameters.items():
+        if hints.get(name) is ToolContext:
+            context = name
+        elif argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
+            required = argument.default is argument.empty
+            default = None if required else argument.default
+            description = descriptions.get(name, "")
+            parameters.append(
+                Parameter(name, _hint_name(hints.get(name)), required, default, description)
+            )
+    return tuple(parameters), context, signature.return_annotation
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
+        return dict(getattr(function, "__annotations__", {}))
+
+
+def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
+    """Return the name of a type hint, without what it holds."""
+    if hint is None or hint is inspect.Parameter.empty or hint is Any:
+        return "any"
+    if isinstance(hint, str):
+        return hint
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _hint_name(get_args(hint)[0])
+    if origin is Literal:
+        return " | ".join(map(repr, get_args(hint)))
+    if origin in (Union, UnionType):
+        return " | ".join(_hint_name(member) for member in get_args(hint) if member is not NoneType)
+    return getattr(origin or hint, "__name__", str(hint))
+
+
+def _argument_texts(doc: str) -> dict[str, str]:
+    """Return the descriptions below ``Args:`` by the parameter's name; continuation lines are joined."""
+    texts: dict[str, str] = {}
+    in_arguments = False
+    argument_indent = 0
+    name = ""
+    for line in doc.splitlines():
+        text = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if _SECTION.match(text) and indent < 2:
+            in_arguments = text in ("Args:", "Arguments:", "Parameters:")
+            argument_indent = 0
+            name = ""
+        elif in_arguments and text:
+            argument_indent = argument_indent or indent
+            match = _ARGUMENT.fullmatch(text) if indent <= argument_indent else None
+            if match:
+                name = match.group(1)
+                texts[name] = match.group(2)
+            elif name:
+                texts[name] = f"{texts[name]} {text}".strip()
+    return texts
+
+
+def _first_paragraph(doc: str) -> str:
+    """Return what a docstring says before its first blank line or section, on one line."""
+    lines: list[str] = []
+    for line in doc.strip().splitlines():
+        if not line.strip() or _SECTION.match(line.strip()):
+            break
+        lines.append(line.strip())
+    return " ".join(lines)
+
 
 Function: TypeAlias = Callable[..., Any]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -113,9 +249,7 @@ def make_tool(
     if not _NAME.fullmatch(tool_name):
         raise ToolError(f'"{tool_name}" cannot name a tool: take letters, digits and _, at most 64')
     try:
-        inferred = parameters_of(func)
-        context = context_parameter(func)
-        hint = inspect.signature(func).return_annotation
+        inferred, context, hint = _signature(func)
     except (TypeError, ValueError) as error:
         raise ToolError(
             f"{tool_name} cannot become a tool: its signature cannot be read ({error})"
@@ -123,9 +257,9 @@ def make_tool(
     return Tool(
         tool_name,
         func,
-        description or first_paragraph(inspect.getdoc(func) or "") or tool_name,
+        description or _first_paragraph(inspect.getdoc(func) or "") or tool_name,
         _described(inferred, parameters),
-        returns or hint_name(hint),
+        returns or _hint_name(hint),
         granted(permissions),
         context,
         idempotent,

@@ -1,20 +1,20 @@
-"""Steps that are several ones of the same kind, each done by itself (rules D-25, D-26, P9)."""
+"""Sub-tasks: branches of their own for the parts of a step, or for its items (rules D-25, D-26, D-30, P9)."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
-from aggregate.agents.goals import reply_parsing
+from aggregate.agents.goals import replies
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
-from aggregate.agents.goals.branch import Branch, ToolChoice
-from aggregate.agents.goals.fan_out import Execute, Subtask, run_subtasks
-from aggregate.agents.goals.goal_context import GoalContext
+from aggregate.agents.goals.budget import SubtaskBudget
+from aggregate.agents.goals.formatting import envelope_content
+from aggregate.agents.goals.goal_context import Branch, GoalContext, StepOutcome, ToolChoice
+from aggregate.agents.goals.goal_result import TraceKind
 from aggregate.agents.goals.heuristics import has_parts
-from aggregate.agents.goals.list_iteration import may_spawn
-from aggregate.agents.goals.model import QuestionKind
-from aggregate.agents.goals.neuron import StepOutcome
-from aggregate.agents.results.subtask_text import envelope_content
+from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import Tool
+from aggregate.base.concurrency import ordered_map
 from aggregate.base.values import Value
 
 MOST_PARTS: Final = 3
@@ -26,6 +26,85 @@ _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNOR
 _COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
 
 
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """One sub-task: its goal, the item that it is for, if any, and what does it, where that is known.
+
+    ``template`` is the goal with its fields in braces, ``""`` for a part, and for a goal of several steps.
+    """
+
+    goal: str
+    item: Value = None
+    noun: str = ""
+    template: str = ""
+    chosen: ToolChoice | None = None
+
+
+Execute: TypeAlias = Callable[[GoalContext, Branch], Value]
+"""Does the goal of a branch and returns what it gave."""
+
+
+def may_spawn(run: GoalContext, branch: Branch) -> bool:
+    """Return whether sub-tasks of this branch are allowed (rule D-6)."""
+    return branch.depth < run.limits.depth - 1 and not branch.corrective
+
+
+def run_subtasks(
+    run: GoalContext,
+    branch: Branch,
+    tasks: Sequence[Subtask],
+    lists: frozenset[str],
+    execute: Execute,
+) -> tuple[list[Value], tuple[str, ...]]:
+    """Do sub-tasks in branches of their own and return their results in order, and their labels.
+
+    They run at once only at the first level: nested pools would multiply.
+    """
+    depth = branch.depth + 1
+    labels = tuple(f"{depth}.{number}" for number in range(1, len(tasks) + 1))
+    shares = branch.subtask_budget.shares(len(tasks))
+    branches = [
+        _subtask_branch(branch, task, number, share, lists)
+        for number, (task, share) in enumerate(zip(tasks, shares, strict=True), 1)
+    ]
+    workers = min(run.limits.workers, len(tasks)) if branch.depth == 0 else 1
+    try:
+        if workers <= 1:
+            results = [execute(run, below) for below in branches]
+        else:
+            results = ordered_map(
+                "dendrite", lambda below: execute(run, below), branches, workers=workers
+            )
+    except BaseException:
+        run.budget.cancel()  # an interrupted goal asks nothing more in its other threads
+        raise
+    finally:
+        branch.subtask_budget.reclaim(shares)
+    return results, labels
+
+
+def _subtask_branch(
+    branch: Branch, task: Subtask, number: int, budget: SubtaskBudget, lists: frozenset[str]
+) -> Branch:
+    """Return a branch with a context of its own: what it writes reaches no sibling and no parent (rules D-4, D-33)."""
+    depth = branch.depth + 1
+    context = dict(branch.context)
+    if task.item is not None:
+        context[f"dendrite_item_{depth}_{number}"] = task.item
+    return Branch(
+        task.goal,
+        depth,
+        branch.node.child(TraceKind.DENDRITE, f"{depth}.{number}", task.goal),
+        context,
+        task.item,
+        task.noun,
+        task.template,
+        task.chosen,
+        lists,
+        subtask_budget=budget,
+    )
+
+
 def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> list[str]:
     """Return the 2 or 3 steps that ``step`` is, or none; the model is asked only where its words say so."""
     if not may_spawn(run, branch) or branch.item is not None or not has_parts(step, tool):
@@ -33,7 +112,7 @@ def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> 
     text = run.ask(branch.node, QuestionKind.SPLIT, goal=branch.goal, step=step)
     if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
         return []
-    parts = reply_parsing.parse_steps(text)
+    parts = replies.parse_steps(text)
     return parts if 2 <= len(parts) <= MOST_PARTS else []
 
 
@@ -94,7 +173,6 @@ def _range_ends(parts: Sequence[str], numbers: Sequence[int | None]) -> dict[str
 
 
 def _number(result: Value) -> int | None:
-    """Return the one number that a part gave: the timestamp, or the whole result."""
     content = envelope_content(result)
     if isinstance(content, Mapping):
         content = content.get("unix_timestamp", content.get("timestamp"))

@@ -1,10 +1,18 @@
-"""Answers of models as values; what cannot be read is ``None`` or empty, never an error."""
+"""Answers of models: the forms in which they are asked for, and how they are read, in a form or as prose.
+
+What cannot be read is ``None`` or empty, never an error. The schemas are in the part of JSON Schema that all providers
+know: every object names all its properties as required and allows no others; what may be left out is ``null``.
+"""
 
 import ast
 import json
 import re
+from collections.abc import Mapping
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.tools import Tool
 
 _MARK: Final = re.compile(
     r"^[\s>#]*(?:\*\*|__)?\s*(?:step\s*\d{1,3}\s*[:.)–-]|\(\d{1,3}\)|\d{1,3}\s*[.):](?=[\s*_])|[-*+•‣◦–—](?=\s))"
@@ -32,7 +40,9 @@ MOST_LINE: Final = 2000
 
 def parse_steps(text: str) -> list[str]:
     """Return the steps of a numbered or bulleted list, without doubles, in order (rule P1)."""
-    listed = _listed_in_json(text)
+    value = json_value(text, dict)
+    in_object = isinstance(value, dict) and isinstance(value.get("steps"), list)
+    listed = value["steps"] if in_object else json_value(text, list)
     if listed and all(isinstance(step, str) for step in listed):
         steps = [_squeezed(step) for step in listed]
     else:
@@ -64,7 +74,6 @@ def parse_plan(text: str, goal: str) -> list[str]:
 
 
 def _is_short_step(line: str) -> bool:
-    """Return whether a line tells to do something, and is no sentence about it."""
     line_words = re.findall(r"[\w']+", line.lower())
     return (
         0 < len(line_words) <= MOST_WORDS
@@ -72,13 +81,6 @@ def _is_short_step(line: str) -> bool:
         and not line.endswith((":", "?"))
         and not re.search(r"[.!;]\s", line)
     )
-
-
-def _listed_in_json(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    value = json_value(text, dict)
-    if isinstance(value, dict) and isinstance(value.get("steps"), list):
-        return value["steps"]
-    return json_value(text, list)
 
 
 def _squeezed(line: str) -> str:
@@ -159,3 +161,63 @@ def first_line(text: str | None) -> str:
         if re.search(r"\w", plain):
             return plain
     return ""
+
+
+Schema: TypeAlias = Mapping[str, Any]
+_TYPES: Final = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
+_TEXT: Final = {"type": "string"}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+STEPS: Final = _object(steps={"type": "array", "items": _TEXT})
+VERDICT: Final = _object(answer={"type": "boolean"})
+SCHEMAS: Final[Mapping[QuestionKind, Schema]] = {
+    QuestionKind.DECOMPOSE: STEPS,
+    QuestionKind.SPLIT: STEPS,
+    QuestionKind.FIELDS_PRESENT: VERDICT,
+    QuestionKind.CALLS_NEEDED: VERDICT,
+    QuestionKind.VALIDATE: VERDICT,
+    QuestionKind.COMPLETE: VERDICT,
+    QuestionKind.MEMORY: _object(relevant_keys={"type": "array", "items": _TEXT}),
+}
+"""Of the questions whose answer always has the same form."""
+
+
+def choice_schema(names: list[str]) -> Schema:
+    """Return the form of a choice among names, or none of them."""
+    return _object(tool={"type": "string", "enum": [*names, "NONE"]})
+
+
+def arguments_schema(tool: Tool) -> Schema | None:
+    """Return the form of a tool's arguments; ``None`` where it takes more than simple values."""
+    if not tool.parameters or any(parameter.type not in _TYPES for parameter in tool.parameters):
+        return None
+    properties = {}
+    for parameter in tool.parameters:
+        schema = {"type": _TYPES[parameter.type]}
+        if parameter.description:
+            schema["description"] = parameter.description
+        properties[parameter.name] = _or_null(schema)
+    return _object(**properties)
+
+
+def reflection_schema(tool: Tool) -> Schema | None:
+    """Return the form of a reflection on a call; ``None`` where that of its arguments cannot be said."""
+    suggested = arguments_schema(tool)
+    if suggested is None:
+        return None
+    return _object(
+        diagnosis=_TEXT, suggested_fix=_or_null(_TEXT), suggested_params=_or_null(suggested)
+    )

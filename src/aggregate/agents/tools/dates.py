@@ -1,18 +1,79 @@
-"""Date and time tools: no step has to compute a timestamp by itself (rules D-86 to D-88, X-10).
+"""Dates as people and machines write them, and tools that compute with them (rules D-86 to D-88, X-10).
 
 Every range holds its whole last day: it ends a second before the next day begins.
 """
 
+import re
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from aggregate.agents.tools.date_text import DAY, parse_moment, zone
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.tool import Function, make_tool
 from aggregate.base.errors import ToolError
+
+MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTH: Final = r"(?P<month>[a-z]{3,})\.?"
+_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR: Final = r"(?:\s*,)?\s+(?P<year>\d{4})"
+_NAME_FIRST: Final = re.compile(rf"{_MONTH}\s+{_DAY}{_YEAR}")
+_DAY_FIRST: Final = re.compile(rf"{_DAY}\s+(?:of\s+)?{_MONTH}{_YEAR}")
+_UNIX: Final = re.compile(r"-?\d{9,12}")
+DAY: Final = 86_400
+
+
+def zone(name: str) -> ZoneInfo:
+    """Return a time zone by its name, ``UTC`` or ``Europe/Berlin``.
+
+    Raises:
+        ToolError: There is none.
+    """
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ToolError(
+            f'there is no time zone "{name}": give one such as UTC or Europe/Berlin'
+        ) from None
+
+
+def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
+    """Return the moment that ``text`` names, and whether it names a whole day.
+
+    Args:
+        text: ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, or seconds of Unix time.
+        where: The zone of a text that names none.
+
+    Raises:
+        ToolError: It names none, or a day that does not exist.
+    """
+    plain = " ".join(text.split())
+    try:
+        if _UNIX.fullmatch(plain):
+            return datetime.fromtimestamp(int(plain), UTC), False
+        if day := _date_with_month_name(plain.lower()):
+            return datetime.combine(day, time(), where), True
+        if len(plain) <= len("2025-09-30"):
+            return datetime.combine(date.fromisoformat(plain), time(), where), True
+        moment = datetime.fromisoformat(plain)
+    except (ValueError, OverflowError, OSError) as error:
+        raise ToolError(
+            f'"{text:.60}" is no date: {error!s:.100}; write 2025-09-30 or September 30, 2025'
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=where), False
+
+
+def _date_with_month_name(text: str) -> date | None:
+    match = _NAME_FIRST.fullmatch(text) or _DAY_FIRST.fullmatch(text)
+    for month, name in enumerate(MONTHS, 1):
+        if match and name.startswith(match["month"]):
+            return date(int(match["year"]), month, int(match["day"]))
+    return None
+
 
 UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
 MONTHS_OF_UNIT: Final = {"month": 1, "year": 12}
@@ -86,7 +147,10 @@ def getDateRangeTimestamps(  # noqa: N802 - tools are camelCase (D-80)
         last = date(year, month or 12, day or monthrange(year, month or 12)[1])
     except ValueError as error:
         raise ToolError(f"there is no such date: {error}") from None
-    return {"success": True, **_range(first, last, where)}
+    start = datetime.combine(first, time(), where)
+    end = datetime.combine(last, time(23, 59, 59), where)
+    days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
+    return {"success": True, **_ends(start, end), **days}
 
 
 def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
@@ -107,7 +171,6 @@ def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools a
 
 
 def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
-    """Return the tools that ask the clock ``now``."""
 
     def getCurrentDateTime(timezone: str = "UTC") -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
         """Give the current date, time and Unix timestamp.
@@ -173,12 +236,6 @@ def _moved(moment: datetime, amount: int, unit: str) -> datetime:
         return moment.replace(year=year, month=month, day=min(moment.day, last_day))
     except (OverflowError, ValueError) as error:
         raise ToolError(f"{amount} {unit} lead out of the years 1 to 9999: {error}") from None
-
-
-def _range(first: date, last: date, where: ZoneInfo) -> dict[str, Any]:
-    start = datetime.combine(first, time(), where)
-    end = datetime.combine(last, time(23, 59, 59), where)
-    return {**_ends(start, end), "start_date": first.isoformat(), "end_date": last.isoformat()}
 
 
 def _ends(start: datetime, end: datetime) -> dict[str, int]:

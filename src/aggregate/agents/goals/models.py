@@ -1,15 +1,85 @@
-"""A model without a model: it answers by rules, the same ones in every run, however many threads ask."""
+"""The two models of an agent: a provider's client, and answers by rules, the same in every run."""
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from aggregate.agents.goals.model import Completion, Question, QuestionKind
+from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.base.disk import read_text
 from aggregate.base.errors import ModelError
+from aggregate.base.values import FinishReason, Prompt
+from aggregate.sending.clients import (
+    DEFAULT_OPTIONS,
+    ChatClient,
+    Client,
+    RequestOptions,
+    cache_policy,
+)
+
+_PROBLEMS: Final = {
+    FinishReason.REFUSED: "it refused to answer",
+    FinishReason.LENGTH: "its answer was cut at the limit of tokens",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    """Asks each question as a message of its own, at its temperature and for an answer of its form.
+
+    Attributes:
+        client: The client; it leaves out what its provider does not take.
+        model: Which of its models; ``""`` is its own choice.
+        prompt: What stands before every question: a context that a provider's cache then holds.
+        read_price: What a token read from the provider's cache costs, in prices of an input token.
+        system: Instructions that go before the prompt.
+        prompted: The questions that the prompt and the instructions go before, ``None`` for all of them. Their answers
+            are not bound to a form: providers put a form before the prompt, where it would keep their cache from it.
+    """
+
+    client: ChatClient
+    model: str = ""
+    prompt: Prompt = field(default_factory=lambda: Prompt(()))
+    read_price: float = 1.0
+    system: str = ""
+    prompted: frozenset[QuestionKind] | None = None
+
+    def ask(self, question: Question) -> Completion:
+        """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
+        most = DEFAULT_OPTIONS.max_output
+        left = most if question.tokens_left is None else question.tokens_left
+        options = RequestOptions(
+            max_output=max(1, min(most, left)),
+            temperature=question.temperature,
+            schema=question.schema,
+            seconds=question.seconds_left,
+        )
+        prompt = self.prompt
+        if self.prompted is not None:
+            is_prompted = question.call in self.prompted
+            prompt = prompt if is_prompted else Prompt(())
+            options = replace(options, schema=None) if is_prompted else options
+        if prompt.segments:
+            options = replace(options, system=self.system)
+        reply = self.client.send(prompt, question.text, model=self.model, options=options)
+        usage = reply.usage
+        # Where the provider says nothing, a token for every four characters.
+        tokens = usage.input + usage.output or (len(question.text) + len(reply.text)) // 4
+        charged = ceil(tokens - usage.cache_read * (1 - self.read_price))
+        return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""), charged)
+
+
+def as_model(client: Model | ChatClient) -> Model:
+    """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
+    if isinstance(client, Model):
+        return client
+    if isinstance(client, Client):
+        return ChatModel(client, read_price=cache_policy(client.provider, client.model).read)
+    return ChatModel(client)
+
 
 if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded for such a file only
     from aggregate.sending.clients import ScriptedReply
@@ -66,8 +136,13 @@ class ScriptedModel:
             attempt = self._times.get((number, question.place), 0) + 1
             self._times[number, question.place] = attempt
         answers = self.rules[number].answers
-        text = _played(answers[min(attempt, len(answers)) - 1], attempt)
-        return Completion(text, (len(question.text) + len(text)) // 4)
+        answer = answers[min(attempt, len(answers)) - 1]
+        if not isinstance(answer, str):
+            time.sleep(answer.seconds)
+            if error := answer.failure(attempt):
+                raise ModelError(error)
+            answer = answer.text
+        return Completion(answer, (len(question.text) + len(answer)) // 4)
 
 
 def scripted_model(script: Mapping[str, Any] | Iterable[ScriptRule]) -> ScriptedModel:
@@ -128,17 +203,3 @@ def _checked(answer: object) -> "str | ScriptedReply":
     from aggregate.sending.clients import scripted_reply
 
     return scripted_reply(answer)
-
-
-def _played(answer: "str | ScriptedReply", attempt: int) -> str:
-    """Return the text of an answer after its time.
-
-    Raises:
-        ModelError: The answer says that this attempt fails.
-    """
-    if isinstance(answer, str):
-        return answer
-    time.sleep(answer.seconds)
-    if error := answer.failure(attempt):
-        raise ModelError(error)
-    return answer.text
