@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aggregate.base.values import Missing
 from aggregate.ranking import WEIGHTS, ChangedLines, Question, Ranking, rank, read_task
-from aggregate.ranking.query_terms import MOST_TERMS, query_terms
+from aggregate.ranking.inquiry import MOST_TERMS, query_terms
 from aggregate.ranking.rank import features
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import PROJECT, ask, commit, project

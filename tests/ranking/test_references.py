@@ -2,9 +2,8 @@
 
 import pytest
 
-from aggregate.ranking.file_analysis import Reference
-from aggregate.ranking.module_paths import files_of_module
-from aggregate.ranking.path_table import PathTable
+from aggregate.ranking.corpus import Reference
+from aggregate.ranking.path_table import PathTable, files_of_module
 from aggregate.ranking.references import Resolver, resolve
 from tests.fakes.corpus import FakeCorpus
 

@@ -1,7 +1,6 @@
 """What a task's words say of files, definitions, pieces, names and paths."""
 
-from aggregate.ranking.definition_text import piece_texts
-from aggregate.ranking.text_evidence import file_text, path_words
+from aggregate.ranking.text_evidence import file_text, path_words, piece_texts
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_path, inquiry, matched, project
 

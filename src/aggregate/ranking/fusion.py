@@ -1,14 +1,49 @@
 """From many evidences to one order: weighted sums, probabilities, and the strongest reasons."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, fsum, inf, log
 from operator import itemgetter
+from typing import NamedTuple
 
-from aggregate.base.values import Reason, row_maker
-from aggregate.ranking.evidence import Evidence, PieceKey
-from aggregate.ranking.piece_values import PieceValues
-from aggregate.ranking.ranking import RankedFile
+from aggregate.base.values import Missing, Reason, row_maker
+from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
+
+
+class RankedFile(NamedTuple):
+    """A candidate with its score; there may be a hundred thousand.
+
+    Attributes:
+        file: Its number in the corpus.
+        score: How likely the task touches it: the sum over its pieces; all files together have 1.
+        pieces: How likely the task touches each of its pieces, by their places; empty where the file is so unlikely
+            that its pieces were not looked at.
+        reasons: Why, the strongest first.
+    """
+
+    file: int
+    score: float
+    pieces: Sequence[float] = ()
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All candidates, the likeliest first; those that are equal in the order of the corpus.
+
+    Attributes:
+        files: Each candidate once.
+        missing: Evidence that there was none of.
+    """
+
+    files: Sequence[RankedFile]
+    missing: Sequence[Missing] = ()
+
+    def by_number(self) -> Mapping[int, RankedFile]:
+        """Return the files by their numbers in the corpus."""
+        return {ranked.file: ranked for ranked in self.files}
+
 
 _MOST_REASONS = 6
 """Reasons that are kept of each file: behind them none moves it by a place."""

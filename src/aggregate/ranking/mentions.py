@@ -1,35 +1,87 @@
-"""What a task names outright: definitions, identifiers, files, and places of tracebacks."""
+"""What a task names outright: files, definitions, identifiers, also as several words."""
 
 import re
 from collections.abc import Mapping, Sequence
 from math import sqrt
+from typing import NamedTuple
 
-from aggregate.ranking.bm25 import rarity
-from aggregate.ranking.definition_lookup import (
-    WrittenName,
-    definitions_named,
-    in_scope,
-    surest_names,
-)
-from aggregate.ranking.evidence import Evidence, PieceKey
-from aggregate.ranking.file_analysis import FileAnalysis
-from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of, pieces_over
-from aggregate.ranking.path_kinds import PathKind
-from aggregate.ranking.path_table import PathMatch
-from aggregate.ranking.question import NamedPlace
-from aggregate.ranking.scaling import scaled_evidence
+from aggregate.ranking.corpus import Corpus
+from aggregate.ranking.evidence import Evidence, PieceKey, rarity, scaled_evidence
+from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
+from aggregate.ranking.path_table import PathMatch, PathTable
 from aggregate.ranking.terms import terms_in
+
+_SEPARATORS = re.compile(r"[.#:/\\]+|->")
+_LONGEST = 300
+"""Characters of a name that is looked up; no definition has a longer one."""
+_MOST_PARTS = 6
+"""Last parts of a name that are compared: no language nests deeper in practice."""
+
+
+class WrittenName(NamedTuple):
+    """A name as somebody wrote it, taken apart.
+
+    Attributes:
+        scopes: What stands before the last part.
+        name: The last part.
+    """
+
+    scopes: tuple[str, ...]
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> "WrittenName":
+        """Take a name apart at its dots, colons and the like."""
+        parts = [part for part in _SEPARATORS.split(text[:_LONGEST].strip("()")) if part]
+        return cls(tuple(parts[-_MOST_PARTS:-1]), parts[-1]) if parts else cls((), "")
+
+
+def definitions_named(corpus: Corpus, written: WrittenName) -> Sequence[tuple[int, int]]:
+    """Return ``(file, definition)`` for the definitions with the last part of a name."""
+    return corpus.files_defining(written.name) if written.name else ()
+
+
+def in_scope(
+    definitions: Sequence[tuple[int, int]],
+    written: WrittenName,
+    *,
+    candidates: Candidates,
+    paths: PathTable,
+) -> Sequence[tuple[int, int]]:
+    """Return those definitions that stand in what the name says: definitions around them, else modules.
+
+    Args:
+        definitions: Those with the last part of the name.
+        written: The name.
+        candidates: Analyses of their files; definitions of other files are left out.
+        paths: The files' paths.
+    """
+    known = [(file, place) for file, place in definitions if file in candidates]
+    if not written.scopes:
+        return known
+    for begin in range(len(written.scopes)):  # ``package.Class.name``: packages are no definitions
+        path = (*written.scopes[begin:], written.name)
+        inside = [
+            (file, place)
+            for file, place in known
+            if tuple(candidates[file].definitions[place].path[-len(path) :]) == path
+        ]
+        if inside:
+            return inside
+    return [
+        (file, place) for file, place in known if file in paths.by_stem.get(written.scopes[-1], ())
+    ]
+
+
+def surest_names(names: Mapping[str, float], most: int) -> Sequence[tuple[str, float]]:
+    """Return the names that most surely are some, at most ``most``; equal ones as they come."""
+    return sorted(names.items(), key=lambda item: -item[1])[:most]
+
 
 _MOST_NAMES = 100
 """Names of a task that are looked up; a task with more is a log, and its first and surest ones decide."""
 _MOST_NAMESAKES = 40
 """Definitions of one name: where more share it, the name tells nothing."""
-_MOST_PLACES = 40
-"""Places of a traceback that are looked at, the most telling first."""
-_NEXT_PLACE = 0.6
-"""What the next frame of a traceback counts of the one before: the innermost is the nearest to the fault."""
-_REST_OF_FILE = 0.25
-"""What a place says about the rest of its file."""
 _NO_SCOPE = 0.5
 """What a name says about definitions that stand in something else than it says: its first part is a variable then."""
 _MODULE = 0.7
@@ -186,80 +238,3 @@ def joined_words(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 def _whole_term(name: str) -> str:
     """Return the term of a whole identifier, which is the longest of its terms."""
     return max(terms_in(name), key=lambda term: (len(term), term), default="")
-
-
-def traced_files(inquiry: Inquiry) -> Sequence[tuple[NamedPlace, Sequence[int], float]]:
-    """Return for each place that the task names the files that it means and how much that says of each.
-
-    Files outside of the project are passed over, so that the innermost frame within it says most.
-    """
-    traced: list[tuple[NamedPlace, Sequence[int], float]] = []
-    strength = 1.0
-    for place in inquiry.question.task.places[:_MOST_PLACES]:
-        match = inquiry.paths.meant_by(place.path)
-        if not match.files:
-            continue
-        traced.append((place, match.files, strength * match.share / sqrt(len(match.files))))
-        strength *= _NEXT_PLACE
-    return traced
-
-
-def pointed_files(inquiry: Inquiry) -> frozenset[int]:
-    """Return the files that the task's places point at, whatever these are for."""
-    return frozenset(
-        file
-        for place, files, _ in traced_files(inquiry)
-        if _is_pointed_at(inquiry, place)
-        for file in files
-    )
-
-
-def _is_pointed_at(inquiry: Inquiry, place: NamedPlace) -> bool:
-    """Tell whether a place is more than a file that is spoken of behind the first line.
-
-    Messages end with the changelog and the tests that were touched as well.
-    """
-    if place.line or place.symbol:
-        return True
-    return place.path in inquiry.question.task.text.lstrip().partition("\n")[0]
-
-
-def traced_places(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces that tracebacks and messages of compilers point at."""
-    files: dict[int, float] = {}
-    pieces: dict[PieceKey, float] = {}
-    matched: dict[int, str] = {}
-    for place, numbers, strength in traced_files(inquiry):
-        is_pointed_at = _is_pointed_at(inquiry, place)
-        for file in numbers:
-            if not is_pointed_at and inquiry.kinds[file] is not PathKind.SOURCE:
-                continue
-            files[file] = max(files.get(file, 0.0), strength * _REST_OF_FILE)
-            if file not in candidates:
-                continue
-            matched.setdefault(
-                file, f"{inquiry.files[file].path}:{place.line}" if place.line else place.path
-            )
-            for key in keys(file, _pieces_at(candidates[file], place)):
-                pieces[key] = max(pieces.get(key, 0.0), strength)
-    return Evidence("place in the task", files=files, pieces=pieces, matched=matched)
-
-
-def _pieces_at(analysis: FileAnalysis, place: NamedPlace) -> Sequence[int]:
-    """Return the pieces of a place: those of its line, else of the function that is named with it.
-
-    Where the line is not in that function, the file has changed since, and the function is the better guess.
-    """
-    at_line = pieces_over(analysis, place.line, place.line) if place.line else ()
-    if not place.symbol:
-        return at_line
-    name = WrittenName.parse(place.symbol).name
-    in_function = [
-        piece
-        for number, definition in enumerate(analysis.definitions)
-        if definition.path and definition.path[-1] == name
-        for piece in pieces_of(analysis, number, inner=True)
-    ]
-    if not in_function or set(at_line) & set(in_function):
-        return at_line
-    return in_function

@@ -1,13 +1,68 @@
-"""The places in files that a text names: frames of tracebacks, messages of compilers and test runners, links, paths."""
+"""The places in files that a text names: frames of tracebacks, messages of compilers and test runners, links, diffs."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from aggregate.ranking.diff_places import diff_places
-from aggregate.ranking.file_names import is_file_name
+from aggregate.ranking.named_identifiers import is_file_name
 from aggregate.ranking.question import NamedPlace
-from aggregate.ranking.symbol_text import plain_symbol
+
+_HASH: Final = re.compile(r"::h[0-9a-f]{16}$")
+_ARGUMENTS: Final = re.compile(r"<[^<>]*+>|\([^()]*+\)$|`\d+|\[[^\[\]]*+\]|\{[^{}]*+\}+")
+_RECEIVER: Final = re.compile(r"\(\*?(\w+)\)")
+_LAMBDA: Final = re.compile(r"^lambda\$(\w+)\$\d+$")
+_SYMBOL_SEPARATORS: Final = re.compile(r"::|->|[.#$+/\\|]")
+_NO_NAMES: Final = frozenset(
+    {"", "init", "clinit", "closure", "lambda", "module", "anonymous", "func1", "func2", "func3", "main_", "as",
+     "prototype", "exports", "Object", "async", "new", "block", "top", "required", "global"}
+)  # fmt: skip
+"""What stands in the place of a name where a function has none."""
+_LONGEST_SYMBOL: Final = 200
+
+
+def plain_symbol(text: str) -> str:
+    """Return the function's name, behind its class where that is named: ``Session.send``; ``""`` for none."""
+    text = _HASH.sub("", text[:_LONGEST_SYMBOL].strip())
+    text = text.removeprefix("block in ").removeprefix("rescue in ").removeprefix("ensure in ")
+    is_constructor = text.endswith(("<init>", ".ctor"))
+    text = _ARGUMENTS.sub("", _RECEIVER.sub(r"\1", text)).removesuffix("..ctor")
+    parts = (
+        [_LAMBDA.sub(r"\1", part) for part in _SYMBOL_SEPARATORS.split(text)]
+        if "lambda$" not in text
+        else (_LAMBDA.sub(r"\1", text.rpartition(".")[2]).split())
+    )
+    names = [part for part in parts if part not in _NO_NAMES and part.replace("_", "a").isalnum()]
+    if not names:
+        return ""
+    has_class = len(names) > 1 and names[-2][:1].isupper() and not is_constructor
+    return ".".join(names[-2:]) if has_class else names[-1]
+
+
+_HEADER: Final = re.compile(r"(?:---|\+\+\+) (?:[abciow]/)?(?P<path>[^\t\n]{1,400})")
+_HUNK: Final = re.compile(r"@@ -(?P<line>\d{1,7})(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})? @@")
+_NO_FILE: Final = "/dev/null"
+
+
+def diff_places(text: str) -> Iterator[NamedPlace]:
+    """Yield for each hunk of a unified diff the first line that it changes; of a new file line 1."""
+    if "\n@@ -" not in text:
+        return
+    path, line = "", 0  # the hunk's next line, 0 where its first change was told
+    for written in text.split("\n"):
+        if line and written.startswith(("+", "-")):
+            yield NamedPlace(path, line)
+            line = 0
+        elif line and written[:1] in ("", " "):
+            line += 1
+        elif header := _HEADER.match(written):
+            # Of a file that is renamed the old name, which comes first, is the one that is there.
+            if header["path"] != _NO_FILE and (written.startswith("-") or not path):
+                path = header["path"]
+        elif written.startswith("diff "):
+            path = ""
+        elif path and (hunk := _HUNK.match(written)):
+            line = max(int(hunk["line"]), 1)
+
 
 MOST_PLACES: Final = 200
 """Places that are told: a traceback of a recursion has a thousand frames, and the first of them say it all."""

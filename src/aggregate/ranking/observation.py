@@ -5,40 +5,43 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from math import exp, inf
 
-from aggregate.ranking.definition_text import piece_texts
-from aggregate.ranking.evidence import Evidence, PieceKey
+from aggregate.ranking.evidence import Evidence, PieceKey, best_keys
 from aggregate.ranking.fusion import add_to_files, add_to_pieces, logarithm_of_count
 from aggregate.ranking.history_evidence import (
     changed_definitions,
     changed_files,
     changed_together,
+    last_changes,
+    message_text,
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.kind_evidence import (
     file_kinds,
+    file_sizes,
     inner_tests,
     language_share,
     no_programs,
+    piece_shapes,
 )
 from aggregate.ranking.mentions import (
     files_with_named_definitions,
     joined_words,
     named_definitions,
     named_files,
-    pointed_files,
-    traced_files,
-    traced_places,
     used_identifiers,
 )
-from aggregate.ranking.message_evidence import last_changes, message_text
 from aggregate.ranking.path_kinds import PathKind
-from aggregate.ranking.reference_evidence import MOST_SOURCES, references
-from aggregate.ranking.references import Resolver
-from aggregate.ranking.scaling import best_keys
-from aggregate.ranking.seed_evidence import seed_files, seeds
-from aggregate.ranking.size_evidence import file_sizes, piece_shapes
-from aggregate.ranking.text_evidence import file_text, path_words
-from aggregate.ranking.traced_calls import called_before, traced_calls
+from aggregate.ranking.places import (
+    called_before,
+    pointed_files,
+    seed_files,
+    seeds,
+    traced_calls,
+    traced_files,
+    traced_places,
+)
+from aggregate.ranking.references import MOST_SOURCES, Resolver, references
+from aggregate.ranking.text_evidence import file_text, path_words, piece_texts
 
 MOST_CANDIDATES = 300
 """Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order."""

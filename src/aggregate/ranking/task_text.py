@@ -3,15 +3,14 @@
 import re
 from typing import Final
 
-from aggregate.ranking.change_words import change_words
-from aggregate.ranking.joined_words import joined_neighbours
 from aggregate.ranking.message_text import (
+    change_words,
     own_words,
     without_quotes,
     without_repetition,
     without_wording,
 )
-from aggregate.ranking.named_identifiers import named_identifiers
+from aggregate.ranking.named_identifiers import joined_neighbours, named_identifiers
 from aggregate.ranking.named_places import named_places
 from aggregate.ranking.question import TaskText
 from aggregate.ranking.terms import term_list, terms_in

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
-from aggregate.ranking.analysis import Analysis
-from aggregate.ranking.columns import column, numbers
+from aggregate.ranking.analysis import Analysis, column, numbers
 from aggregate.ranking.terms import term_hash
 
 MOST_MEMBERS: Final = 128
