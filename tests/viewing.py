@@ -6,8 +6,7 @@ from aggregate.base.values import View, ViewMode, ViewRequest
 from aggregate.code.syntax import LanguageKind, language_of, read_module
 from aggregate.code.syntax.parsing import parse_source
 from aggregate.code.views.masked import find_symbol, masked
-from aggregate.code.views.outline import outline
-from aggregate.code.views.skeleton import skeleton
+from aggregate.code.views.outline import outline, skeleton
 from aggregate.code.views.summary import summary
 
 

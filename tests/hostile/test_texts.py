@@ -10,9 +10,8 @@ import pytest
 from aggregate.base.text import turn_texts
 from aggregate.base.values import Span, View, ViewMode, ViewRequest
 from aggregate.code.syntax import read_module
-from aggregate.code.syntax.deadline import Deadline
 from aggregate.code.syntax.languages import language_named
-from aggregate.code.syntax.parsing import macros_by_end, parse_source, query_matches
+from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
 from aggregate.code.views import render_view
 from aggregate.prompt import render_all
 

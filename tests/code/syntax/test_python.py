@@ -11,8 +11,7 @@ from aggregate.base.values import ViewMode, ViewRequest
 from aggregate.code.syntax.elision import without_bodies
 from aggregate.code.syntax.languages import language_named
 from aggregate.code.views.masked import masked
-from aggregate.code.views.outline import outline
-from aggregate.code.views.skeleton import skeleton
+from aggregate.code.views.outline import outline, skeleton
 
 SOURCE = '''\
 #!/usr/bin/env python

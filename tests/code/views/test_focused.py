@@ -5,7 +5,7 @@ import pytest
 from aggregate.base.text import split_lines
 from aggregate.base.values import Span, View, ViewMode, ViewRequest
 from aggregate.code.views import focused
-from aggregate.code.views.dispatch import render
+from aggregate.code.views.rendering import render
 
 FULL = "import a\n\ndef f():\n    return 1\n\ndef g():\n    return 2\n"
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aggregate.code.anchors.fingerprints import REPEATED, TRIVIAL
-from aggregate.code.anchors.scoring import score_context
-from aggregate.code.anchors.search_text import SearchText
+from aggregate.code.anchors.anchor import REPEATED, TRIVIAL
+from aggregate.code.anchors.search_text import SearchText, score_context
 
 SymbolAt = Callable[[int], str]
 """Give the path of the symbol that encloses a 1-based line of the new text."""

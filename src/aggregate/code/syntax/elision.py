@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from aggregate.base.errors import DeadlineError
 from aggregate.base.values import Span
 from aggregate.code.syntax.compiled_queries import prepare_query
-from aggregate.code.syntax.deadline import Deadline
 from aggregate.code.syntax.embedded import Block, EmbeddedCaptures
-from aggregate.code.syntax.languages import Language
+from aggregate.code.syntax.language_table import Language
 from aggregate.code.syntax.parsing import (
+    Deadline,
     parse_source,
     query_matches,
     unwrapped_body,

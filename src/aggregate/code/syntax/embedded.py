@@ -13,7 +13,8 @@ from tree_sitter import Node
 
 from aggregate.base.errors import DeadlineError
 from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.languages import Language, LanguageKind, language_named
+from aggregate.code.syntax.language_table import Language, LanguageKind
+from aggregate.code.syntax.languages import language_named
 
 _CAPTURES = "embedded."
 _TAG = "embedded.tag"

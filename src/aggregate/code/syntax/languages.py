@@ -3,22 +3,29 @@
 import re
 from functools import cache
 
-from aggregate.code.syntax.language import Language, LanguageKind
-from aggregate.code.syntax.language_table import LANGUAGES
-from aggregate.code.syntax.plain_files import TAG_BY_INTERPRETER, TAG_BY_NAME, TAG_BY_SUFFIX
+from aggregate.code.syntax.language_table import LANGUAGES, Language
 
-__all__ = [
-    "HOW_TO_INSTALL",
-    "LANGUAGES",
-    "Language",
-    "LanguageKind",
-    "fence_tag",
-    "language_named",
-    "language_of",
-    "naming_class",
-    "telling_names",
-    "uninstalled_language_of",
-]
+TAG_BY_SUFFIX = {
+    ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
+    ".csv": "csv", ".desktop": "ini", ".diff": "diff", ".erl": "erlang",
+    ".fs": "fsharp", ".gradle": "groovy", ".graphql": "graphql", ".groovy": "groovy",
+    ".ini": "ini", ".less": "less", ".mk": "makefile", ".nim": "nim", ".patch": "diff",
+    ".proto": "protobuf", ".ps1": "powershell", ".r": "r", ".rst": "rst", ".sass": "sass",
+    ".scm": "scheme", ".scss": "scss", ".sql": "sql", ".svg": "xml", ".tsv": "tsv",
+    ".xml": "xml",
+}  # fmt: skip
+TAG_BY_NAME = {
+    ".editorconfig": "ini", ".gitattributes": "gitattributes", ".gitconfig": "ini",
+    ".gitignore": "gitignore", ".gitmodules": "ini", "cmakelists.txt": "cmake",
+    "gnumakefile": "makefile",
+    "makefile": "makefile",
+}  # fmt: skip
+TAG_BY_INTERPRETER = {
+    "awk": "awk", "gawk": "awk", "groovy": "groovy",
+    "make": "makefile", "pwsh": "powershell", "rscript": "r",
+    "tclsh": "tcl",
+}  # fmt: skip
+
 
 HOW_TO_INSTALL = "pip install 'manual-slop[languages]'"
 """The command that adds the grammars of all languages in the table."""

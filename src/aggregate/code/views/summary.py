@@ -8,11 +8,18 @@ from dataclasses import replace
 from aggregate.base.text import line_count
 from aggregate.base.values import View, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.languages import Language, LanguageKind, fence_tag, language_of
+from aggregate.code.syntax.language_table import Language, LanguageKind
+from aggregate.code.syntax.languages import fence_tag, language_of
 from aggregate.code.syntax.symbols import read_module
-from aggregate.code.views.document import document_digest
-from aggregate.code.views.fallback import plain_digest, sample
-from aggregate.code.views.labels import counted, more_row, plural, shortened
+from aggregate.code.views.digest import (
+    counted,
+    document_digest,
+    more_row,
+    plain_digest,
+    plural,
+    sample,
+    shortened,
+)
 from aggregate.code.views.records import records_view
 
 _MOST_NAMES = 60
