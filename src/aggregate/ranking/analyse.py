@@ -68,7 +68,7 @@ _ENDS: Final = tuple(end for end, _ in _BLOCKS)
 
 
 def _block_begin(lines: Sequence[str], line: int, lowest: int) -> int:
-    """Return the line where the comment that ends in ``line`` begins, ``0`` where it is none of its own."""
+    # 0 where it is none of its own.
     text = lines[line - 1].rstrip()
     opening = next(begin for end, begin in _BLOCKS if text.endswith(end))
     for candidate in range(line, lowest, -1):
@@ -143,7 +143,6 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
 
 
 def _language_facts(path: str, text: str, language: Language | None) -> tuple[str, bool]:
-    """Return the language's name, which need not be installed, and whether it is one of programs."""
     known = language or uninstalled_language_of(path, text)
     if known:
         return known.name, known.kind is not LanguageKind.DATA
@@ -163,7 +162,6 @@ def _is_parsed(text: str, lines: Sequence[str], *, is_generated: bool) -> bool:
 def _read(
     text: str, lines: Sequence[str], language: Language
 ) -> tuple[Sequence[DefinedName], Sequence[Reference]]:
-    """Return what a text defines and uses, as far as the parser gets in its time."""
     definitions: Sequence[DefinedName] = ()
     try:
         with shared_parse():
@@ -176,7 +174,7 @@ def _read(
 def _references(
     references: Sequence[SyntaxReference], definitions: Sequence[DefinedName]
 ) -> list[Reference]:
-    """Return each name and kind once for each innermost definition that uses it, where it first does."""
+    # Once for each innermost definition that uses a name, where it first does.
     known: dict[tuple[str, str, int], Reference] = {}
     around: list[int] = []
     upcoming = 0
@@ -196,7 +194,6 @@ def _references(
 
 
 def _defined_names(module: Module, lines: Sequence[str], language: Language) -> list[DefinedName]:
-    """Return a text's definitions, each with what belongs to it above."""
     names: list[DefinedName] = []
     around: list[
         tuple[int, int, int]
@@ -235,7 +232,6 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
 
 
 def _body_line(module: Module, definition: Definition, last: int) -> int:
-    """Return the first line that holds nothing of a definition's signature, ``last + 1`` for none."""
     if definition.header_end >= definition.end:
         return last + 1
     header = module.source[definition.start : definition.header_end].rstrip()
@@ -245,7 +241,6 @@ def _body_line(module: Module, definition: Definition, last: int) -> int:
 
 
 def _sampled(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
-    """Return the runs that begin in the part of a text that counts, and one for all that is behind it."""
     kept: list[Run] = []
     size = 0
     for run in runs:
@@ -260,14 +255,7 @@ def _sampled(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
 def _counted(
     lines: Sequence[str], runs: Sequence[Run], most: int, *, kinds: Sequence[LineKind]
 ) -> tuple[list[Piece], bytes]:
-    """Return the pieces, and their terms as columns: hashes, places of pieces, how often.
-
-    Args:
-        lines: The text's.
-        runs: Of the pieces.
-        most: Characters that count.
-        kinds: Of the lines, where it is a program.
-    """
+    """Return the pieces, and their terms as columns: hashes, places of pieces, how often."""
     pieces: list[Piece] = []
     keys: list[int] = []
     left = most
@@ -300,7 +288,6 @@ def _counted(
 
 
 def _aside(lines: Sequence[str], run: Run, kinds: Sequence[LineKind]) -> tuple[int, int]:
-    """Return how many characters of a piece are comments, and how many its file's preamble."""
     comments = preamble = 0
     if kinds:
         for line in range(run.first - 1, run.last):
@@ -323,7 +310,7 @@ def _piece_columns(pieces: Sequence[Piece]) -> bytes:
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:
-    """Return the definitions with their paths shortened by what they share with the one around."""
+    # Paths are shortened by what they share with the one around.
     rows: list[tuple[object, ...]] = []
     for definition in definitions:
         around = definitions[definition.outer].path if definition.outer >= 0 else ()

@@ -162,7 +162,6 @@ def reasons(
 def _of_files(
     evidence: Evidence, best_pieces: Mapping[int, PieceKey], files: Sequence[int]
 ) -> Mapping[int, float]:
-    """Return what an evidence says of files and of their best pieces."""
     values = {file: evidence.files[file] for file in files if file in evidence.files}
     if isinstance(evidence.pieces, PieceValues):
         for file, row in evidence.pieces.rows.items():

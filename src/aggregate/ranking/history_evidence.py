@@ -29,23 +29,16 @@ _FEWEST_TOGETHER = 2
 
 
 def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
-    """Return the places of the past changes that resemble the task most, and how much each counts.
-
-    Likeness is squared, so that a change that is twice as near counts four times. Their age says nothing beside it.
-    """
+    # Likeness is squared, so that a change that is twice as near counts four times. Their age says nothing beside it.
     return [(similar.place, similar.score**2) for similar in inquiry.similar]
 
 
 def _certainty(inquiry: Inquiry) -> float:
-    """Return how much the files of similar changes say at all, up to 1.
-
-    Where the nearest of them has no more than ``fix`` in common with the task, the best of them is as good as none.
-    """
+    # Where the nearest change has no more than ``fix`` in common with the task, the best of them is as good as none.
     return sqrt(max((similar.share for similar in inquiry.similar), default=0.0))
 
 
 def _recent_changes(commits: Sequence[Commit]) -> Iterator[tuple[int, float]]:
-    """Yield the places of the newest changes, and how much each counts."""
     for place in range(min(_MOST_RECENT, len(commits))):
         yield place, 0.5 ** (place / _HALF_LIFE)
 
@@ -63,7 +56,6 @@ def changed_files(inquiry: Inquiry) -> Evidence:
 
 
 def _no_history(inquiry: Inquiry) -> Missing | None:
-    """Return what to tell of a history that is empty, unless it was told already."""
     if any(missing.evidence == "history" for missing in inquiry.question.missing):
         return None
     return Missing("history", "there is no commit to learn from")
@@ -76,10 +68,7 @@ def _times(count: int, what: str) -> str:
 def _changed_files(
     inquiry: Inquiry, changes: Sequence[tuple[int, float]]
 ) -> tuple[Mapping[int, float], Mapping[int, int]]:
-    """Return what the changes say about each file that they changed, and how many changed it.
-
-    A change of many files says less about each, slowly: most of them were needed all the same.
-    """
+    # A change of many files says less about each, slowly: most of them were needed all the same.
     numbers = inquiry.paths.numbers
     values: dict[int, float] = {}
     counts: dict[int, int] = {}
@@ -149,7 +138,6 @@ class _NamedPieces:
 
 
 def _pieces_by_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[PieceKey]]:
-    """Return a file's pieces by the last names of their definitions."""
     own: dict[int, list[PieceKey]] = {}
     for place, piece in enumerate(analysis.pieces):
         own.setdefault(piece.definition, []).append((file, place))
@@ -200,13 +188,6 @@ _B: Final = 0.75
 
 
 class _Messages(NamedTuple):
-    """The messages of the changes of one file.
-
-    Attributes:
-        length: Terms of all of them; of a change of many files a part.
-        counts: How often they hold each of the task's terms, in parts likewise.
-    """
-
     length: float
     counts: Mapping[str, float]
 
@@ -283,7 +264,6 @@ def last_changes(inquiry: Inquiry) -> Evidence:
 
 
 def _last_places(commits: Sequence[Commit]) -> Mapping[str, int]:
-    """Return for each path the newest change of it."""
     places: dict[str, int] = {}
     for place, commit in enumerate(commits):
         for path in commit.paths:
@@ -292,5 +272,5 @@ def _last_places(commits: Sequence[Commit]) -> Mapping[str, int]:
 
 
 def _doublings(place: int) -> float:
-    """Return how often 1 is doubled to get to ``place + 2``; a file slowly falls behind those changed later."""
+    # A file slowly falls behind those changed later.
     return log1p(place + 1) / log1p(1)

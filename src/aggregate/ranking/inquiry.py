@@ -112,7 +112,6 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
 
 
 def _most_told(task: TaskText) -> Sequence[tuple[str, int]]:
-    """Return those terms that the task speaks of first and most."""
     counts = dict(task.terms)
     for term in task.subject:
         counts.setdefault(term, 1)
@@ -142,7 +141,7 @@ def _look_up(
 
 
 def _strength(term: QueryTerm) -> tuple[bool, bool, float]:
-    """Return by what terms are chosen: those that occur at all, those of the first line, then the rarest."""
+    # Terms that occur at all, those of the first line, then the rarest.
     return bool(term.files), term.in_subject, term.weight * term.piece_rarity
 
 
@@ -259,7 +258,6 @@ class Inquiry:
 def _path_terms(
     files: Sequence[FileFacts], matcher: TermMatcher
 ) -> Mapping[int, Mapping[str, int]]:
-    """Return the terms in the files' paths; each folder is looked at once."""
     by_folder: dict[str, Mapping[str, int]] = {"": {}}
     held: dict[int, Mapping[str, int]] = {}
     parts = [facts.path.rpartition("/") for facts in files]
@@ -282,7 +280,7 @@ def _counted(parts: Sequence[str], matcher: TermMatcher) -> Mapping[str, int]:
 
 
 def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:
-    """Return the first word of a text for each term that is wanted; terms of parts of words are left out."""
+    # Terms of parts of words are left out.
     words: dict[str, str] = {}
     for match in _WORD.finditer(text[:_MOST_TEXT]):
         for term in term_list(match[0])[:1]:

@@ -146,7 +146,6 @@ def inner_tests(
 
 
 def _penalty(kind: PathKind, task: TaskText) -> float:
-    """Return how much it counts against a file to be of a kind, from 0 to 1."""
     words = _TERMS[kind]
     prefix = _PREFIX.match(task.text)
     scopes = [*task.scopes, *(term_list(prefix["type"]) if prefix else ())]

@@ -112,7 +112,6 @@ def named_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
 
 
 def _words(text: str) -> Sequence[str]:
-    """Return the words of a text that may be paths, each once."""
     words: dict[str, None] = {}
     for match in _WRITTEN_PATH.finditer(text):
         word = match[0].replace("\\", "/").strip("./-@+") or match[0]
@@ -123,7 +122,7 @@ def _words(text: str) -> Sequence[str]:
 
 
 def _note_names(inquiry: Inquiry, word: str, values: dict[int, float]) -> None:
-    """Note the files that a word names: by their whole names, or ``pkg.module`` for ``pkg/module.py``."""
+    # By their whole names, or ``pkg.module`` for ``pkg/module.py``.
     name = word.rpartition("/")[2]
     files = inquiry.paths.by_name.get(name, ())
     value = 1.0
@@ -135,7 +134,6 @@ def _note_names(inquiry: Inquiry, word: str, values: dict[int, float]) -> None:
 
 
 def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
-    """Return the files that a dotted name means, ``pkg.module`` or ``pkg.module.name``."""
     parts = [part for part in dotted.split(".") if part]
     for end in range(len(parts), 1, -1):
         folder, stem = parts[end - 2], parts[end - 1]
@@ -156,7 +154,7 @@ def _note_all(match: PathMatch, values: dict[int, float]) -> None:
 
 
 def _of_names(kind: str, inquiry: Inquiry, values: Mapping[int, float]) -> Evidence:
-    """Return the evidence of named files; unscaled, since a doubtful name is no better for being the only one."""
+    # Unscaled, since a doubtful name is no better for being the only one.
     matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
     return Evidence(kind, files=values, matched=matched)
 
@@ -236,5 +234,4 @@ def joined_words(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def _whole_term(name: str) -> str:
-    """Return the term of a whole identifier, which is the longest of its terms."""
     return max(terms_in(name), key=lambda term: (len(term), term), default="")

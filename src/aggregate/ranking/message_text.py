@@ -66,7 +66,7 @@ def own_words(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """Return ``text`` without the comments of HTML, in which forms say how to fill them in."""
+    # Forms say in them how they are to be filled in.
     parts: list[str] = []
     place = 0
     while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:

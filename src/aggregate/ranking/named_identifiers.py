@@ -57,7 +57,6 @@ def joined_neighbours(text: str) -> tuple[str, ...]:
 
 
 def _runs(words: list[str]) -> Iterator[list[str]]:
-    """Yield the words between stop words."""
     run: list[str] = []
     for word in words:
         if word in STOP_WORDS:
@@ -147,7 +146,6 @@ def named_identifiers(text: str) -> dict[str, float]:
 def _add(
     name: str, is_certain: bool, certain: dict[str, float], possible: dict[str, float]
 ) -> None:
-    """Add a name, and its last part where it has several."""
     if is_file_name(name) or not any(map(str.isalpha, name)):
         return
     if is_certain:

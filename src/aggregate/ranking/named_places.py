@@ -144,8 +144,6 @@ _TERMINAL_COLOURS: Final = re.compile(r"\x1b\[[0-9;]{0,20}m")
 
 
 class _Line(NamedTuple):
-    """The places of one line."""
-
     places: tuple[NamedPlace, ...]
     is_python: bool = False
     is_pytest: bool = False
@@ -173,7 +171,7 @@ def named_places(text: str) -> tuple[NamedPlace, ...]:
 
 
 def _ordered(text: str) -> Iterator[NamedPlace]:
-    """Yield the places, traceback by traceback, each from the frame where it ended."""
+    # Each traceback from the frame where it ended.
     current: list[_Line] = []
     blocks = [current]
     chain = 0
@@ -196,7 +194,7 @@ def _ordered(text: str) -> Iterator[NamedPlace]:
 
 
 def _ends_block(line: str, block: Sequence[_Line]) -> bool:
-    """Tell whether what follows belongs to another traceback; those of pytest hold blank lines."""
+    # Those of pytest hold blank lines.
     if not line.strip():
         return not any(read.is_pytest for read in block)
     return line.startswith(_RULE) or "Traceback (most recent" in line
@@ -212,7 +210,6 @@ def _block_places(block: Sequence[_Line]) -> Iterator[NamedPlace]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines, very long ones in parts."""
     for line in text.split("\n"):
         if len(line) <= _LONGEST_LINE:
             yield line
@@ -242,7 +239,6 @@ def _read_line(line: str, previous: str) -> _Line:
 
 
 def _symbol(line: str, previous: str) -> str:
-    """Return the function that a frame names, in its own line or in the one before."""
     if ".go:" in line and _GO_PLACE.match(line):
         function = _GO_FUNCTION.match(previous)
         return function["symbol"] if function else ""
@@ -256,7 +252,7 @@ def _symbol(line: str, previous: str) -> str:
 
 
 def _jvm_place(frame: re.Match[str]) -> Iterator[NamedPlace]:
-    """Yield the place of a frame that names a class and a file: the package is the folder."""
+    # The package is the folder.
     symbol = frame["symbol"].rpartition("/")[2]
     if symbol.startswith(_JVM_OWN):
         return
@@ -266,7 +262,7 @@ def _jvm_place(frame: re.Match[str]) -> Iterator[NamedPlace]:
 
 
 def _linked(scheme: str, rest: str, symbol: str) -> Iterator[NamedPlace]:
-    """Yield the place that a link leads to: a file shown by a host of repositories, or a script that a server gave."""
+    # A file shown by a host of repositories, or a script that a server gave.
     if blob := _BLOB.fullmatch(rest):
         path, _, anchor = blob["path"].partition("#")
         line = _BLOB_LINE.fullmatch(f"#{anchor}")
@@ -297,7 +293,6 @@ def _token_place(token: re.Match[str], symbol: str) -> Iterator[NamedPlace]:
 
 
 def _place(path: str, line: str, symbol: str | None) -> Iterator[NamedPlace]:
-    """Yield a place, unless it lies in the language's own program or has no file."""
     path = path.strip().replace("\\", "/").rstrip(".,-")
     while path.startswith("./"):
         path = path[2:]

@@ -106,7 +106,6 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
 
 
 def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
-    """Return what is known of all files without their analyses."""
     return [
         file_text(inquiry),
         *path_words(inquiry),
@@ -122,7 +121,6 @@ def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
 
 
 def _closely(inquiry: Inquiry, candidates: Candidates, pointed: Set[int]) -> Sequence[Evidence]:
-    """Return what is known of the candidates' pieces."""
     return [
         *piece_texts(inquiry, candidates),
         named_definitions(inquiry, candidates),
@@ -137,7 +135,6 @@ def _closely(inquiry: Inquiry, candidates: Candidates, pointed: Set[int]) -> Seq
 
 
 def _companions(inquiry: Inquiry, sums: Sequence[float]) -> Evidence:
-    """Return what was changed together with the seeds and the best files so far."""
     sources = dict.fromkeys(sorted(seed_files(inquiry))[:_MOST_SEEDED], 1.0)
     if inquiry.question.task.terms:
         best = best_keys(dict(enumerate(sums)), _MOST_COMPANIONS)
@@ -150,7 +147,6 @@ def _companions(inquiry: Inquiry, sums: Sequence[float]) -> Evidence:
 def _best_files(
     inquiry: Inquiry, sums: Sequence[float], weights: Mapping[str, float]
 ) -> Sequence[int]:
-    """Return the files whose pieces are to be scored: the best by a rough sum, and those that are pointed at."""
     named = files_with_named_definitions(inquiry)
     weight = weights.get("named in the task", 0.0)
     rough = {
@@ -169,7 +165,6 @@ def _best_files(
 
 
 def _within_bounds(inquiry: Inquiry, files: Sequence[int]) -> Sequence[int]:
-    """Return the files that have room for their pieces, in order; the first in any case."""
     room = _MOST_PIECES
     kept: list[int] = []
     for file in files:
@@ -181,7 +176,6 @@ def _within_bounds(inquiry: Inquiry, files: Sequence[int]) -> Sequence[int]:
 
 
 def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[PieceKey, float]:
-    """Return the pieces that the user or a traceback points at, with how surely."""
     pointed: dict[PieceKey, float] = {}
     for evidence in evidences:
         if evidence.kind not in _SEEDS:
@@ -196,7 +190,6 @@ def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[P
 
 
 def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
-    """Return how likely the likeliest pieces are, as a multiple of the best."""
     best = max((max(values, default=-inf) for values in pieces.values()), default=-inf)
     near = [
         (-value, file, place)

@@ -104,7 +104,6 @@ def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
 
 @lru_cache(maxsize=_MOST_KNOWN)
 def _kind_of_folder(folder: str) -> PathKind | None:
-    """Return what the files of a folder are for, ``None`` where that does not tell."""
     parts = frozenset(folder.lower().split("/"))
     for kind, names in _FOLDERS.items():
         if not parts.isdisjoint(names):

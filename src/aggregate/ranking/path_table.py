@@ -99,7 +99,6 @@ class PathTable:
         return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)
 
     def _common(self, number: int, parts: Sequence[str]) -> int:
-        """Return how many last parts a file's path shares with ``parts``."""
         count = 0
         ours = reversed(self._files[number].path.split("/"))
         for own, other in zip(ours, reversed(parts), strict=False):
@@ -155,7 +154,6 @@ def _relative(paths: PathTable, importer: str, module: str) -> Sequence[int]:
 
 
 def _joined(folder: str, relative: str) -> str:
-    """Return a relative path below ``folder``, without ``.`` and ``..``."""
     parts = folder.split("/") if folder else []
     for part in relative.split("/"):
         if part == "..":
@@ -166,7 +164,7 @@ def _joined(folder: str, relative: str) -> str:
 
 
 def _at(paths: PathTable, path: str) -> Sequence[int]:
-    """Return the file of a path, with or without its suffix, else those that stand for the folder."""
+    # With or without its suffix, else those that stand for the folder.
     number = paths.numbers.get(path)
     if number is not None:
         return (number,)
@@ -179,13 +177,12 @@ def _at(paths: PathTable, path: str) -> Sequence[int]:
 
 
 def _package(paths: PathTable, folder: str) -> Sequence[int]:
-    """Return the files of a folder, none where they are too many."""
     files = paths.by_folder.get(folder, ())
     return files if len(files) <= _MOST_FILES else ()
 
 
 def _by_suffix(paths: PathTable, module: str) -> Sequence[int]:
-    """Return the files whose paths end like a module, first as a whole, then without its first parts."""
+    # First as a whole, then without its first parts.
     is_dotted = "/" not in module and "::" not in module and "\\" not in module
     parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
     most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
@@ -197,7 +194,7 @@ def _by_suffix(paths: PathTable, module: str) -> Sequence[int]:
 
 
 def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:
-    """Return the files, else those of the folder, whose paths end with ``parts``; the file's suffix is free."""
+    # The file's suffix is free.
     if not parts:
         return ()
     *folders, last = parts

@@ -92,7 +92,6 @@ def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
 
 
 def _family(language: str) -> str:
-    """Return the key of ``_PATTERNS`` for a language."""
     if language in _HASH_IS_COMMENT:
         return '#"""' if language == "python" else "#//" if language == "php" else "#"
     if language in _DASHES:
@@ -129,17 +128,14 @@ _KINDS: Final = {
 
 
 def _balance(line: str) -> int:
-    """Return how many more brackets a line opens than it closes."""
     return sum(map(line.count, _OPENING_BRACKETS)) - sum(map(line.count, _CLOSING_BRACKETS))
 
 
 def _open_string(line: str) -> str:
-    """Return the quotes of a string that goes on behind a line, ``""`` for none."""
     return next((quotes for quotes in _QUOTES if line.count(quotes) % 2), "")
 
 
 def _mark_licence(kinds: list[LineKind], lines: Sequence[str]) -> None:
-    """Make comments at the head of a text that speak of its licence, without what tells of the file, licence lines."""
     comments = (place for place, kind in enumerate(kinds[:_HEAD]) if kind is LineKind.COMMENT)
     start = next(comments, None)
     if start is None:
@@ -234,13 +230,7 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
 def _with_own_lines(
     definitions: Sequence[DefinedName], *, is_code: bool, whole_until: int
 ) -> list[int]:
-    """Return the places of those definitions whose lines are told from those around them.
-
-    Args:
-        definitions: All.
-        is_code: Whether they are those of programs.
-        whole_until: The last line of what is not taken apart unless by headings.
-    """
+    """Return the places of those definitions whose lines are told from those around them."""
     has_inner = {definition.outer for definition in definitions}
     kept: list[int] = []
     for place, definition in enumerate(definitions):
@@ -296,11 +286,8 @@ def _parts(runs: Sequence[Run], lines: Sequence[str], mark: str) -> Iterator[Run
 
 
 def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
-    """Yield what stands outside of definitions in parts: a licence, imports, and all else.
-
-    Comments go with what follows them, blank lines with what stands before; a few lines of one kind among those of
-    another stay there.
-    """
+    # Comments go with what follows them, blank lines with what stands before; a few lines of one kind among those of
+    # another stay there.
     first = run.first
     if run.owner < 0:
         telling = [
@@ -316,14 +303,12 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
 
 
 def _with_leading(line: int, above: int, kinds: Sequence[LineKind]) -> int:
-    """Return the first line of the comments directly above a line, below ``above``."""
     while line - 1 > above and kinds[line - 2] is LineKind.COMMENT:
         line -= 1
     return line
 
 
 def _open_strings(lines: Sequence[str], mark: str) -> list[bool]:
-    """Return for each line whether a string of many lines, or a block of code, goes on behind it."""
     return list(accumulate((line.count(mark) % 2 == 1 for line in lines), xor))
 
 
@@ -343,16 +328,8 @@ def _is_blank(run: Run, lines: Sequence[str]) -> bool:
 
 
 def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) -> int:
-    """Return the last line of a piece that begins at ``first``.
-
-    It is the last blank line or end of a docstring outside of strings, else the last blank line, else the one before
-    the least indented that begins a statement.
-
-    Args:
-        lines: The text's.
-        first: 1-based.
-        open_strings: For each line from ``first`` on whether a string goes on behind it.
-    """
+    # The last blank line or end of a docstring outside of strings, else the last blank line, else the one before the
+    # least indented that begins a statement.
     best, least, last_blank = 0, 1 << 30, 0
     for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
         line = lines[last - 1]

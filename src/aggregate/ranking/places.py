@@ -32,7 +32,6 @@ def seed_files(inquiry: Inquiry) -> frozenset[int]:
 
 
 def _files_at(inquiry: Inquiry, path: str) -> Sequence[int]:
-    """Return the file of a path; where there is none, the files whose paths end so."""
     number = inquiry.paths.numbers.get(path)
     return inquiry.paths.meant_by(path).files if number is None else (number,)
 
@@ -54,7 +53,7 @@ def _places(
     kind: str,
     places: Sequence[tuple[str, int, int]],
 ) -> Evidence:
-    """Return the pieces over some lines of files, and a little of the rest of these files; whole files for no lines."""
+    # Whole files for no lines.
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
@@ -82,7 +81,7 @@ def _unmatched(
 
 
 def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces of the definitions that the user names; namesakes share."""
+    # Namesakes share.
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     unknown: list[str] = []
@@ -147,10 +146,7 @@ def pointed_files(inquiry: Inquiry) -> frozenset[int]:
 
 
 def _is_pointed_at(inquiry: Inquiry, place: NamedPlace) -> bool:
-    """Tell whether a place is more than a file that is spoken of behind the first line.
-
-    Messages end with the changelog and the tests that were touched as well.
-    """
+    # Messages end with the changelog and the tests that were touched as well.
     if place.line or place.symbol:
         return True
     return place.path in inquiry.question.task.text.lstrip().partition("\n")[0]
@@ -178,10 +174,7 @@ def traced_places(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def _pieces_at(analysis: FileAnalysis, place: NamedPlace) -> Sequence[int]:
-    """Return the pieces of a place: those of its line, else of the function that is named with it.
-
-    Where the line is not in that function, the file has changed since, and the function is the better guess.
-    """
+    # Where the line is not in that function, the file has changed since, and the function is the better guess.
     at_line = pieces_over(analysis, place.line, place.line) if place.line else ()
     if not place.symbol:
         return at_line
@@ -240,7 +233,7 @@ def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]
 
 
 def _calls_until(analysis: FileAnalysis, line: int) -> Iterator[Reference]:
-    """Yield the calls on a line, then those above it in the same definition, the nearest first."""
+    # Those on the line, then those above it in the same definition, the nearest first.
     calls = [reference for reference in analysis.references if reference.kind == "call"]
     yield from (reference for reference in calls if reference.line == line)
     around = max(

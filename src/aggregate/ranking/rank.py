@@ -41,7 +41,6 @@ def missing_evidence(
 
 
 def _text(inquiry: Inquiry) -> Iterator[Missing]:
-    """Yield why words matched nothing."""
     if not inquiry.files:
         yield Missing("files", "there is no file to rank")
     elif any(gap.evidence == "text" for gap in inquiry.question.missing):
@@ -55,7 +54,6 @@ def _text(inquiry: Inquiry) -> Iterator[Missing]:
 
 
 def _definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[Missing]:
-    """Yield the languages whose files have no definitions, as those without a grammar."""
     characters: dict[str, int] = {}
     defining: set[str] = set()
     unknown: list[int] = []
@@ -123,7 +121,7 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
 
 
 def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:
-    """Return the files to look at: all of them unless they are too many, then those of the fewest folders."""
+    # All of them unless they are too many, then those of the fewest folders.
     depths = {
         file: value - log1p(inquiry.files[file].path.count("/"))
         for file, value in enumerate(rough)
@@ -133,7 +131,6 @@ def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:
 
 
 def _used_by_others(candidates: Candidates) -> Evidence:
-    """Return how many other files use what each file defines, by the logarithm."""
     users = _users(candidates)
     defined: dict[str, list[tuple[int, int]]] = {}
     for file, analysis in candidates.items():
@@ -161,7 +158,6 @@ def _files(count: int) -> str:
 
 
 def _users(candidates: Candidates) -> Mapping[str, set[int]]:
-    """Return which files use a name."""
     users: dict[str, set[int]] = {}
     for file, analysis in candidates.items():
         for reference in analysis.references:
@@ -184,7 +180,7 @@ def _of_pieces(
 def _shared_out(
     candidates: Candidates, sums: Sequence[float], used: Mapping[PieceKey, float]
 ) -> Mapping[int, Sequence[float]]:
-    """Return the sums of pieces such that all pieces of a file together have the file's sum, however many they are."""
+    # All pieces of a file together have the file's sum, however many they are.
     pieces: dict[int, Sequence[float]] = {}
     for file, analysis in candidates.items():
         values = [
@@ -268,10 +264,8 @@ def features(
 
 
 def _others(inquiry: Inquiry, observation: Observation) -> Mapping[int, float]:
-    """Return the sums of the files that were not looked at closely, each as of one piece.
-
-    What their pieces would add is taken to be the least that it is for a candidate, so that they stand behind those.
-    """
+    # What their pieces would add is taken to be the least that it is for a candidate, so that they stand behind
+    # those.
     added = [
         max(values) - observation.files[file]
         for file, values in observation.pieces.items()

@@ -96,7 +96,7 @@ class Resolver:
     def _in_file(
         self, named: Sequence[tuple[int, int]], file: int, reference: Reference
     ) -> Sequence[tuple[int, int]]:
-        """Return the definitions in the file itself: those of the same class where the scope is ``self``."""
+        # Those of the same class where the scope is ``self``.
         own = [(number, place) for number, place in named if number == file]
         if len(own) < 2:
             return own
@@ -107,7 +107,6 @@ class Resolver:
         return same or own
 
     def _imported_from(self, file: int, reference: Reference) -> str:
-        """Return the module that the reference's name, or the first part of its scope, was imported from."""
         imports = self._imports.get(file)
         if imports is None:
             imports = self._imports[file] = {
@@ -120,7 +119,6 @@ class Resolver:
         return by_name or (imports.get(match[0], "") if match and match[0] else "")
 
     def _nearby(self, named: Sequence[tuple[int, int]], file: int) -> Sequence[tuple[int, int]]:
-        """Return the definitions in the same folder, else all where they are few."""
         folder = self._corpus.files[file].path.rpartition("/")[0]
         beside = [
             (number, place)
@@ -174,27 +172,13 @@ _WORDS = {
 
 
 class _Source(NamedTuple):
-    """A definition that evidence spreads from.
-
-    Attributes:
-        file: Its file.
-        definition: Its place, -1 for what stands outside of all definitions.
-        strength: How likely it is, 1 for the likeliest.
-    """
-
     file: int
     definition: int
     strength: float
 
 
 class _Spread:
-    """What is gathered while evidence spreads.
-
-    Attributes:
-        definitions: What reaches each ``(file, definition)``.
-        files: What reaches whole files.
-        matched: By file: how it is connected, with what that adds.
-    """
+    """What is gathered while evidence spreads."""
 
     def __init__(self) -> None:
         self.definitions: dict[tuple[int, int], float] = {}
@@ -257,7 +241,6 @@ def references(
 
 
 def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequence[_Source]:
-    """Return the definitions of the likeliest pieces, the likeliest first."""
     best = sorted(likely, key=lambda key: (-likely[key], key))[:MOST_SOURCES]
     strengths: dict[tuple[int, int], float] = {}
     for file, place in best:
@@ -267,7 +250,6 @@ def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequen
 
 
 def _second_sources(spread: _Spread, sources: Sequence[_Source]) -> Sequence[_Source]:
-    """Return the definitions that the first step reached most, to take a second from."""
     known = {(source.file, source.definition) for source in sources}
     reached = {target: value for target, value in spread.definitions.items() if target not in known}
     best = sorted(reached, key=lambda target: (-reached[target], target))[:_MOST_SECOND]
@@ -277,7 +259,7 @@ def _second_sources(spread: _Spread, sources: Sequence[_Source]) -> Sequence[_So
 
 
 def _used_by(resolver: Resolver, source: _Source) -> Sequence[Reference]:
-    """Return the references of a definition, and of short ones in it, which have no pieces of their own."""
+    # Short definitions in it have no pieces of their own.
     analysis = resolver.analysis(source.file)
     own = {piece.definition for piece in analysis.pieces}
     used: list[Reference] = []
@@ -293,7 +275,7 @@ def _used_by(resolver: Resolver, source: _Source) -> Sequence[Reference]:
 
 
 def _follow(inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, source: _Source) -> None:
-    """Reach what a definition refers to; a test that refers says ``tested by``."""
+    # A test that refers says ``tested by``.
     name = _name(inquiry, resolver, (source.file, source.definition))
     is_test = inquiry.kinds[source.file] is PathKind.TEST
     for reference in _used_by(resolver, source):
@@ -312,7 +294,6 @@ def _follow(inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, source: _S
 def _find_users(
     inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, sources: Sequence[_Source]
 ) -> None:
-    """Reach what refers to the sources, where their names are not common."""
     loaded = 0
     for source in sources:
         if source.definition < 0:
@@ -340,7 +321,6 @@ def _reach_user(
     user: int,
     used: tuple[tuple[int, int], float],
 ) -> None:
-    """Reach the definitions of a file that refer to a definition."""
     target, strength = used
     name = _name(inquiry, resolver, target)
     last = name.rpartition(".")[2]
@@ -357,7 +337,6 @@ def _reach_user(
 
 
 def _name(inquiry: Inquiry, resolver: Resolver, target: tuple[int, int]) -> str:
-    """Return a definition's name; for what stands outside of all, the name of the file."""
     file, place = target
     if place < 0:
         return inquiry.files[file].path.rpartition("/")[2]

@@ -64,7 +64,6 @@ _VOWEL: Final = re.compile("[aeiouy]")
 
 @cache  # as large a set takes the library some milliseconds, and most projects have no such word
 def _scripts() -> re.Pattern[str]:
-    """Return what finds runs of letters, the group of those of scripts without spaces."""
     return re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
 
 
@@ -136,13 +135,12 @@ def stem(word: str) -> str:
 
 
 def _undoubled(base: str) -> str:
-    """Return ``stop`` for the ``stopp`` of ``stopped``, and ``call`` for that of ``called``."""
+    # ``stop`` of the ``stopp`` of ``stopped``, but ``call`` of that of ``called``.
     is_doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz"
     return base[:-1] if is_doubled else base
 
 
 def _terms_of(word: str) -> tuple[str, ...]:
-    """Return the terms of a run of letters, digits and underscores: itself and its parts."""
     if word.isascii():
         return _terms_of_spaced(word)
     terms: list[str] = []
@@ -169,7 +167,6 @@ def _terms_of_spaced(word: str) -> tuple[str, ...]:
 
 
 def _term_of_part(part: str) -> str:
-    """Return the term of a part in lower case, ``""`` where it is none."""
     if part.isdigit():
         return part if len(part) in _NUMBER else ""
     if len(part) < 2 or part in NO_TERMS:

@@ -112,7 +112,6 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
 
 
 def _read_postings(inquiry: Inquiry, candidates: Candidates) -> Postings:
-    """Look up which pieces of the candidates hold the task's terms."""
     postings: dict[int, Mapping[str, Sequence[tuple[int, int]]]] = {}
     for file, analysis in candidates.items():
         postings[file] = {
@@ -124,7 +123,7 @@ def _read_postings(inquiry: Inquiry, candidates: Candidates) -> Postings:
 
 
 def _own_terms(inquiry: Inquiry, analysis: FileAnalysis) -> Sequence[tuple[str, ...]]:
-    """Return the task's terms in each definition's own name, nothing at all where no name holds any."""
+    # Nothing at all where no name holds any.
     names = [definition.path[-1] if definition.path else "" for definition in analysis.definitions]
     matched = inquiry.matcher.matched_in(names)
     return matched if any(matched) else ()
@@ -133,10 +132,7 @@ def _own_terms(inquiry: Inquiry, analysis: FileAnalysis) -> Sequence[tuple[str, 
 def _name_counts(
     analysis: FileAnalysis, names: Sequence[tuple[str, ...]], own_weight: int
 ) -> Sequence[Counts]:
-    """Return the terms in the names of each definition and of those around it, its own weighed more.
-
-    Nothing where no name holds any, which is so for most files.
-    """
+    # Nothing where no name holds any, which is so for most files.
     if not names:
         return ()
     around: list[Counts] = []
@@ -162,7 +158,7 @@ def _definition_text(
     postings: Postings,
     names: Mapping[int, Sequence[tuple[str, ...]]],
 ) -> Evidence:
-    """Score definitions: a definition's document is its text, its name, the names around it and its path."""
+    # A definition's document is its text, its name, the names around it and its path.
     lengths = {file: _unit_lengths(analysis) for file, analysis in candidates.items()}
     average = average_of([length for units in lengths.values() for length in units.values()])
     most = {query.term: query.weight * query.piece_rarity * (K1 + 1) for query in inquiry.terms}
@@ -195,14 +191,7 @@ def _documents(
     names: Sequence[tuple[str, ...]],
     path: Counts,
 ) -> Mapping[int, Counts]:
-    """Return how often each term occurs in the document of each definition that has pieces, outside of all by -1.
-
-    Args:
-        analysis: Of the file.
-        holding: Its pieces that hold each term.
-        names: The terms in the name of each definition.
-        path: The terms in the file's path.
-    """
+    """Return how often each term occurs in the document of each definition that has pieces, outside of all by -1."""
     texts = _unit_counts(analysis, holding)
     named = _name_counts(analysis, names, NAME_WEIGHT)
     documents: dict[int, Counts] = {}
@@ -217,7 +206,6 @@ def _documents(
 
 
 def _added(*documents: Counts) -> Counts:
-    """Return how often each term occurs in some documents together."""
     together = dict(documents[0])
     for document in documents[1:]:
         for term, count in document.items():
@@ -226,7 +214,6 @@ def _added(*documents: Counts) -> Counts:
 
 
 def _unit_lengths(analysis: FileAnalysis) -> Mapping[int, int]:
-    """Return the terms of each definition that has pieces, and those outside of all by -1."""
     lengths: dict[int, int] = {}
     for piece in analysis.pieces:
         lengths[piece.definition] = lengths.get(piece.definition, 0) + piece.terms
@@ -236,7 +223,6 @@ def _unit_lengths(analysis: FileAnalysis) -> Mapping[int, int]:
 def _unit_counts(
     analysis: FileAnalysis, holding: Mapping[str, Sequence[tuple[int, int]]]
 ) -> Mapping[int, Counts]:
-    """Return how often the pieces of each definition hold each term."""
     owners = [piece.definition for piece in analysis.pieces]
     counts: dict[int, dict[str, int]] = {}
     for term, places in holding.items():
@@ -247,13 +233,7 @@ def _unit_counts(
 
 
 def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> list[float]:
-    """Return what each term adds to a document's score, by BM25 without calls: this is the hot loop.
-
-    Args:
-        document: How often it holds each term; those that are not in ``most`` add nothing.
-        most: What each term can add at most.
-        length: Of the document, as a multiple of the average.
-    """
+    # BM25 without calls: this is the hot loop. Terms that are not in ``most`` add nothing.
     norm = K1 * (1 - PIECE_B + PIECE_B * length)
     return [most[term] * count / (count + norm) for term, count in document.items() if term in most]
 
@@ -261,13 +241,11 @@ def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> lis
 def _gain_of_each(
     document: Counts, most: Mapping[str, float], *, length: float
 ) -> Mapping[str, float]:
-    """Return what ``_gains`` does by the terms."""
     terms = [term for term in document if term in most]
     return dict(zip(terms, _gains(document, most, length=length), strict=True))
 
 
 def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
-    """Compare single pieces with the first line of the task, which says what it is about."""
     facts = inquiry.files
     average = average_of([sum(f.terms for f in facts) / max(1, sum(f.pieces for f in facts))])
     rarities = {query.term: query.piece_rarity for query in inquiry.terms if query.in_subject}
@@ -299,7 +277,6 @@ def _names_around(
     candidates: Candidates,
     names: Mapping[int, Sequence[tuple[str, ...]]],
 ) -> Evidence:
-    """Compare the task with the names of a piece's definition and of what it stands in, however many there are."""
     worth = {query.term: query.weight * query.piece_rarity for query in inquiry.terms}
     rows: dict[int, list[float]] = {}
     matched: dict[int, str] = {}

@@ -228,7 +228,7 @@ def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
 
 
 def _texts(piece: Mapping[str, Any], window: list[int]) -> dict[int, str]:
-    """Return the stored lines by number; a line that was changed by hand matches no fingerprint and is left out."""
+    # A line that was changed by hand matches no fingerprint and is left out.
     known = {code_of(value) for value in window}
     lines = [*_strings(piece, "anchor_lines"), *_strings(piece, "lines")]
     return {code: line for line in lines if (code := line_code(line)) in known}
@@ -249,7 +249,7 @@ def _number(piece: Mapping[str, Any], key: str) -> int:
 
 
 def _is_number(value: object) -> TypeGuard[int]:
-    """Tell whether a value is a whole number as TOML has them: longer ones cannot even be printed."""
+    # As TOML has them: longer ones cannot even be printed.
     return isinstance(value, int) and not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
 
 

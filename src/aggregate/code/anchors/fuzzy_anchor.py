@@ -115,14 +115,13 @@ def capture(
 
 
 def _telling(lines: Sequence[str], thresholds: Thresholds) -> list[str]:
-    """Return the first few lines within the window that say something about their place."""
     near = lines[: thresholds.window_lines]
     telling = [line for line in near if not is_trivial(line)]
     return _storable(telling, thresholds)[: thresholds.anchor_lines]
 
 
 def _both_ends(lines: Sequence[str], thresholds: Thresholds) -> list[str]:
-    """Return the lines of a slice whose text is kept: all of a short one, else the first and the last few."""
+    # All of a short slice, else its first and last few lines.
     count = thresholds.end_lines
     chosen = lines if len(lines) <= 2 * count else [*lines[:count], *lines[len(lines) - count :]]
     return _storable(chosen, thresholds)
@@ -167,7 +166,7 @@ def relocate(
 
 
 def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
-    """Take a slice without an anchor at its word, as far as the text reaches (rule M-X17)."""
+    # Taken at its word as far as the text reaches (rule M-X17).
     numbers, total = line_numbers(piece), line_count(text.source)
     if numbers is None:
         return _orphaned("start_line and end_line of this slice must be whole numbers")

@@ -66,7 +66,7 @@ def longest_rising_part(seeds: Pairs) -> Pairs:
 
 
 def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
-    """Yield the unpaired runs of the window with the runs of the text that face them; both may be empty."""
+    # Unpaired runs of the window with those of the text that face them; both may be empty.
     if not pairs:
         return
     edges = sorted(pairs.items())
@@ -78,7 +78,6 @@ def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
 
 
 def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
-    """Pair the equal lines of a gap."""
     if not old or not new:
         return {}
     old_coded, new_coded = (
@@ -96,7 +95,7 @@ def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
 
 
 def _equal_ends(old_coded: str, new_coded: str, old: range, new: range) -> Pairs:
-    """Pair the equal lines at the two ends of a gap that is too large for more."""
+    # The gap is too large for more.
     least = min(len(old), len(new))
     head = common_prefix(old_coded, new_coded)
     tail = min(common_prefix(old_coded[::-1], new_coded[::-1]), least - head)
@@ -105,7 +104,7 @@ def _equal_ends(old_coded: str, new_coded: str, old: range, new: range) -> Pairs
 
 
 def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
-    """Pair the lines of a gap that are alike, in order, so that the sum of their likeness is largest."""
+    # In order, so that the sum of their likeness is largest.
     if not old or not new:
         return {}
     clip = target.thresholds.compared_characters
@@ -120,7 +119,7 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
 
 
 def _gain(old: str, new: str, least: float) -> float:
-    """Return what pairing two changed lines is worth; 0.0 says that they are no pair."""
+    # 0.0 says that they are no pair.
     if not old or not new:
         return 0.0
     likeness = line_likeness(old, new)
@@ -189,7 +188,6 @@ def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
 
 
 def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
-    """Judge the place that a map of lines gives the slice."""
     anchor, thresholds = target.anchor, target.thresholds
     above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
     below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
@@ -212,7 +210,6 @@ def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: 
 
 
 def _kept_share(target: SearchText, pairs: Pairs) -> float:
-    """Return the share of the slice's telling lines that stand as they were; 0.0 where it had none."""
     anchor = target.anchor
     telling = [
         index for index in range(anchor.before, anchor.after) if not anchor.window[index] & TRIVIAL
@@ -226,10 +223,7 @@ def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:
 
 
 def _span(target: SearchText, pairs: Pairs) -> tuple[int, int] | None:
-    """Return the lines that the slice has become; empty where it was taken out, ``None`` where nothing tells.
-
-    Lines that it lost at an edge are taken to be replaced by the free lines there, one by one.
-    """
+    # Lines that a slice lost at an edge are taken to be replaced by the free lines there, one by one.
     anchor = target.anchor
     own = [old for old in pairs if anchor.before <= old < anchor.after]
     above = max((old for old in pairs if old < anchor.before), default=None)

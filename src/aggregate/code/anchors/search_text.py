@@ -154,7 +154,7 @@ def score_context(target: SearchText, start: int, end: int) -> float:
 
 
 def _side_score(target: SearchText, old: str, new: str) -> float:
-    """Return the weighted share of ``old`` that stands in ``new``; both read away from the slice."""
+    # Both are read away from the slice.
     fade, drift = target.thresholds.context_fade, target.thresholds.context_drift
     weights = [
         (target.thresholds.trivial_weight if char in target.trivial else 1.0)

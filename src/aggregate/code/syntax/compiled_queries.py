@@ -30,7 +30,7 @@ def grammar_of(language: Language) -> Grammar:
 
 
 def _capsule(grammar: object) -> object:
-    """Return a grammar as the runtime takes it: some wheels give its bare address, which is deprecated."""
+    # Some wheels give a grammar's bare address, which is deprecated.
     if not isinstance(grammar, int):
         return grammar
     import ctypes  # seldom needed, and slow to load
@@ -67,7 +67,6 @@ def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, b
 
 
 def _patterns(text: str) -> Iterator[str]:
-    """Yield the patterns of a query's text, each with its captures and without comments."""
     pieces: list[str] = []
     depth = 0
     for piece in _PIECE.findall(text):
@@ -84,7 +83,6 @@ def _patterns(text: str) -> Iterator[str]:
 
 
 def _query_text(name: str) -> str:
-    """Return a query file's text, behind those that its lines ``; inherits: <name>`` name."""
     # ``importlib.resources`` takes 10 ms to import.
     data = get_data("aggregate.code.syntax", f"queries/{name}.scm")
     if data is None:

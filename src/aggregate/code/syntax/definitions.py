@@ -127,7 +127,7 @@ class Module:
         return written.rstrip() + self._late_name(definition)
 
     def _late_name(self, definition: Definition) -> str:
-        """Return a definition's names, behind a space, that stand behind the body only, as a ``typedef``'s do."""
+        # Names that stand behind the body only, as a ``typedef``'s do.
         if definition.kind not in _LATE or not definition.path:
             return ""
         written = _WORD.findall(self.text(definition.start, definition.header_end))
@@ -190,7 +190,6 @@ def with_sections(definitions: list[Definition], source: bytes) -> list[Definiti
 
 
 def _section(heading: Definition, end: int, source: bytes) -> Definition:
-    """Return a heading's definition that ends at ``end``, without the blank lines there."""
     while end > heading.start and source[end - 1] in b" \t\r\n":
         end -= 1
     last_line = heading.first_line + source.count(b"\n", heading.start, end)

@@ -72,7 +72,7 @@ class EmbeddedCaptures:
 
 
 def _named_language(tag: Node) -> str | None:
-    """Return the language that a tag names, ``""`` for one without a grammar, ``None`` where it names none."""
+    # ``""`` is a language without a grammar, ``None`` that the tag names none.
     text = (tag.text or b"")[:_TAG_BYTES]
     match = next(filter(None, (attribute.search(text) for attribute in _ATTRIBUTES)), None)
     if match is None:
@@ -112,7 +112,6 @@ def with_embedded(
 def _moved(
     definitions: Iterable[Definition], outer: Definition, block: Block, source: bytes
 ) -> Iterator[Definition]:
-    """Yield definitions of a part as definitions of the whole file."""
     by = block.start
     lines = outer.first_line - 1 + source.count(b"\n", outer.start, block.start)
     for definition in definitions:

@@ -97,7 +97,6 @@ class JsonWalk:
         return len(self.written(value).encode(errors="surrogatepass"))
 
     def _end(self, start: int) -> int:
-        """Return where the value that begins at ``start`` ends."""
         character = self._text[start : start + 1]
         if character not in ("{", "[", '"'):
             match = _SCALAR.match(self._text, start)
@@ -118,7 +117,6 @@ class JsonWalk:
         raise self._damage(start)
 
     def _next(self, end: int, closing: str) -> int:
-        """Return where the next member or item begins, or the bracket that closes them."""
         position = self._after_blanks(end)
         character = self._text[position : position + 1]
         if character == ",":
@@ -140,7 +138,6 @@ class JsonWalk:
         )
 
     def _after_blanks(self, position: int) -> int:
-        """Return the first place from ``position`` on that is no white space."""
         match = _BLANKS.match(self._text, position)
         return match.end() if match else position
 
@@ -243,7 +240,7 @@ def _cell(walk: JsonWalk, value: JsonValue, between: str) -> Cell:
 
 
 def _lines(walk: JsonWalk, source: JsonValue | None, between: str) -> list[CellLine]:
-    """Return the lines of a source: a text, or a list of texts that follow each other without a break."""
+    # A text, or a list of texts that follow each other without a break.
     if source is None:
         return []
     pieces = walk.items(source) if walk.kind(source) == "[" else [source]
@@ -265,7 +262,6 @@ def _lines(walk: JsonWalk, source: JsonValue | None, between: str) -> list[CellL
 
 
 def _language(walk: JsonWalk, members: _Members, arrays: list[JsonValue]) -> str:
-    """Return what the notebook says of the language of its code."""
     metadata = members.get("metadata")
     for outer, inner in _LANGUAGE_PLACES:
         if name := walk.string(walk.member(walk.member(metadata, outer), inner)):

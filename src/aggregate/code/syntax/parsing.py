@@ -95,7 +95,7 @@ class Deadline:
 
 
 def _slowness() -> float:
-    """Return how many times as long as on the machine above a piece of work takes here and now."""
+    # As a multiple of what it takes on the machine above.
     began = thread_time()
     for _ in range(_ROUNDS):
         pass
@@ -233,7 +233,6 @@ def unwrapped_body(source: bytes, match: dict[str, list[Node]]) -> tuple[int, in
 def _bodies(
     node: Node, language: Language, wanted: frozenset[str], deadline: Deadline
 ) -> Iterator[dict[str, list[Node]]]:
-    """Yield those matches in all of ``node`` that are about bodies."""
     query, _, _ = query_of(language, wanted & _OF_BODIES)
     for match in _all_matches(query, node, deadline):
         found = {name: nodes for name, nodes in match.items() if name in _OF_BODIES}
@@ -242,11 +241,9 @@ def _bodies(
 
 
 def _all_matches(query: Query, node: Node, deadline: Deadline) -> Iterator[dict[str, list[Node]]]:
-    """Yield the matches of a query in all of ``node``, those at each ``_LEVELS``-th level twice.
-
-    A cursor keeps in mind what has begun to match in each node around the present one, and asks all that at each node:
-    in time that grows with the depth of the tree, so a deep one is searched in pieces.
-    """
+    # A cursor keeps in mind what has begun to match in each node around the present one, and asks all that at each
+    # node: in time that grows with the depth of the tree, so a deep one is searched in pieces, and matches at their
+    # edges come twice.
     if node.descendant_count < _FEW_NODES:
         yield from _matches(query, node)
         return
@@ -259,7 +256,6 @@ def _all_matches(query: Query, node: Node, deadline: Deadline) -> Iterator[dict[
 
 
 def _matches(query: Query, node: Node, depth: int | None = None) -> Iterator[dict[str, list[Node]]]:
-    """Yield the matches of a query that begin at most ``depth`` levels below ``node``."""
     cursor = QueryCursor(query)
     if depth is not None:
         cursor.set_max_start_depth(depth)
@@ -267,7 +263,7 @@ def _matches(query: Query, node: Node, depth: int | None = None) -> Iterator[dic
 
 
 def _at_depth(node: Node, depth: int) -> list[Node]:
-    """Return the nodes that are ``depth`` levels below ``node``, going only where the tree may be as deep."""
+    # Only where the tree may be as deep.
     level = [node]
     for remaining in range(depth, 0, -1):
         level = [
@@ -280,7 +276,6 @@ def _at_depth(node: Node, depth: int) -> list[Node]:
 
 
 def _check_regions(tree: Tree, language: Language) -> None:
-    """Raise ``DeadlineError`` where a region anywhere in the tree is too long a run of tokens to be searched."""
     stack = [tree.root_node]
     while stack:
         node = stack.pop()
@@ -291,13 +286,10 @@ def _check_regions(tree: Tree, language: Language) -> None:
 
 
 def _is_unreadable(node: Node, language: Language) -> bool:
-    """Tell whether a node has runs of children that a query takes the square of.
-
-    A cursor asks of each token among which nothing was recognised whether a named node follows, and reads on to the
-    next of these; of each attribute of Rust, what the ones behind it belong to; and each document of YAML is a level of
-    the tree below the one before it. (Its ``progress_callback`` cannot be used: as of tree-sitter 0.26.1 it reads
-    memory that is freed.)
-    """
+    # A cursor asks of each token among which nothing was recognised whether a named node follows, and reads on to the
+    # next of these; of each attribute of Rust, what the ones behind it belong to; and each document of YAML is a
+    # level of the tree below the one before it. (Its ``progress_callback`` cannot be used: as of tree-sitter 0.26.1
+    # it reads memory that is freed.)
     if node.child_count < _LONGEST_RUN:
         return False
     if node.is_error:

@@ -19,7 +19,7 @@ def hidden_in_components(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _braced(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where pairs of braces stand that hold no tag of a part of the component, but for pairs within others."""
+    # Only pairs that hold no tag of a part of the component, and of pairs in one another the outer ones.
     within: list[tuple[int, int]] = []  # pairs that count if what is open around them never closes
     openings: list[int] = []
     for match in _BRACE_OR_TAG.finditer(source):
@@ -74,7 +74,7 @@ _COMMENT = re.compile(rb"/\*" + _TO_COMMENT_END)
 
 
 def _comments_in_macros(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the comments in macros of several lines: a grammar takes the first one for the macro's end."""
+    # A grammar takes the first comment for the macro's end.
     if b"\\" not in source:
         return
     for macro in _MACRO_OF_LINES.finditer(b"\n" + source):
@@ -137,10 +137,8 @@ class _Condition:
 
 
 def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
-    """Return what hides those conditions whose branches begin or end within a declaration, but for one branch each.
-
-    Conditions that hold whole declarations stay, and such as have branches with a brace's one half.
-    """
+    # Conditions that hold whole declarations stay, and such as have branches with a brace's one half; of the others
+    # one branch each stays.
     spans: list[tuple[int, int]] = []
     stack = [_Condition(_NONE, [_Branch(0, 0)])]
     position = 0
@@ -173,7 +171,7 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
 
 
 def _tokens(source: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield the tokens; before the first line there is no line break that a directive could follow."""
+    # Before the first line there is no line break that a directive could follow.
     directive = _FIRST_LINE.match(source)
     if directive:
         yield directive
@@ -181,7 +179,6 @@ def _tokens(source: bytes) -> Iterator[re.Match[bytes]]:
 
 
 def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
-    """Add the program's text between two offsets to a branch."""
     text = source[start:end].rstrip()
     if not text:
         return
@@ -191,7 +188,6 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
 
 
 def _count(branch: _Branch, brace: int, step: int) -> None:
-    """Add a brace to a branch, an opening one with a ``step`` of 1, a closing one with -1."""
     branch.last = brace
     branch.first = brace if branch.first == _NONE else branch.first
     branch.depth += step
@@ -199,7 +195,6 @@ def _count(branch: _Branch, brace: int, step: int) -> None:
 
 
 def _join(outer: _Branch, inner: _Branch) -> None:
-    """Add the branch that stands for a condition to the one around it."""
     if inner.last == _NONE:
         return
     outer.last = inner.last
@@ -214,7 +209,7 @@ def _last(condition: _Condition) -> int:
 
 
 def _chosen(condition: _Condition, source: bytes) -> _Branch:
-    """Return the branch that stands for a condition: the first with something in it that is not ``#if 0``."""
+    # The first with something in it that is not ``#if 0``.
     for branch in condition.branches:
         if branch.last != _NONE and not _IS_FALSE.match(source, branch.directive, branch.start):
             return branch
@@ -222,7 +217,6 @@ def _chosen(condition: _Condition, source: bytes) -> _Branch:
 
 
 def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
-    """Tell whether branches of a condition that ends at ``end`` begin or end within a declaration."""
     branches = [branch for branch in condition.branches if branch.last != _NONE]
     if not branches or any(branch.depth or branch.lowest < 0 for branch in branches):
         return False
@@ -247,7 +241,6 @@ def _are_heads(branches: list[_Branch], source: bytes) -> bool:
 
 
 def _ends(source: bytes, last: int, following: bytes) -> bool:
-    """Tell whether a declaration can end with the byte at ``last``."""
     if last == _NONE:
         return True
     byte = source[last : last + 1]
@@ -294,7 +287,7 @@ _PIECES_OF_C = {
 
 @cache
 def _macros() -> re.Pattern[bytes]:
-    """Return the pattern, compiled on first use: that takes 10 ms, and most projects have no C."""
+    # Compiled on first use: that takes 10 ms, and most projects have no C.
     text = _C_MACROS
     for name, piece in _PIECES_OF_C.items():
         text = text.replace(name, piece)

@@ -143,7 +143,6 @@ class ReferenceCaptures:
     def _use(
         self, kind: str, start: int, node: Node, before: Node | None
     ) -> SyntaxReference | None:
-        """Return what uses a name, or ``None`` for one that nothing could be called."""
         name = self._words(node, _LONGEST_NAME)
         scope = self._words(before, _LONGEST_SCOPE) if before else ""
         if not name.isidentifier():
@@ -158,7 +157,6 @@ class ReferenceCaptures:
     def _import(
         self, capture: str, module: _Module | None, node: Node, taken_from: Node | None
     ) -> SyntaxReference | None:
-        """Return an import with its module, or ``None`` for one of nothing that could be called so."""
         if capture != _MEMBER:
             module = _NO_MODULE
         elif module is None:
@@ -176,12 +174,10 @@ class ReferenceCaptures:
         return SyntaxReference(name, "import", node.start_byte, node.start_point.row + 1, scope)
 
     def _words(self, node: Node, longest: int) -> str:
-        """Return a node's text, ``""`` where it is longer than ``longest`` bytes."""
         start, end = node.start_byte, node.end_byte
         return self.text[start:end].decode(errors="surrogatepass") if end - start <= longest else ""
 
     def _module(self, node: Node, scope: Node | None) -> _Module:
-        """Return a statement with its module, and with what joins that to a name where such may follow."""
         if scope is None:
             return _Module(node.start_byte, node.end_byte)
         name = self._words(scope, _LONGEST_NAME).strip(_QUOTES)
@@ -190,11 +186,7 @@ class ReferenceCaptures:
 
 
 class _Around:
-    """The modules around a place that goes through a text from its beginning to its end.
-
-    Args:
-        modules: All of the text; one may stand in another, and has the names of those around it before its own.
-    """
+    """The modules around a place that goes through a text from its beginning to its end."""
 
     __slots__ = ("_around", "_waiting")
 
@@ -211,14 +203,12 @@ class _Around:
         return self._left_for(place)
 
     def _left_for(self, place: int) -> _Module | None:
-        """Leave the modules that end before ``place``, and return the innermost one that does not."""
         while self._around and self._around[-1].end <= place:
             self._around.pop()
         return self._around[-1] if self._around else None
 
 
 def _inside(outer: _Module, module: _Module) -> _Module:
-    """Return a module with the name of the one around it before its own."""
     if not module.name:
         return module._replace(name=outer.name, joint=outer.joint)
     # Cut where it is too long to be told anyway: else deep nesting would take the square of its depth.
@@ -233,7 +223,6 @@ def _last_name(written: str, kind: str) -> tuple[str, str]:
 
 
 def _last_part(path: str) -> str:
-    """Return the last part of a path, before a version that it ends with."""
     if "/" not in path:
         return path
     parts = [part for part in path.split("/") if part]
@@ -268,7 +257,7 @@ def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...
 
 
 def _embedded(source: bytes, blocks: list[Block]) -> Iterator[SyntaxReference]:
-    """Yield the references of parts in other languages; one that takes too long to be read has none."""
+    # One that takes too long to be read has no references.
     blocks = [block for block in blocks if _has_patterns(block.language)]
     # All of them together have as long as one text of their size.
     deadline = _deadline(sum(block.end - block.start for block in blocks))
@@ -289,7 +278,6 @@ def _embedded(source: bytes, blocks: list[Block]) -> Iterator[SyntaxReference]:
 def _read_own(
     source: bytes, language: Language, deadline: Deadline
 ) -> tuple[list[SyntaxReference], list[Block]]:
-    """Return what a text refers to, and its parts in other languages, which are not read yet."""
     parsed = without_macros(source, macros_by_end(source, language))
     tree = parse_source(parsed, language, {})
     captured = ReferenceCaptures(parsed)
@@ -299,7 +287,7 @@ def _read_own(
 
 
 def _has_patterns(language: Language) -> bool:
-    """Tell whether a language has references, and compile its query, which is not to take a text's time."""
+    # Compiling its query is not to take a text's time.
     query, _, _ = query_of(language, _WANTED)
     return query.pattern_count > 0
 

@@ -142,7 +142,6 @@ def _level(match: dict[str, list[Node]]) -> int:
 
 
 def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where comments stand in ``node`` before the byte ``end``, in order."""
     stack = [node]
     while stack:
         node = stack.pop()
@@ -155,10 +154,7 @@ def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _run_of(first: Node) -> Iterator[Node]:
-    """Yield a comment and those that follow it directly.
-
-    A query could take them all, by ``(comment)+``, in time that grows with the square of their number.
-    """
+    # A query could take them all, by ``(comment)+``, in time that grows with the square of their number.
     if first.parent is None:
         return
     cursor = first.parent.walk()
@@ -173,17 +169,15 @@ def _run_of(first: Node) -> Iterator[Node]:
 
 
 def _items(node: Node) -> int:
-    """Return how many children a list or mapping has; comments are told apart only where that is quick."""
+    # Comments are told apart only where that is quick.
     if node.named_child_count > _MOST_ITEMS_READ:
         return node.named_child_count
     return sum(not child.is_extra and not child.is_error for child in node.named_children)
 
 
 def _add(definitions: dict[int, Definition], new: Definition) -> None:
-    """Keep one definition per signature: the widest, which has the decorators; of two as wide, the one with a name.
-
-    Names that are declared together, as in ``int *f(int), g(int);``, are one definition with aliases.
-    """
+    # One definition per signature: the widest, which has the decorators; of two as wide, the one with a name. Names
+    # that are declared together, as in ``int *f(int), g(int);``, are one definition with aliases.
     known = definitions.get(new.header_end)
     if known is None or (new.start, not new.path) < (known.start, not known.path):
         definitions[new.header_end] = new
@@ -198,7 +192,6 @@ def _add(definitions: dict[int, Definition], new: Definition) -> None:
 
 
 def _words(text: bytes, node: Node) -> str:
-    """Return a node's text with one blank for each run of white space."""
     words = text[node.start_byte : node.end_byte].decode(errors="surrogatepass")
     return words if words.isidentifier() else " ".join(words.split())
 
@@ -259,7 +252,6 @@ def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
 def _read_own(
     source: bytes, language: Language, wanted: frozenset[str], deadline: Deadline
 ) -> tuple[Module, EmbeddedCaptures]:
-    """Return what a text defines, and its parts in other languages, which are not read yet."""
     macros = macros_by_end(source, language)
     parsed = without_macros(source, macros)
     tree = parse_source(parsed, language, {}, deadline=deadline)
@@ -289,7 +281,6 @@ def _read_own(
 
 
 def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) -> Definition:
-    """Return a definition that begins with the macros directly before it on its line."""
     start = definition.start
     while (macro := macros.get(_end_before(source, start))) is not None:
         start = macro
@@ -297,7 +288,6 @@ def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) 
 
 
 def _without_conditions(definition: Definition, conditions: list[tuple[int, int]]) -> Definition:
-    """Return a definition whose signature lacks the ``conditions`` in it, as it lacks comments."""
     first = bisect_left(conditions, (definition.start, 0))
     inside = conditions[first : bisect_left(conditions, (definition.header_end, 0))]
     if not inside:
@@ -311,14 +301,13 @@ def _without_conditions(definition: Definition, conditions: list[tuple[int, int]
 
 
 def _end_before(source: bytes, position: int) -> int:
-    """Return where the last byte before ``position`` on its line that is no white space ends."""
     while position and source[position - 1] in b" \t":
         position -= 1
     return position
 
 
 def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
-    """Return the first run of touching comments, or what else documents the file, that is no notice of copyright."""
+    # The first run of touching comments that is no notice of copyright.
     runs: list[list[str]] = []
     row = -2
     for start, node in sorted(docs.items()):
@@ -334,7 +323,6 @@ def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
 
 
 def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict[int, str]:
-    """Return those texts that stand in no definition."""
     ends = {definition.start: definition.end for definition in definitions if not definition.depth}
     starts = sorted(ends)
     outside: dict[int, str] = {}
@@ -346,5 +334,4 @@ def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict
 
 
 def _once(texts: dict[int, str]) -> tuple[str, ...]:
-    """Return the texts in order of their places, each once."""
     return tuple(dict.fromkeys(text for _, text in sorted(texts.items())))

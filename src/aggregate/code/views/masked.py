@@ -91,14 +91,6 @@ def footer(module: Module, container: Definition, position: int, mark: str) -> l
 
 @dataclass(slots=True)
 class _MaskedBlock:
-    """A definition in the view.
-
-    Attributes:
-        text: Its lines, without what stands inside.
-        definition: Where it is in the file.
-        inside: The members shown below a container's header.
-    """
-
     text: str
     definition: Definition
     inside: list["_MaskedBlock"] = field(default_factory=list)
@@ -142,7 +134,7 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
 def _pieces(
     blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str
 ) -> list[Piece]:
-    """Return the lines of the view in order; containers may be nested as deep as they like."""
+    # Without recursion: containers may be nested as deep as they like.
     pieces: list[Piece] = []
     waiting: list[_MaskedBlock | Piece] = []  # the next one last
     for block in reversed(blocks):
@@ -161,7 +153,6 @@ def _pieces(
 
 
 def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock | Piece]:
-    """Return what stands below a container's header: its members, marks between them, and the line that closes it."""
     parts: list[_MaskedBlock | Piece] = []
     container = block.definition
     position = opened(module, container).end
@@ -176,14 +167,13 @@ def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock |
 
 
 def _message(problem: str) -> Piece:
-    """Return one line that says what cannot be shown; names of files hold what they like."""
+    # Names of files hold what they like.
     return Piece(heading_text(f"ERROR: {problem}"))
 
 
 def _blocks(
     mask: Mapping[str, str], module: Module | None, path: str
 ) -> list[_MaskedBlock | Piece]:
-    """Return the blocks of the view, members inside the blocks of their containers, and messages between them."""
     blocks: list[_MaskedBlock | Piece] = []
     containers = _containers(module) if module else {}
     headers: dict[Definition, _MaskedBlock] = {}
@@ -211,7 +201,6 @@ def _blocks(
 
 
 def _containers(module: Module) -> dict[Definition, Definition]:
-    """Return what each definition stands in directly."""
     containers: dict[Definition, Definition] = {}
     around: list[Definition] = []
     for definition in module.definitions:
@@ -228,7 +217,7 @@ def _put(
     containers: Mapping[Definition, Definition],
     headers: dict[Definition, _MaskedBlock],
 ) -> _MaskedBlock | None:
-    """Put a block into that of its container, made in ``headers``; return the outermost one that is new."""
+    # Containers get their blocks in ``headers``; what is returned is the outermost one that is new.
     container = containers.get(block.definition)
     while container is not None:
         if container in headers:
@@ -251,7 +240,7 @@ def find_symbol(module: Module, symbol: str) -> list[Definition]:
 
 
 def _by_name(definitions: Iterable[Definition]) -> Mapping[str, list[Definition]]:
-    """Return the definitions by their own names and aliases, so that a long mask is not searched again and again."""
+    # So that a long mask is not searched again and again.
     by_name: defaultdict[str, list[Definition]] = defaultdict(list)
     for definition in definitions:
         for name in dict.fromkeys((*definition.path[-1:], *definition.aliases)):
@@ -274,7 +263,6 @@ def _find(module: Module, symbol: str, by_name: Mapping[str, list[Definition]]) 
 
 
 def _is_named(definition: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:
-    """Return whether ``parts`` end a definition's path, by its own name or an alias."""
     outer = package + definition.path[:-1]
     names = (*definition.path[-1:], *definition.aliases)
     return any((*outer, name)[-len(parts) :] == parts for name in names)

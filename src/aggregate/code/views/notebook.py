@@ -100,7 +100,7 @@ def _definition(
 
 
 def _headings(cell: Cell) -> Iterator[tuple[int, int, str]]:
-    """Yield the headings of a cell of prose: the line, from 0, the level and the title."""
+    # The line, from 0, the level and the title.
     fence = ""
     for offset, line in enumerate(cell.lines if cell.kind == "markdown" else _NO_LINES):
         mark = _FENCE.match(line.text)
@@ -161,14 +161,12 @@ def _has_bodies(script: Script) -> bool:
 
 
 def _code(script: Script) -> Module:
-    """Return what the code of the cells defines."""
     if script.language is None:
         return replace(_NO_CODE, source=script.text.encode(errors="surrogatepass"))
     return read_module(script.text, script.language)
 
 
 def _masked(request: ViewRequest, script: Script) -> View:
-    """Return the picked headings, cells (``cell 3``) and definitions."""
     module = _code(script)
     module = replace(module, definitions=notebook_definitions(script, module))
     view = masked(replace(request, text=script.text), module)
@@ -190,7 +188,7 @@ def _outline(script: Script) -> View:
 def _rows(
     script: Script, module: Module, definitions: tuple[Definition, ...]
 ) -> Iterator[tuple[Definition, str]]:
-    """Yield the rows of an outline; a cell that begins with a definition has none of its own."""
+    # A cell that begins with a definition has no row of its own.
     lines = script.text.split("\n")
     cells = {place.first_line: place.cell for place in script.places}
     starts = {
@@ -215,7 +213,7 @@ _OF_NOTEBOOKS = frozenset({"cell", "heading"})
 
 
 def _first_statement(lines: list[str], cell: Definition, comment: str) -> int:
-    """Return the first line of a cell that is no comment, else its first one that is not blank, 0 for none."""
+    # The first line that is no comment, else the first that is not blank, 0 for none.
     first = 0
     for number in range(cell.first_line + 1, cell.last_line + 1):
         text = lines[number - 1].strip()
@@ -254,7 +252,6 @@ def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
 
 
 def _damaged(view: View, request: ViewRequest, problem: str) -> View:
-    """Return the view of a damaged notebook, with a line that says so unless the whole text is shown."""
     if request.mode is ViewMode.FULL or not request.text.strip():
         return view
     problems = (*view.problems, problem)

@@ -146,7 +146,6 @@ def joined_spans(origins: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
 
 
 def _outputs_note(cell: Cell) -> str:
-    """Return what is left out of a cell: ``2 outputs left out, 34 KB``; ``""`` where there is nothing."""
     if not cell.outputs and not cell.output_bytes:
         return ""
     noun = counted(cell.outputs, "output") if cell.outputs else "attachments"
@@ -160,7 +159,6 @@ def _marker(cell: Cell, comment: str) -> str:
 
 
 def _shown(cell: Cell, comment: str) -> Iterator[str]:
-    """Yield the lines of a cell as the script has them."""
     for line in cell.lines:
         if cell.kind == "code":
             yield line.text
@@ -175,10 +173,7 @@ def _data_note(match: re.Match[str]) -> str:
 
 
 def _with_escapes(script: str, text: str) -> str:
-    """Return the script with invisible characters as escapes that the file has as escapes too.
-
-    Those that stand in the file itself are told of when it is read.
-    """
+    # Those that stand in the file itself are told of when it is read.
     invisible = find_invisible(script)
     for kind in invisible.kinds if invisible else ():
         if kind not in text:
@@ -189,7 +184,6 @@ def _with_escapes(script: str, text: str) -> str:
 
 
 def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield what is no Python in a script of cells: lines of magic and shell commands, cells in other languages."""
     starts = [match.end() for match in _CELL_START.finditer(source)]
     ends = [*(match.start() for match in _CELL_START.finditer(source)), len(source)][1:]
     for start, end in zip(starts, ends, strict=True):

@@ -55,7 +55,6 @@ def json_lines_digest(text: str) -> list[DigestRow]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, with their numbers, as far as is read."""
     for number, match in enumerate(_LINE.finditer(text), start=1):
         if match.end() > _READ_CHARACTERS:
             return
@@ -64,7 +63,6 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _row_count(text: str) -> int:
-    """Return how many lines are not blank."""
     lines = text.count("\n") + (not text.endswith("\n"))
     inner = text.rstrip()
     ending = lines - inner.count("\n") - 1
@@ -96,7 +94,6 @@ def _type(value: object) -> str:
 
 
 def _sample(value: object) -> str:
-    """Return a row as JSON on one line, long values cut."""
     if not isinstance(value, Mapping):
         return cut(_dumped(value), _ROW_WIDTH)
     pairs = (f"{_dumped(key)}: {cut(_dumped(each), _VALUE_WIDTH)}" for key, each in value.items())
@@ -108,7 +105,7 @@ def _dumped(value: object) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """Return a text without the characters that break lines somewhere, and without halves of pairs."""
+    # Halves of pairs cannot be encoded.
     return (
         "".join(" " if c in "\n\r\x85\u2028\u2029" else c for c in text)
         .encode(errors="replace")

@@ -48,7 +48,7 @@ def _is_notebook(path: str) -> bool:
 
 @cache
 def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
-    """Return the function for a mode, loaded on first use: most bring the parser, and files in full need none."""
+    # Loaded on first use: most bring the parser, and files in full need none.
     if mode in _RENDERED_HERE:
         return _RENDERED_HERE[mode]
     module = import_module(f"aggregate.code.views.{_MODULES.get(mode, mode.value)}")

@@ -85,7 +85,6 @@ def details(module: Module, rows: Sequence[str]) -> list[str]:
 
 
 def _component_rows(module: Module) -> list[str]:
-    """Return rows for the program in a component, and behind them for its markup and styles."""
     code = [
         replace(definition, depth=definition.depth - 1)
         for definition in module.definitions
@@ -161,7 +160,6 @@ def _title(request: ViewRequest, language: Language | None) -> str:
 
 
 def _first_paragraph(doc: str) -> str:
-    """Return the first paragraph of a documentation string or comment, without its marks, on one line."""
     lines = [line[:_LONGEST_LINE] for line in doc.strip().splitlines()]
     if _OPENING.match(doc):
         lines = [
@@ -176,7 +174,6 @@ def _named(title: str, names: Sequence[str]) -> list[str]:
 
 
 def _joined(title: str, names: Sequence[str]) -> str:
-    """Return ``title`` and as many names as a line can hold, with the number of the others."""
     if not names:
         return title
     listed: list[str] = []

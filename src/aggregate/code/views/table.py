@@ -135,11 +135,6 @@ def table_digest(text: str, tag: str) -> list[DigestRow]:
 
 
 def _read_table(text: str, delimiters: str) -> _ReadTable | None:
-    """Read the first rows of a table, ``None`` where there are too few.
-
-    Raises:
-        csv.Error: It is no table.
-    """
     is_whole = len(text) <= _READ_CHARACTERS
     head = text if is_whole else text[: text.rfind("\n", 0, _READ_CHARACTERS) + 1]
     delimiter = _delimiter(head, delimiters)
@@ -158,7 +153,6 @@ def _read_table(text: str, delimiters: str) -> _ReadTable | None:
 
 
 def _shape(table: _ReadTable, *, names_delimiter: bool) -> Iterator[str]:
-    """Yield how large a table is and what is odd about it."""
     yield counted(table.width, "column")
     yield "rows not counted" if table.total is None else counted(table.total, "row")
     if names_delimiter and table.delimiter != ",":
@@ -173,7 +167,6 @@ def _shape(table: _ReadTable, *, names_delimiter: bool) -> Iterator[str]:
 
 
 def _records(text: str, delimiter: str) -> Iterator[_Record]:
-    """Yield the rows that hold anything."""
     reader = csv.reader((match[0] for match in _LINE.finditer(text)), delimiter=delimiter)
     done = 0
     for cells in reader:
@@ -183,7 +176,7 @@ def _records(text: str, delimiter: str) -> Iterator[_Record]:
 
 
 def _delimiter(head: str, candidates: str) -> str:
-    """Return what parts the cells so that the most rows have as many, and more than one; else the first candidate."""
+    # The one by which the most rows have as many cells, and more than one.
     best = (0.0, 0, candidates[0])
     for delimiter in candidates:
         widths = Counter(len(r.cells) for r in islice(_records(head, delimiter), _SNIFFED_ROWS))
@@ -194,7 +187,7 @@ def _delimiter(head: str, candidates: str) -> str:
 
 
 def _row_count(text: str, delimiter: str) -> int | None:
-    """Return how many rows hold anything, ``None`` where counting them would take long."""
+    # ``None`` where counting would take long.
     if '"' not in text:
         lines = text.count("\n") + (not text.endswith("\n"))
         blank = sum(match[1].count("\n") for match in _BLANK_LINES.finditer(text))
@@ -205,7 +198,7 @@ def _row_count(text: str, delimiter: str) -> int | None:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    """Tell whether a first row names columns: each is a short text, and no two are the same."""
+    # Each is a short text, and no two are the same.
     names = [cell.strip() for cell in cells]
     named = [name for name in names if name]
     if not named or len(set(named)) < len(named) or max(map(len, named)) > _LONGEST_NAME:
@@ -229,6 +222,5 @@ def _sample(record: _Record, delimiter: str) -> DigestRow:
 
 
 def _written(cell: str, delimiter: str) -> str:
-    """Return a cell on one line, cut, in quotation marks where it would be read as several."""
     text = cut(cell.replace("\r\n", "\n").replace("\n", "\\n"), _CELL_WIDTH)
     return f'"{text}"' if delimiter in text else text
