@@ -25,12 +25,7 @@ _PLAIN, _DEFLATED = b"\0", b"\1"
 
 
 def column(code: Code, values: Iterable[int]) -> bytes:
-    """Return numbers as bytes in this machine's order.
-
-    Args:
-        code: Of the numbers.
-        values: Numbers that fit.
-    """
+    """Return numbers as bytes in this machine's order."""
     return array(code, values).tobytes()
 
 

@@ -32,11 +32,7 @@ class Evidence:
 
 
 class PieceValues(Mapping[PieceKey, float]):
-    """What an evidence says about pieces, as any other mapping of them; absent ones have 0.
-
-    Args:
-        rows: For each file a value for each of its pieces.
-    """
+    """What an evidence says about pieces, as any other mapping of them; absent ones have 0."""
 
     def __init__(self, rows: Mapping[int, Sequence[float]]) -> None:
         self.rows = rows
@@ -110,22 +106,11 @@ K1 = 1.2
 
 
 def rarity(total: int, holding: int) -> float:
-    """Return the inverse document frequency of a term, above 0.
-
-    Args:
-        total: How many texts there are.
-        holding: How many of them hold the term.
-    """
+    """Return the inverse document frequency of a term, above 0."""
     holding = min(holding, total)
     return log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def saturation(count: float, *, length: float, b: float) -> float:
-    """Return how much ``count`` occurrences count, below ``K1 + 1``.
-
-    Args:
-        count: Occurrences of the term in the text.
-        length: Of the text, as a multiple of the average.
-        b: How much a long text is punished, from 0 to 1.
-    """
+    """Return how much ``count`` occurrences in a text of ``length`` times the average count, below ``K1 + 1``."""
     return count * (K1 + 1) / (count + K1 * (1 - b + b * length))

@@ -66,13 +66,7 @@ _LEAST = 0.01
 def add_to_files(
     sums: Sequence[float], evidences: Sequence[Evidence], weights: Mapping[str, float]
 ) -> list[float]:
-    """Return the files' sums with what some evidences say about each as a whole.
-
-    Args:
-        sums: For each file, what was said before.
-        evidences: What was observed, always in the same order.
-        weights: By kind.
-    """
+    """Return the files' sums with what some evidences say about each as a whole."""
     added = list(sums)
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
@@ -87,13 +81,7 @@ def add_to_pieces(
     evidences: Sequence[Evidence],
     weights: Mapping[str, float],
 ) -> Mapping[int, list[float]]:
-    """Return the sums of the candidates' pieces with what some evidences say about them and about their files.
-
-    Args:
-        sums: For each candidate, what was said before about each of its pieces.
-        evidences: What was observed, always in the same order.
-        weights: By kind.
-    """
+    """Return the sums of the candidates' pieces with what some evidences say about them and about their files."""
     added = {file: list(values) for file, values in sums.items()}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
@@ -115,12 +103,7 @@ def add_to_pieces(
 def probabilities(
     pieces: Mapping[int, Sequence[float]], others: Mapping[int, float]
 ) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
-    """Return the softmax over all pieces: of the candidates' pieces, and of the other files as wholes.
-
-    Args:
-        pieces: The sums of the candidates' pieces.
-        others: The sums of the other files, as of one piece.
-    """
+    """Return the softmax over all pieces: of the candidates' pieces, and of the other files as wholes."""
     best = max((value for values in pieces.values() for value in values), default=-inf)
     best = max(best, max(others.values(), default=-inf))
     if best == -inf:
@@ -139,14 +122,7 @@ def reasons(
     best_pieces: Mapping[int, PieceKey],
     files: Sequence[int],
 ) -> Mapping[int, tuple[Reason, ...]]:
-    """Return what moved each file most, what speaks for it first.
-
-    Args:
-        evidences: What was observed.
-        weights: By kind.
-        best_pieces: The likeliest piece of each candidate: what is said about it counts for its file.
-        files: The files to tell of.
-    """
+    """Return what moved each file most, what speaks for it first."""
     table: dict[int, list[Reason]] = {file: [] for file in files}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)

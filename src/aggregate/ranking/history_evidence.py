@@ -149,12 +149,7 @@ def _pieces_by_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[
 
 
 def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence:
-    """Return the files that past changes changed together with some files.
-
-    Args:
-        inquiry: What is asked.
-        sources: Those files, with how much each counts, from 0 to 1.
-    """
+    """Return the files that past changes changed together with some files."""
     numbers = inquiry.paths.numbers
     pairs: dict[tuple[int, int], list[float]] = {}
     for commit in inquiry.question.commits:

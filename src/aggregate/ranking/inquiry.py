@@ -23,11 +23,7 @@ _SHORT = 3
 
 
 class TermMatcher:
-    """Find a task's terms in the names of files, folders and definitions.
-
-    Args:
-        terms: The task's terms.
-    """
+    """Find a task's terms in the names of files, folders and definitions."""
 
     def __init__(self, terms: Iterable[str]) -> None:
         self._terms = frozenset(terms)
@@ -146,11 +142,7 @@ def _strength(term: QueryTerm) -> tuple[bool, bool, float]:
 
 
 class RememberedCorpus:
-    """A ``Corpus`` for one question.
-
-    Args:
-        corpus: What is asked once for each name.
-    """
+    """A ``Corpus`` for one question."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus

@@ -61,10 +61,6 @@ def file_kinds(
     """Return which files are tests, which are auxiliary, and which are of a kind that the first line speaks of.
 
     Auxiliary are documents, examples, benchmarks, settings, and what is vendored or generated.
-
-    Args:
-        inquiry: What is asked.
-        pointed: The files that the question points at, of which it does not matter what they are for.
     """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     is_of_changes = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
@@ -101,10 +97,6 @@ def no_programs(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> Evidence:
     """Return which files are no programs, as far as the first line does not speak of their kind.
 
     The share of a language tells a project's own from others; this tells a page, a style or data from any program.
-
-    Args:
-        inquiry: What is asked.
-        pointed: As for ``file_kinds``.
     """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     values: dict[int, float] = {}
@@ -121,13 +113,7 @@ def no_programs(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> Evidence:
 def inner_tests(
     inquiry: Inquiry, candidates: Candidates, pointed: Set[int] = frozenset()
 ) -> Evidence:
-    """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none.
-
-    Args:
-        inquiry: What is asked.
-        candidates: The files that are looked at.
-        pointed: As for ``file_kinds``.
-    """
+    """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none."""
     penalty = _penalty(PathKind.TEST, inquiry.question.task)
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}

@@ -48,14 +48,7 @@ def in_scope(
     candidates: Candidates,
     paths: PathTable,
 ) -> Sequence[tuple[int, int]]:
-    """Return those definitions that stand in what the name says: definitions around them, else modules.
-
-    Args:
-        definitions: Those with the last part of the name.
-        written: The name.
-        candidates: Analyses of their files; definitions of other files are left out.
-        paths: The files' paths.
-    """
+    """Return those definitions that stand in what the name says: definitions around them, else modules."""
     known = [(file, place) for file, place in definitions if file in candidates]
     if not written.scopes:
         return known

@@ -158,11 +158,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def change_words(line: str) -> frozenset[str]:
-    """Return the words of a line: the parts of identifiers and these as wholes, without endings, stop words, numbers.
-
-    Args:
-        line: The first line of a message or of a task.
-    """
+    """Return the words of a first line: identifiers and their parts, without endings, stop words and numbers."""
     words: set[str] = set()
     for match in _WORD.finditer(_VERSION.sub(_A_VERSION, line[:_LONGEST_FIRST_LINE])):
         words.update(_parts(match[0]))

@@ -21,11 +21,7 @@ class PathMatch(NamedTuple):
 
 
 class PathTable:
-    """Look-ups of the candidates' paths; each table is made when it is first asked for.
-
-    Args:
-        files: The candidates.
-    """
+    """Look-ups of the candidates' paths; each table is made when it is first asked for."""
 
     def __init__(self, files: Sequence[FileFacts]) -> None:
         self._files = files

@@ -191,13 +191,7 @@ class Run(NamedTuple):
 
 
 def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Run]:
-    """Return the runs of lines by their innermost definition, in order; together they are all lines.
-
-    Args:
-        definitions: In order of their lines, outer before inner.
-        lines: How many the text has.
-        is_code: Whether definitions are those of programs, which are taken apart however short they are.
-    """
+    """Return the runs of lines by their innermost definition, in order; together they are all lines."""
     is_whole = not is_code and lines <= WHOLE_DATA_LINES
     kept = _with_own_lines(definitions, is_code=is_code, whole_until=lines if is_whole else 0)
     runs: list[Run] = []
@@ -249,13 +243,7 @@ def _with_own_lines(
 def cut(
     runs: Sequence[Run], lines: Sequence[str], *, kinds: Sequence[LineKind] = ()
 ) -> Iterator[Run]:
-    """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it.
-
-    Args:
-        runs: All lines, in order.
-        lines: The text's.
-        kinds: Theirs, where it is a program.
-    """
+    """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it."""
     mark = _STRING if kinds else _FENCE
     whole = _without_blank_runs(runs, lines)
     if kinds:

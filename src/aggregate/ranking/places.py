@@ -207,12 +207,7 @@ class TracedCall(NamedTuple):
 
 
 def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]:
-    """Return what the calls on and above the frames' lines mean, where it is clear.
-
-    Args:
-        inquiry: What is asked.
-        resolver: Finds what references mean.
-    """
+    """Return what the calls on and above the frames' lines mean, where it is clear."""
     calls: list[TracedCall] = []
     value = 1.0
     for place, files, _ in traced_files(inquiry):

@@ -94,12 +94,7 @@ _DEFINITION_WEIGHT = 2.0
 
 
 def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
-    """Rank by centrality, then by the order of the corpus.
-
-    Args:
-        corpus: The candidates.
-        question: An empty one; what is missing from it is told again.
-    """
+    """Rank by centrality, then by the order of the corpus."""
     inquiry = Inquiry.of(corpus, question)
     given = [*file_kinds(inquiry), language_share(inquiry)]
     rough = add_to_files([0.0] * len(corpus.files), given, STRUCTURE_WEIGHTS)
@@ -238,13 +233,7 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
 def features(
     corpus: Corpus, question: Question, *, weights: Mapping[str, float] = WEIGHTS
 ) -> Features:
-    """Return the evidence that ``rank`` weighs, piece by piece.
-
-    Args:
-        corpus: The candidates.
-        question: What is asked.
-        weights: Decide, as in ``rank``, which files are looked at closely and where references spread from.
-    """
+    """Return the evidence that ``rank`` weighs, piece by piece."""
     observation = observe(Inquiry.of(corpus, question), weights)
     evidences = {evidence.kind: evidence for evidence in observation.evidences}
     kinds = tuple(kind for kind in WEIGHTS if kind in evidences)

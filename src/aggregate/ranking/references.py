@@ -22,13 +22,7 @@ _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
 
 class Resolver:
-    """Resolve references of a project's files; what was looked up is kept.
-
-    Args:
-        corpus: The project.
-        paths: Its paths, where they were looked up before.
-        known: Analyses that were loaded before, by the files' numbers.
-    """
+    """Resolve references of a project's files; what was looked up is kept."""
 
     def __init__(
         self,
@@ -214,15 +208,7 @@ def references(
     likely: Mapping[PieceKey, float],
     kind: str,
 ) -> Evidence:
-    """Return what is connected with likely pieces by references, in one or two steps.
-
-    Args:
-        inquiry: What is asked.
-        candidates: The files whose pieces are scored.
-        resolver: Finds what references mean.
-        likely: Pieces to start from, with how likely each is; the greatest counts 1.
-        kind: The evidence's name.
-    """
+    """Return what is connected with likely pieces by references, in one or two steps."""
     sources = _sources(candidates, likely)
     spread = _Spread()
     for source in sources:

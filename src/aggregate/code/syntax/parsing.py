@@ -61,9 +61,6 @@ class Deadline:
     """The end of the time that one text has, from now on.
 
     Time is this thread's own, and a slow or busy machine gets more of it, so that ordinary texts are never given up.
-
-    Args:
-        size: Bytes of the text.
     """
 
     __slots__ = ("_earliest", "_latest", "_reports", "_seconds")

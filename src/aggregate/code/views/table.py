@@ -114,10 +114,6 @@ class _ReadTable:
 def table_digest(text: str, tag: str) -> list[DigestRow]:
     """Return the columns of a table with their types, its number of rows and the first ones.
 
-    Args:
-        text: The table.
-        tag: ``csv`` or ``tsv``; what parts the cells of a ``csv`` is told from its first rows.
-
     Returns:
         Nothing where the text is no table.
     """
