@@ -1,6 +1,10 @@
 """One-line subjects for tests of views, and what must hold for the skeleton of any program."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from aggregate.base.values import View, ViewMode, ViewRequest
 from aggregate.code.syntax import LanguageKind, language_of, read_module
@@ -8,6 +12,40 @@ from aggregate.code.syntax.parsing import parse_source
 from aggregate.code.views.masked import find_symbol, masked
 from aggregate.code.views.outline import outline, skeleton
 from aggregate.code.views.summary import summary
+
+SAMPLES = Path(__file__).parent / "code/syntax/samples"
+_HEADING = re.compile(r"^=====\[ (.*) \]=====\n", re.MULTILINE)
+
+
+class Sample(NamedTuple):
+    """A file in one language, and what views of it show."""
+
+    path: str
+    marked: str
+    views: Mapping[str, str]
+    masks: Sequence[tuple[Mapping[str, str], str]]
+
+    @property
+    def text(self) -> str:
+        """The file's text."""
+        return self.marked.replace("⟦", "").replace("⟧", "")
+
+    def cut(self, placeholder: str) -> str:
+        """Return the text without what is marked."""
+        return re.sub("⟦[^⟦⟧]*⟧", lambda _: placeholder, self.marked)
+
+
+def sample(language: str) -> Sample:
+    """Read the sample of a language."""
+    written = (SAMPLES / f"{language}.txt").read_text(encoding="utf-8")
+    _, path, marked, *rest = _HEADING.split(written)
+    views = dict(zip(rest[::2], rest[1::2], strict=True))
+    masks = [
+        (json.loads(heading.removeprefix("mask ")), text)
+        for heading, text in zip(rest[::2], rest[1::2], strict=True)
+        if heading.startswith("mask ")
+    ]
+    return Sample(path, marked, views, masks)
 
 
 def skeleton_of(path: str, text: str) -> str:
