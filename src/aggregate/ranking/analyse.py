@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from aggregate.base.errors import DeadlineError
@@ -300,13 +301,8 @@ def _aside(lines: Sequence[str], run: Run, kinds: Sequence[LineKind]) -> tuple[i
 
 
 def _piece_columns(pieces: Sequence[Piece]) -> bytes:
-    values = [piece.last for piece in pieces]
-    values += [piece.definition for piece in pieces]
-    values += [piece.terms for piece in pieces]
-    values += [piece.characters for piece in pieces]
-    values += [piece.comments for piece in pieces]
-    values += [piece.preamble for piece in pieces]
-    return column("i", values)
+    _, *columns = zip(*pieces, strict=True) if pieces else ((),)
+    return column("i", chain.from_iterable(columns))
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from typing import Any, Final, Literal, NamedTuple
 
 from aggregate.base.values import row_maker
-from aggregate.ranking.corpus import DefinedName, FileFacts, Piece, Reference
+from aggregate.ranking.corpus import DefinedName, Piece, Reference
 from aggregate.ranking.terms import term_hash
 
 Code = Literal["H", "I", "i"]
@@ -69,10 +69,6 @@ class FileTraits(NamedTuple):
     terms: int
     pieces: int
     is_generated: bool
-
-    def at(self, path: str) -> FileFacts:
-        """Return the facts of a file with these traits at ``path``."""
-        return FileFacts(path, *self)
 
 
 class Analysis:

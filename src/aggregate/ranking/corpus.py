@@ -73,21 +73,17 @@ class FileAnalysis(Protocol):
     @property
     def definitions(self) -> Sequence[DefinedName]:
         """In order of their lines, outer before inner."""
-        ...
 
     @property
     def pieces(self) -> Sequence[Piece]:
         """In order of their lines."""
-        ...
 
     @property
     def references(self) -> Sequence[Reference]:
         """In order of their lines, each name once for each definition that uses it."""
-        ...
 
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``."""
-        ...
 
 
 class FileFacts(NamedTuple):
@@ -134,24 +130,18 @@ class Corpus(Protocol):
     @property
     def files(self) -> Sequence[FileFacts]:
         """All candidates, in the order of the prompt; what could not be read is left out."""
-        ...
 
     def look_up(self, terms: Sequence[str]) -> None:
         """Find the files that hold some terms at once, for ``files_with``; what was not named here is found there."""
-        ...
 
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
         """Return the files whose text holds ``term``."""
-        ...
 
     def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
         """Return ``(file, place of the definition)`` for each definition whose own name is ``name``, as written."""
-        ...
 
     def files_referring(self, name: str) -> Sequence[int]:
         """Return the files that use ``name``, as written."""
-        ...
 
     def analyses(self, files: Sequence[int]) -> Sequence[FileAnalysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
-        ...

@@ -246,26 +246,13 @@ def _messages_by_file(inquiry: Inquiry) -> Mapping[int, _Messages]:
 
 def last_changes(inquiry: Inquiry) -> Evidence:
     """Return how lately each file was changed, by the order of the changes alone: 1 for the newest one."""
-    places = _last_places(inquiry.question.commits)
-    numbers = inquiry.paths.numbers
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
-    for path, place in places.items():
-        file = numbers.get(path)
-        if file is not None:
-            values[file] = 1 / _doublings(place)
-            matched[file] = f"{place + 1} {'change' if place == 0 else 'changes'} ago"
-    return Evidence("last change", files=values, matched=matched)
-
-
-def _last_places(commits: Sequence[Commit]) -> Mapping[str, int]:
-    places: dict[str, int] = {}
-    for place, commit in enumerate(commits):
+    for place, commit in enumerate(inquiry.question.commits):
         for path in commit.paths:
-            places.setdefault(path, place)
-    return places
-
-
-def _doublings(place: int) -> float:
-    # A file slowly falls behind those changed later.
-    return log1p(place + 1) / log1p(1)
+            file = inquiry.paths.numbers.get(path)
+            if file is not None and file not in values:
+                # How often 1 is doubled to get to the place: a file slowly falls behind those changed later.
+                values[file] = 1 / (log1p(place + 1) / log1p(1))
+                matched[file] = f"{place + 1} {'change' if place == 0 else 'changes'} ago"
+    return Evidence("last change", files=values, matched=matched)

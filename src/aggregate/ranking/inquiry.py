@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from heapq import nlargest
 from itertools import accumulate
 from math import log
@@ -141,42 +142,16 @@ def _strength(term: QueryTerm) -> tuple[bool, bool, float]:
     return bool(term.files), term.in_subject, term.weight * term.piece_rarity
 
 
-class RememberedCorpus:
-    """A ``Corpus`` for one question."""
+class _RememberedCorpus:
+    """A ``Corpus`` for one question: several evidences look up the same names."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-        self._defining: dict[str, Sequence[tuple[int, int]]] = {}
-        self._referring: dict[str, Sequence[int]] = {}
-
-    @property
-    def files(self) -> Sequence[FileFacts]:
-        """All candidates."""
-        return self._corpus.files
-
-    def look_up(self, terms: Sequence[str]) -> None:
-        """Find the files that hold some terms at once."""
-        self._corpus.look_up(terms)
-
-    def files_with(self, term: str) -> Mapping[int, TermInFile]:
-        """Return the files whose text holds ``term``."""
-        return self._corpus.files_with(term)
-
-    def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
-        """Return ``(file, place of the definition)`` for each definition whose own name is ``name``."""
-        if name not in self._defining:
-            self._defining[name] = self._corpus.files_defining(name)
-        return self._defining[name]
-
-    def files_referring(self, name: str) -> Sequence[int]:
-        """Return the files that use ``name``."""
-        if name not in self._referring:
-            self._referring[name] = self._corpus.files_referring(name)
-        return self._referring[name]
-
-    def analyses(self, files: Sequence[int]) -> Sequence[FileAnalysis]:
-        """Load the analyses of some files."""
-        return self._corpus.analyses(files)
+        self.files = corpus.files
+        self.look_up = corpus.look_up
+        self.files_with = corpus.files_with
+        self.files_defining = cache(corpus.files_defining)
+        self.files_referring = cache(corpus.files_referring)
+        self.analyses = corpus.analyses
 
 
 Candidates = Mapping[int, FileAnalysis]
@@ -216,7 +191,7 @@ class Inquiry:
     @classmethod
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
         """Look up what evidences need of ``corpus`` to answer ``question``."""
-        corpus = RememberedCorpus(corpus)
+        corpus = _RememberedCorpus(corpus)
         terms = query_terms(corpus, question.task)
         wanted = [*(term.term for term in terms), *question.task.scopes]
         matcher = TermMatcher(wanted)

@@ -84,18 +84,12 @@ _MOST_KNOWN = 10_000
 
 def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
     """Return what each file is for; each folder is looked at once."""
-    by_folder: dict[str, PathKind | None] = {}
-    by_name: dict[str, PathKind] = {}
     kinds: list[PathKind] = []
     for facts in files:
         folder, _, name = facts.path.rpartition("/")
-        if folder not in by_folder:
-            by_folder[folder] = _kind_of_folder(folder)
-        kind = PathKind.GENERATED if facts.is_generated else by_folder[folder]
+        kind = PathKind.GENERATED if facts.is_generated else _kind_of_folder(folder)
         if kind is None:
-            if name not in by_name:
-                by_name[name] = _kind_of_name(name)
-            kind = by_name[name]
+            kind = _kind_of_name(name)
             if kind is PathKind.SOURCE and "dist/" in facts.path and _BUILT.search(facts.path):
                 kind = PathKind.GENERATED
         kinds.append(kind)

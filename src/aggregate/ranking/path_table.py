@@ -1,7 +1,7 @@
 """The candidates by their paths: what a message tells of a path, and which files an imported module means."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,18 +34,12 @@ class PathTable:
     @cached_property
     def by_name(self) -> Mapping[str, Sequence[int]]:
         """The files' numbers by the last part of their paths."""
-        table: dict[str, list[int]] = {}
-        for number, facts in enumerate(self._files):
-            table.setdefault(facts.path.rpartition("/")[2], []).append(number)
-        return table
+        return self._by(lambda path: path.rpartition("/")[2])
 
     @cached_property
     def by_tail(self) -> Mapping[str, Sequence[int]]:
         """The files' numbers by the last two parts of their paths, or all of one part."""
-        table: dict[str, list[int]] = {}
-        for number, facts in enumerate(self._files):
-            table.setdefault("/".join(facts.path.rsplit("/", 2)[-2:]), []).append(number)
-        return table
+        return self._by(lambda path: "/".join(path.rsplit("/", 2)[-2:]))
 
     @cached_property
     def by_stem(self) -> Mapping[str, Sequence[int]]:
@@ -58,9 +52,12 @@ class PathTable:
     @cached_property
     def by_folder(self) -> Mapping[str, Sequence[int]]:
         """The files' numbers by their folders, ``""`` for the base."""
+        return self._by(lambda path: path.rpartition("/")[0])
+
+    def _by(self, part: Callable[[str], str]) -> Mapping[str, Sequence[int]]:
         table: dict[str, list[int]] = {}
         for number, facts in enumerate(self._files):
-            table.setdefault(facts.path.rpartition("/")[0], []).append(number)
+            table.setdefault(part(facts.path), []).append(number)
         return table
 
     @cached_property

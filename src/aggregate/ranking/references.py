@@ -130,17 +130,6 @@ class Resolver:
         return meant if len(meant) <= MOST_NAMESAKES else ()
 
 
-def resolve(corpus: Corpus, file: int, reference: Reference) -> Sequence[tuple[int, int]]:
-    """Return ``(file, definition)`` for what a reference may mean; for many references, keep a ``Resolver``.
-
-    Args:
-        corpus: The project.
-        file: The file that uses the name.
-        reference: The use.
-    """
-    return Resolver(corpus).resolve(file, reference)
-
-
 MOST_SOURCES = 30
 """Pieces that evidence spreads from: the likeliest; behind them it is noise."""
 _SECOND_HOP = 0.5
