@@ -132,7 +132,11 @@ def reasons(
             if abs(weight * value) >= _LEAST:
                 matched = evidence.matched.get(file, "")
                 table[file].append(Reason(evidence.kind, weight * value, matched))
-    return {file: _strongest(told) for file, told in table.items()}
+    strongest: dict[int, tuple[Reason, ...]] = {}
+    for file, told in table.items():
+        kept = sorted(told, key=lambda reason: (-abs(reason.weight), reason.kind))[:_MOST_REASONS]
+        strongest[file] = tuple(sorted(kept, key=lambda reason: (-reason.weight, reason.kind)))
+    return strongest
 
 
 def _of_files(
@@ -148,11 +152,6 @@ def _of_files(
             if key in evidence.pieces:
                 values[file] = values.get(file, 0.0) + evidence.pieces[key]
     return values
-
-
-def _strongest(told: Sequence[Reason]) -> tuple[Reason, ...]:
-    strongest = sorted(told, key=lambda reason: (-abs(reason.weight), reason.kind))[:_MOST_REASONS]
-    return tuple(sorted(strongest, key=lambda reason: (-reason.weight, reason.kind)))
 
 
 def in_order(

@@ -1,9 +1,9 @@
 """What the project's history says: what was changed for similar tasks, lately and together, and what messages say."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum, log1p, sqrt
-from typing import Final, NamedTuple
+from typing import Final
 
 from aggregate.base.values import Missing
 from aggregate.ranking.corpus import FileAnalysis
@@ -16,7 +16,6 @@ from aggregate.ranking.evidence import (
     scaled_evidence,
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.question import Commit
 
 _MOST_RECENT = 120
 """Changes that count as recent."""
@@ -33,36 +32,21 @@ def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
     return [(similar.place, similar.score**2) for similar in inquiry.similar]
 
 
-def _certainty(inquiry: Inquiry) -> float:
-    # Where the nearest change has no more than ``fix`` in common with the task, the best of them is as good as none.
-    return sqrt(max((similar.share for similar in inquiry.similar), default=0.0))
-
-
-def _recent_changes(commits: Sequence[Commit]) -> Iterator[tuple[int, float]]:
-    for place in range(min(_MOST_RECENT, len(commits))):
-        yield place, 0.5 ** (place / _HALF_LIFE)
-
-
 def changed_files(inquiry: Inquiry) -> Evidence:
     """Return which files similar changes changed."""
     if not inquiry.question.commits:
-        return Evidence("similar changes", missing=_no_history(inquiry))
+        is_told = any(missing.evidence == "history" for missing in inquiry.question.missing)
+        missing = None if is_told else Missing("history", "there is no commit to learn from")
+        return Evidence("similar changes", missing=missing)
     files, counts = _changed_files(inquiry, _similar_changes(inquiry))
-    matched = {file: _times(counts[file], "similar change") for file in files}
+    matched = {
+        file: f"{counts[file]} similar change{'s' if counts[file] > 1 else ''}" for file in files
+    }
     evidence = scaled_evidence("similar changes", files=files, matched=matched)
-    certainty = _certainty(inquiry)
+    # Where the nearest change has no more than ``fix`` in common with the task, the best of them is as good as none.
+    certainty = sqrt(max((similar.share for similar in inquiry.similar), default=0.0))
     weakened = {file: value * certainty for file, value in evidence.files.items()}
     return replace(evidence, files=weakened)
-
-
-def _no_history(inquiry: Inquiry) -> Missing | None:
-    if any(missing.evidence == "history" for missing in inquiry.question.missing):
-        return None
-    return Missing("history", "there is no commit to learn from")
-
-
-def _times(count: int, what: str) -> str:
-    return f"{count} {what}{'s' if count > 1 else ''}"
 
 
 def _changed_files(
@@ -85,19 +69,12 @@ def _changed_files(
 def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
     """Return the pieces of the definitions that similar changes changed, and recent ones."""
     places = _NamedPieces(inquiry, candidates)
+    recent = range(min(_MOST_RECENT, len(inquiry.question.commits)))
+    similar = _similar_changes(inquiry)
+    newest = [(place, 0.5 ** (place / _HALF_LIFE)) for place in recent]
     return (
-        _of_definitions(
-            "definitions of similar changes",
-            inquiry,
-            places=places,
-            changes=_similar_changes(inquiry),
-        ),
-        _of_definitions(
-            "recently changed definitions",
-            inquiry,
-            places=places,
-            changes=tuple(_recent_changes(inquiry.question.commits)),
-        ),
+        _of_definitions("definitions of similar changes", inquiry, places=places, changes=similar),
+        _of_definitions("recently changed definitions", inquiry, places=places, changes=newest),
     )
 
 
@@ -182,25 +159,20 @@ _B: Final = 0.75
 """BM25's usual share of the length; 0.3 was a little worse on commits."""
 
 
-class _Messages(NamedTuple):
-    length: float
-    counts: Mapping[str, float]
-
-
 def message_text(inquiry: Inquiry) -> Evidence:
     """Compare the task with the messages of all the changes of each file.
 
     Other than ``similar_commits``, which asks which single changes resemble the task, this finds a file whose many
     changes each speak of a part of it.
     """
-    messages = _messages_by_file(inquiry)
-    if not messages:
+    lengths, counts = _messages_by_file(inquiry)
+    if not counts:
         return Evidence("messages of changes")
-    total = len(messages)
-    average = max(1.0, fsum(held.length for held in messages.values()) / total)
+    total = len(counts)
+    average = max(1.0, fsum(lengths.values()) / total)
     holding: dict[str, int] = {}
-    for held in messages.values():
-        for term in held.counts:
+    for held in counts.values():
+        for term in held:
             holding[term] = holding.get(term, 0) + 1
     worth = {
         query.term: query.weight * rarity(total, holding[query.term])
@@ -209,19 +181,22 @@ def message_text(inquiry: Inquiry) -> Evidence:
     }
     values = {
         file: fsum(
-            worth[term] * saturation(count, length=held.length / average, b=_B)
-            for term, count in held.counts.items()
+            worth[term] * saturation(count, length=lengths[file] / average, b=_B)
+            for term, count in held.items()
         )
-        for file, held in messages.items()
+        for file, held in counts.items()
     }
     matched = {
-        file: inquiry.told({term: worth[term] for term in messages[file].counts})
+        file: inquiry.told({term: worth[term] for term in counts[file]})
         for file in best_keys(values)
     }
     return scaled_evidence("messages of changes", files=values, matched=matched)
 
 
-def _messages_by_file(inquiry: Inquiry) -> Mapping[int, _Messages]:
+def _messages_by_file(
+    inquiry: Inquiry,
+) -> tuple[Mapping[int, float], Mapping[int, Mapping[str, float]]]:
+    # How many terms the messages of a file's changes have, and how often each of the task's: parts of shared ones.
     numbers = inquiry.paths.numbers
     asked = [query.term for query in inquiry.terms]
     lengths: dict[int, float] = {}
@@ -241,7 +216,7 @@ def _messages_by_file(inquiry: Inquiry) -> Mapping[int, _Messages]:
             held = counts.setdefault(file, {})
             for term in terms:
                 held[term] = held.get(term, 0.0) + share
-    return {file: _Messages(lengths[file], held) for file, held in counts.items()}
+    return lengths, counts
 
 
 def last_changes(inquiry: Inquiry) -> Evidence:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from aggregate.ranking.corpus import Corpus
 from aggregate.ranking.evidence import Evidence, PieceKey, rarity, scaled_evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
-from aggregate.ranking.path_table import PathMatch, PathTable
+from aggregate.ranking.path_table import PathTable
 from aggregate.ranking.terms import terms_in
 
 _SEPARATORS = re.compile(r"[.#:/\\]+|->")
@@ -96,7 +96,9 @@ def named_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
     for word in _words(text):
         _note_names(inquiry, word, by_name)
         if "/" in word:
-            _note_all(inquiry.paths.meant_by(word), by_path)
+            match = inquiry.paths.meant_by(word)
+            for file in match.files:
+                by_path[file] = max(by_path.get(file, 0.0), match.share / sqrt(len(match.files)))
     return (
         _of_names("file named in the first line", inquiry, in_subject),
         _of_names("path named in the task", inquiry, by_path),
@@ -138,12 +140,6 @@ def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
         if files:
             return files
     return ()
-
-
-def _note_all(match: PathMatch, values: dict[int, float]) -> None:
-    share = match.share / sqrt(max(1, len(match.files)))
-    for file in match.files:
-        values[file] = max(values.get(file, 0.0), share)
 
 
 def _of_names(kind: str, inquiry: Inquiry, values: Mapping[int, float]) -> Evidence:

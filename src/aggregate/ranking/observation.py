@@ -41,7 +41,7 @@ from aggregate.ranking.places import (
     traced_places,
 )
 from aggregate.ranking.references import MOST_SOURCES, Resolver, references
-from aggregate.ranking.text_evidence import file_text, path_words, piece_texts
+from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
 
 MOST_CANDIDATES = 300
 """Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order."""
@@ -108,7 +108,8 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
 def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
     return [
         file_text(inquiry),
-        *path_words(inquiry),
+        path_words(inquiry),
+        path_scopes(inquiry),
         *named_files(inquiry),
         changed_files(inquiry),
         message_text(inquiry),

@@ -1,6 +1,6 @@
 """The places that a task, a traceback or the user points at, and what its functions had called."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import Final, NamedTuple
 
@@ -67,17 +67,10 @@ def _places(
                 pieces.update(dict.fromkeys(keys(file, over), 1 - _REST_OF_FILE))
     whole = {file for file, value in files.items() if value == 1}
     only = {key: value for key, value in pieces.items() if key[0] not in whole}
-    return Evidence(
-        kind, files=files, pieces=only, matched=matched, missing=_unmatched(kind, places, files)
-    )
-
-
-def _unmatched(
-    kind: str, places: Sequence[tuple[str, int, int]], files: Mapping[int, float]
-) -> Missing | None:
-    if not places or files:
-        return None
-    return Missing(kind, f"{places[0][0]} is none of the project's files")
+    missing = None
+    if places and not files:
+        missing = Missing(kind, f"{places[0][0]} is none of the project's files")
+    return Evidence(kind, files=files, pieces=only, matched=matched, missing=missing)
 
 
 def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:

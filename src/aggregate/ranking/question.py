@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from aggregate.base.values import Missing
+from aggregate.ranking.evidence import rarity, saturation
 
 
 class NamedPlace(NamedTuple):
@@ -112,8 +113,6 @@ MOST_SIMILAR: Final = 100
 """Commits that count as like the task; measured with the weights of ``ranking.weights``."""
 MOST_READ: Final = 40
 """Those of them whose definitions are looked at: git has to compare the files of each."""
-_K1: Final = 1.2
-"""BM25's usual saturation; with terms that occur once it only scales."""
 _B: Final = 0.75
 """BM25's usual share of the length: a long message speaks of many things."""
 
@@ -148,17 +147,14 @@ def similar_commits(
     if not frequency:
         return []
     total = len(commits)
-    worth = {
-        word: math.log(1 + (total - frequency[word] + 0.5) / (frequency[word] + 0.5))
-        for word in asked
-    }
+    worth = {word: rarity(total, frequency[word]) for word in asked}
     most_worth = math.fsum(worth.values())
     average = sum(len(commit.change_words) for commit in commits) / total
     scored: list[tuple[float, int, float]] = []
     for place, matched in enumerate(shared):
         if matched:
             length = len(commits[place].change_words) / average
-            weight = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * length))
+            weight = saturation(1, length=length, b=_B)
             # Summed exactly, since the order of a set is another in each process.
             told = math.fsum(map(worth.__getitem__, matched))
             scored.append((-weight * told, place, told / most_worth))

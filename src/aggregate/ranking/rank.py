@@ -126,7 +126,10 @@ def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:
 
 
 def _used_by_others(candidates: Candidates) -> Evidence:
-    users = _users(candidates)
+    users: dict[str, set[int]] = {}
+    for file, analysis in candidates.items():
+        for reference in analysis.references:
+            users.setdefault(reference.name, set()).add(file)
     defined: dict[str, list[tuple[int, int]]] = {}
     for file, analysis in candidates.items():
         for place, definition in enumerate(analysis.definitions):
@@ -143,33 +146,17 @@ def _used_by_others(candidates: Candidates) -> Evidence:
                 by_file.setdefault(file, set()).update(others)
                 by_definition[(file, place)] = log1p(len(others)) / len(places)
     values = {file: log1p(len(others)) for file, others in by_file.items()}
-    matched = {file: f"used by {_files(len(others))}" for file, others in by_file.items()}
-    pieces = _of_pieces(candidates, by_definition)
+    matched = {
+        file: f"used by {len(others)} file{'s' if len(others) > 1 else ''}"
+        for file, others in by_file.items()
+    }
+    pieces = {
+        (file, place): by_definition[(file, piece.definition)]
+        for file, analysis in candidates.items()
+        for place, piece in enumerate(analysis.pieces)
+        if (file, piece.definition) in by_definition
+    }
     return Evidence("used by others", files=scaled(values), pieces=scaled(pieces), matched=matched)
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
-
-
-def _users(candidates: Candidates) -> Mapping[str, set[int]]:
-    users: dict[str, set[int]] = {}
-    for file, analysis in candidates.items():
-        for reference in analysis.references:
-            users.setdefault(reference.name, set()).add(file)
-    return users
-
-
-def _of_pieces(
-    candidates: Candidates, by_definition: Mapping[tuple[int, int], float]
-) -> Mapping[PieceKey, float]:
-    values: dict[PieceKey, float] = {}
-    for file, analysis in candidates.items():
-        for place, piece in enumerate(analysis.pieces):
-            value = by_definition.get((file, piece.definition))
-            if value is not None:
-                values[(file, place)] = value
-    return values
 
 
 def _shared_out(

@@ -46,12 +46,8 @@ def _terms_of_file(inquiry: Inquiry, file: int) -> str:
     return inquiry.told(worth)
 
 
-def path_words(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
-    """Compare the task, and the scope that its first line names, with the words of the paths."""
-    return _path_text(inquiry), _path_scope(inquiry)
-
-
-def _path_text(inquiry: Inquiry) -> Evidence:
+def path_words(inquiry: Inquiry) -> Evidence:
+    """Compare the task with the words of the paths."""
     worth = {query.term: query.weight * query.file_rarity for query in inquiry.terms}
     average = average_of([len(facts.path) for facts in inquiry.files])
     values: dict[int, float] = {}
@@ -69,7 +65,8 @@ def _path_text(inquiry: Inquiry) -> Evidence:
     return scaled_evidence("path words", files=values, matched=matched)
 
 
-def _path_scope(inquiry: Inquiry) -> Evidence:
+def path_scopes(inquiry: Inquiry) -> Evidence:
+    """Compare the scope that the task's first line names with the words of the paths."""
     scopes = tuple(dict.fromkeys(inquiry.question.task.scopes))
     values: dict[int, float] = {}
     matched: dict[int, str] = {}

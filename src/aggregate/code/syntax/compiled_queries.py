@@ -41,11 +41,6 @@ def _capsule(grammar: object) -> object:
     return new_capsule(grammar, b"tree_sitter.Language", None)
 
 
-def prepare_query(language: Language, wanted: frozenset[str]) -> None:
-    """Compile what ``query_matches`` uses, which takes up to half a second: not from the first text's time."""
-    query_of(language, wanted)
-
-
 @cache
 def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
     """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures.

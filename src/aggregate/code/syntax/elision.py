@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from aggregate.base.errors import DeadlineError
 from aggregate.base.values import Span
-from aggregate.code.syntax.compiled_queries import prepare_query
-from aggregate.code.syntax.embedded import Block, EmbeddedCaptures
+from aggregate.code.syntax.compiled_queries import query_of
+from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.language_table import Language
 from aggregate.code.syntax.parsing import (
     Deadline,
@@ -59,33 +58,21 @@ def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]
 
 def find_elisions(source: bytes, language: Language) -> list[Elision]:
     """Return the elisions that turn ``source`` into its skeleton, in order and without overlap."""
-    prepare_query(language, _WANTED)
+    query_of(language, _WANTED)  # compiling it is not to take the text's time
     captured = _capture(source, language, Deadline(len(source)))
     elisions = _elisions(source, language, captured)
-    return _with_embedded(elisions, source, captured.embedded.blocks())
-
-
-def _with_embedded(elisions: list[Elision], source: bytes, blocks: list[Block]) -> list[Elision]:
-    if not blocks:
-        return elisions
-    for block in blocks:
-        prepare_query(block.language, _WANTED)
-    deadline = Deadline(sum(block.end - block.start for block in blocks))
     cut = {elision.start for elision in elisions}
-    inner: list[Elision] = []
-    for block in blocks:
-        if block.start in cut:
-            continue
-        part = source[block.start : block.end]
-        try:
-            captured = _capture(part, block.language, deadline)
-        except DeadlineError:
-            continue  # shown whole
-        inner += (
+    blocks = [block for block in captured.embedded.blocks() if block.start not in cut]
+    for block, inner in read_blocks(source, blocks, _read_part, wanted=_WANTED):
+        elisions += (
             Elision(elision.start + block.start, elision.end + block.start, elision.placeholder)
-            for elision in _elisions(part, block.language, captured)
+            for elision in inner
         )
-    return sorted([*elisions, *inner], key=lambda elision: elision.start)
+    return sorted(elisions, key=lambda elision: elision.start) if blocks else elisions
+
+
+def _read_part(source: bytes, language: Language, deadline: Deadline) -> list[Elision]:
+    return _elisions(source, language, _capture(source, language, deadline))
 
 
 def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> list[Elision]:

@@ -7,9 +7,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from tree_sitter import Node
 
-from aggregate.base.errors import DeadlineError
 from aggregate.code.syntax.compiled_queries import query_of
-from aggregate.code.syntax.embedded import Block, EmbeddedCaptures
+from aggregate.code.syntax.embedded import Block, EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.language_table import Language
 from aggregate.code.syntax.parsing import (
     Deadline,
@@ -249,27 +248,22 @@ def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...
     if not _has_patterns(language):
         return ()
     source = text.encode(errors="surrogatepass")
-    references, blocks = _read_own(source, language, _deadline(len(source)))
+    references, blocks = _read_own(source, language, Deadline(_TIMES_AS_LONG * len(source)))
     if blocks:
         references += _embedded(source, blocks)
-        references.sort(key=_start)
+        references.sort(key=lambda reference: reference.start)
     return tuple(references)
 
 
 def _embedded(source: bytes, blocks: list[Block]) -> Iterator[SyntaxReference]:
-    # One that takes too long to be read has no references.
     blocks = [block for block in blocks if _has_patterns(block.language)]
-    # All of them together have as long as one text of their size.
-    deadline = _deadline(sum(block.end - block.start for block in blocks))
     lines, counted = 0, 0
-    for block in blocks:
+    for block, (references, _) in read_blocks(
+        source, blocks, _read_own, wanted=_WANTED, times=_TIMES_AS_LONG
+    ):
         lines += source.count(b"\n", counted, block.start)
         counted = block.start
-        try:
-            inner, _ = _read_own(source[block.start : block.end], block.language, deadline)
-        except DeadlineError:
-            continue
-        for reference in inner:
+        for reference in references:
             yield reference._replace(
                 start=reference.start + block.start, line=reference.line + lines
             )
@@ -290,11 +284,3 @@ def _has_patterns(language: Language) -> bool:
     # Compiling its query is not to take a text's time.
     query, _, _ = query_of(language, _WANTED)
     return query.pattern_count > 0
-
-
-def _deadline(size: int) -> Deadline:
-    return Deadline(_TIMES_AS_LONG * size)
-
-
-def _start(reference: SyntaxReference) -> int:
-    return reference.start

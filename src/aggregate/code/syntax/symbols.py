@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from tree_sitter import Node
 
-from aggregate.code.syntax.compiled_queries import prepare_query
+from aggregate.code.syntax.compiled_queries import query_of
 from aggregate.code.syntax.definitions import (
     Definition,
     Module,
@@ -17,7 +17,7 @@ from aggregate.code.syntax.definitions import (
     with_sections,
     without_arguments,
 )
-from aggregate.code.syntax.embedded import EmbeddedCaptures, with_embedded
+from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks, with_embedded
 from aggregate.code.syntax.language_table import Language
 from aggregate.code.syntax.parsing import (
     Deadline,
@@ -235,18 +235,18 @@ def read_definitions(text: str, language: Language) -> Module:
 
 def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
     source = text.encode(errors="surrogatepass")
-    prepare_query(language, wanted)
+    query_of(language, wanted)  # compiling it is not to take the text's time
     module, embedded = _read_own(source, language, wanted, Deadline(len(source)))
     blocks = embedded.blocks()
     if not blocks:
         return module
-    for block in blocks:
-        prepare_query(block.language, wanted)
-    # All of them together have as long as one text of their size.
-    deadline = Deadline(sum(block.end - block.start for block in blocks))
-    return with_embedded(
-        module, blocks, lambda part, inner: _read_own(part, inner, wanted, deadline)[0]
+    parts = read_blocks(
+        source,
+        blocks,
+        lambda part, inner, deadline: _read_own(part, inner, wanted, deadline)[0],
+        wanted=wanted,
     )
+    return with_embedded(module, parts)
 
 
 def _read_own(
