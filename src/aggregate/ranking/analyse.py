@@ -136,7 +136,7 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
         [
             deflated(_ENCODE(traits).encode()),
             deflated(_ENCODE(_definition_rows(definitions)).encode()),
-            deflated(_piece_columns(pieces)),
+            deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
             deflated(_ENCODE(references).encode()),
             deflated(postings),
         ]
@@ -298,11 +298,6 @@ def _aside(lines: Sequence[str], run: Run, kinds: Sequence[LineKind]) -> tuple[i
             if kind is LineKind.IMPORT or kind is LineKind.LICENCE:
                 preamble += len(lines[line]) + 1
     return comments, preamble
-
-
-def _piece_columns(pieces: Sequence[Piece]) -> bytes:
-    _, *columns = zip(*pieces, strict=True) if pieces else ((),)
-    return column("i", chain.from_iterable(columns))
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:

@@ -28,16 +28,20 @@ class TermMatcher:
 
     def __init__(self, terms: Iterable[str]) -> None:
         self._terms = frozenset(terms)
-        prefixes = sorted({_prefix(term) for term in self._terms})
+        prefixes = sorted(
+            {term[:-_CHANGED] if len(term) > _SHORT else term for term in self._terms}
+        )
         self._may_hold = re.compile("|".join(map(re.escape, prefixes)) or r"(?!)")
         self._known: dict[str, tuple[str, ...]] = {}
 
     def matched(self, name: str) -> tuple[str, ...]:
         """Return the terms that ``name`` holds, each once, in order of the alphabet."""
-        terms = self._known.get(name)
-        if terms is None:
-            terms = self._known[name] = self._match(name)
-        return terms
+        if name not in self._known:
+            # A search costs a tenth of taking the name apart, and most names hold nothing.
+            is_empty = name.isascii() and not self._may_hold.search(name.lower())
+            held = () if is_empty else self._terms.intersection(term_list(name))
+            self._known[name] = tuple(sorted(held))
+        return self._known[name]
 
     def matched_in(self, names: Sequence[str]) -> list[tuple[str, ...]]:
         """Return what ``matched`` does for each of many names.
@@ -53,16 +57,6 @@ class TermMatcher:
             place = bisect_right(ends, hit.start())
             matched[place] = self.matched(names[place])
         return matched
-
-    def _match(self, name: str) -> tuple[str, ...]:
-        # A search costs a tenth of taking the name apart, and most names hold nothing.
-        if name.isascii() and not self._may_hold.search(name.lower()):
-            return ()
-        return tuple(sorted(self._terms.intersection(term_list(name))))
-
-
-def _prefix(term: str) -> str:
-    return term[:-_CHANGED] if len(term) > _SHORT else term
 
 
 MOST_TERMS = 200

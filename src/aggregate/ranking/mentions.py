@@ -189,7 +189,9 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     rarities = {query.term: query.piece_rarity for query in inquiry.terms}
     files_of = {query.term: query.files for query in inquiry.terms}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
-        term = _whole_term(WrittenName.parse(text).name)
+        # The term of a whole identifier is the longest of its terms.
+        terms = terms_in(WrittenName.parse(text).name)
+        term = max(terms, key=lambda term: (len(term), term), default="")
         if certainty < 1 or term not in rarities:
             continue
         for file in candidates:
@@ -220,7 +222,3 @@ def joined_words(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             for place, _ in candidates[file].pieces_with(term):
                 values[(file, place)] = values.get((file, place), 0.0) + worth
     return scaled_evidence("joined words", pieces=values, matched=matched)
-
-
-def _whole_term(name: str) -> str:
-    return max(terms_in(name), key=lambda term: (len(term), term), default="")

@@ -86,7 +86,11 @@ class PathTable:
         common = {number: self._common(number, parts) for number in numbers}
         most = max(common.values(), default=0)
         longest = [number for number in numbers if common[number] == most]
-        whole = [number for number in longest if most in (len(parts), self._depth(number))]
+        whole = [
+            number
+            for number in longest
+            if most in (len(parts), self._files[number].path.count("/") + 1)
+        ]
         if whole:
             return PathMatch(whole, 1.0)
         return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)
@@ -99,9 +103,6 @@ class PathTable:
                 break
             count += 1
         return count
-
-    def _depth(self, number: int) -> int:
-        return self._files[number].path.count("/") + 1
 
 
 _ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})

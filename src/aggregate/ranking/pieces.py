@@ -81,7 +81,8 @@ def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
         kinds.append(kind)
         if match is None:
             if language == "python":
-                end, within = _open_string(line), LineKind.CODE
+                end = next((quotes for quotes in _QUOTES if line.count(quotes) % 2), "")
+                within = LineKind.CODE
         elif match.lastgroup == "block":
             mark = _ENDS.get(match["block"], match["block"])
             end, within = "" if mark in line[match.end() :] else mark, LineKind.COMMENT
@@ -129,10 +130,6 @@ _KINDS: Final = {
 
 def _balance(line: str) -> int:
     return sum(map(line.count, _OPENING_BRACKETS)) - sum(map(line.count, _CLOSING_BRACKETS))
-
-
-def _open_string(line: str) -> str:
-    return next((quotes for quotes in _QUOTES if line.count(quotes) % 2), "")
 
 
 def _mark_licence(kinds: list[LineKind], lines: Sequence[str]) -> None:
@@ -264,7 +261,9 @@ def _parts(runs: Sequence[Run], lines: Sequence[str], mark: str) -> Iterator[Run
     for run in runs:
         first = run.first
         if run.last - first >= MOST_LINES + _FEWEST_LEFT:
-            open_strings = _open_strings(lines[first - 1 : run.last], mark)
+            # For each line whether a string of many lines, or a block of code, goes on behind it.
+            odd = (line.count(mark) % 2 == 1 for line in lines[first - 1 : run.last])
+            open_strings = list(accumulate(odd, xor))
             while run.last - first >= MOST_LINES + _FEWEST_LEFT:
                 start = first - run.first
                 last = _best_end(lines, first, open_strings[start : start + MOST_LINES])
@@ -283,36 +282,24 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
         ]
         groups = [[*group] for _, group in groupby(telling, key=lambda line: kinds[line - 1])]
         for group, following in pairwise(groups):
-            begin = _with_leading(following[0], group[-1], kinds)
+            begin = following[0]
+            while begin - 1 > group[-1] and kinds[begin - 2] is LineKind.COMMENT:
+                begin -= 1
             if len(group) >= _FEWEST_ALIKE and len(following) >= _FEWEST_ALIKE and begin > first:
                 yield run._replace(first=first, last=begin - 1)
                 first = begin
     yield run._replace(first=first)
 
 
-def _with_leading(line: int, above: int, kinds: Sequence[LineKind]) -> int:
-    while line - 1 > above and kinds[line - 2] is LineKind.COMMENT:
-        line -= 1
-    return line
-
-
-def _open_strings(lines: Sequence[str], mark: str) -> list[bool]:
-    return list(accumulate((line.count(mark) % 2 == 1 for line in lines), xor))
-
-
 def _without_blank_runs(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
     kept: list[Run] = []
     for run in runs:
         is_same = kept and kept[-1].owner == run.owner
-        if kept and (is_same or _is_blank(run, lines)):
+        if kept and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
             kept[-1] = kept[-1]._replace(last=run.last)
         else:
             kept.append(run)
     return kept
-
-
-def _is_blank(run: Run, lines: Sequence[str]) -> bool:
-    return all(not lines[line] or lines[line].isspace() for line in range(run.first - 1, run.last))
 
 
 def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) -> int:

@@ -174,9 +174,9 @@ def _definition_text(
         }
         best = max(scores, key=scores.__getitem__, default=None)  # of equal ones the first
         if best is not None and scores[best]:
-            matched[file] = inquiry.told(
-                _gain_of_each(documents[best], most, length=lengths[file][best] / average)
-            )
+            gains = _gains(documents[best], most, length=lengths[file][best] / average)
+            told = [term for term in documents[best] if term in most]
+            matched[file] = inquiry.told(dict(zip(told, gains, strict=True)))
             rows[file] = [scores[piece.definition] for piece in analysis.pieces]
     return Evidence("definition text", pieces=PieceValues(rows).scaled(), matched=matched)
 
@@ -233,13 +233,6 @@ def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> lis
     # BM25 without calls: this is the hot loop. Terms that are not in ``most`` add nothing.
     norm = K1 * (1 - PIECE_B + PIECE_B * length)
     return [most[term] * count / (count + norm) for term, count in document.items() if term in most]
-
-
-def _gain_of_each(
-    document: Counts, most: Mapping[str, float], *, length: float
-) -> Mapping[str, float]:
-    terms = [term for term in document if term in most]
-    return dict(zip(terms, _gains(document, most, length=length), strict=True))
 
 
 def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:

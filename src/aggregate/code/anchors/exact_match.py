@@ -36,7 +36,9 @@ def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> Exac
     best_score = ranked[0][0]
     too_near = best_score - target.thresholds.lead
     tied = sorted(place for fit, place in ranked if fit > too_near or place in target.unbroken)
-    if len(tied) == 1 and best_score >= _needed(target):
+    # More than the best copy had at capture.
+    needed = max(target.thresholds.copy_context, target.anchor.rival / 100 + target.thresholds.lead)
+    if len(tied) == 1 and (not target.anchor.copies or best_score >= needed):
         return ExactMatches(chosen=tied[0], total=total)
     is_tie = len(tied) > 1
     rivals = tied if is_tie else sorted(place for _, place in ranked)
@@ -83,13 +85,6 @@ def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[float, int]
     size = target.anchor.size
     ranked = [(score_context(target, place, place + size), place) for place in places]
     return sorted(ranked, key=lambda pair: (-pair[0], pair[1]))
-
-
-def _needed(target: SearchText) -> float:
-    # More than the best copy had at capture.
-    if not target.anchor.copies:
-        return 0.0
-    return max(target.thresholds.copy_context, target.anchor.rival / 100 + target.thresholds.lead)
 
 
 def _places(target: SearchText) -> tuple[Sequence[int], int]:

@@ -152,7 +152,10 @@ def relocate(
     target = SearchText.of(anchor, text, thresholds)
     exact = exact_matches(target, symbol_at)
     if exact.chosen is not None:
-        return _unmoved(anchor, exact.chosen)
+        start, end = exact.chosen + 1, exact.chosen + anchor.size
+        if start == anchor.start:
+            return Resolution(start, end, AnchorState.FRESH)
+        return Resolution(start, end, AnchorState.MOVED, f"moved from {_old_lines(anchor)}")
     if exact.tied:
         return _ambiguous(anchor, exact)
     edited = fuzzy_matches(target)
@@ -180,13 +183,6 @@ def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
         return Resolution(start, end, AnchorState.FRESH)
     reason = f"lines {start}-{end} reach beyond {extent}"
     return Resolution(max(start, 1), min(end, total), AnchorState.MOVED, reason)
-
-
-def _unmoved(anchor: Anchor, place: int) -> Resolution:
-    start, end = place + 1, place + anchor.size
-    if start == anchor.start:
-        return Resolution(start, end, AnchorState.FRESH)
-    return Resolution(start, end, AnchorState.MOVED, f"moved from {_old_lines(anchor)}")
 
 
 def _edited(anchor: Anchor, target: SearchText, place: FuzzyMatch) -> Resolution:

@@ -150,13 +150,11 @@ class Module:
         header = "".join(pieces)
         if "\n" in header:
             header = _AFTER_OPENING.sub("", header)
-            header = _BEFORE_CLOSING.sub(_unless_line_break, header)
+            header = _BEFORE_CLOSING.sub(
+                lambda blanks: "" if "\n" in blanks[0] else blanks[0], header
+            )
         text = header + self._late_name(definition)
         return " ".join(text.split()).rstrip("{;,\\ ").removesuffix(":").removesuffix(" do")
-
-
-def _unless_line_break(blanks: re.Match[str]) -> str:
-    return "" if "\n" in blanks[0] else blanks[0]
 
 
 _MOST_NAMES = 100

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 
 _BRACE_OR_TAG = re.compile(rb"[{}]|</?(?:script|style|template)\b")
 
@@ -142,23 +143,31 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     stack = [_Condition(_NONE, [_Branch(0, 0)])]
     position = 0
-    for match in _tokens(source):
+    # Before the first line there is no line break that a directive could follow.
+    first = _FIRST_LINE.match(source)
+    rest = _TOKENS.finditer(source, first.end() if first else 0)
+    for match in chain([first] if first else [], rest):
         start, end = match.span()
+        branch = stack[-1].branches[-1]
         if position < start:
-            _extend(stack[-1].branches[-1], source, position, start)
+            _extend(branch, source, position, start)
         position = end
         if match["first"] in _BRACES:
-            _count(stack[-1].branches[-1], start, 1 if match["first"] == b"{" else -1)
+            branch.last = start
+            branch.first = start if branch.first == _NONE else branch.first
+            branch.depth += 1 if match["first"] == b"{" else -1
+            branch.lowest = min(branch.lowest, branch.depth)
         elif match["string"]:
-            _extend(stack[-1].branches[-1], source, start, end)
+            _extend(branch, source, start, end)
         elif match["word"] in (b"if", b"ifdef", b"ifndef"):
-            stack.append(_Condition(_last(stack[-1]), [_Branch(match.start("directive"), end)]))
+            before = stack[-1].before if branch.last == _NONE else branch.last
+            stack.append(_Condition(before, [_Branch(match.start("directive"), end)]))
         elif match["word"] in (b"elif", b"else", b"elifdef", b"elifndef") and len(stack) > 1:
-            stack[-1].branches[-1].end = match.start("directive")
+            branch.end = match.start("directive")
             stack[-1].branches.append(_Branch(match.start("directive"), end))
         elif match["word"] == b"endif" and len(stack) > 1:
             condition = stack.pop()
-            condition.branches[-1].end = match.start("directive")
+            branch.end = match.start("directive")
             branch = _chosen(condition, source)
             if _is_broken(condition, source, end):
                 spans += [(condition.branches[0].directive, branch.start), (branch.end, end)]
@@ -170,14 +179,6 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
     return spans
 
 
-def _tokens(source: bytes) -> Iterator[re.Match[bytes]]:
-    # Before the first line there is no line break that a directive could follow.
-    directive = _FIRST_LINE.match(source)
-    if directive:
-        yield directive
-    yield from _TOKENS.finditer(source, directive.end() if directive else 0)
-
-
 def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
     text = source[start:end].rstrip()
     if not text:
@@ -187,13 +188,6 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
         branch.first = end - len(source[start:end].lstrip())
 
 
-def _count(branch: _Branch, brace: int, step: int) -> None:
-    branch.last = brace
-    branch.first = brace if branch.first == _NONE else branch.first
-    branch.depth += step
-    branch.lowest = min(branch.lowest, branch.depth)
-
-
 def _join(outer: _Branch, inner: _Branch) -> None:
     if inner.last == _NONE:
         return
@@ -201,11 +195,6 @@ def _join(outer: _Branch, inner: _Branch) -> None:
     outer.first = inner.first if outer.first == _NONE else outer.first
     outer.lowest = min(outer.lowest, outer.depth + inner.lowest)
     outer.depth += inner.depth
-
-
-def _last(condition: _Condition) -> int:
-    last = condition.branches[-1].last
-    return condition.before if last == _NONE else last
 
 
 def _chosen(condition: _Condition, source: bytes) -> _Branch:
@@ -225,19 +214,16 @@ def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
     if following == b"else":
         return True
     following = following[:1]
-    if following == b"{" and _ends(source, condition.before, b"") and _are_heads(branches, source):
+    are_heads = len(branches) > 1 and all(
+        source[branch.last : branch.last + 1] == b")" for branch in branches
+    )
+    if following == b"{" and _ends(source, condition.before, b"") and are_heads:
         return False  # queries know these: each head keeps its name
     if any(not _ends(source, branch.last, following) for branch in branches):
         return True
     if condition.before != _NONE and source[condition.before : condition.before + 1] == b")":
         return any(_TAIL.match(source, branch.first) for branch in branches)
     return not _ends(source, condition.before, following)
-
-
-def _are_heads(branches: list[_Branch], source: bytes) -> bool:
-    return len(branches) > 1 and all(
-        source[branch.last : branch.last + 1] == b")" for branch in branches
-    )
 
 
 def _ends(source: bytes, last: int, following: bytes) -> bool:

@@ -127,18 +127,13 @@ def _definition(
         depth=0,
         first_line=first_line,
         last_line=last_line,
-        level=_level(match),
+        level=next(
+            (int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0
+        ),
         items=_items(match["items"][0]) if "items" in match else None,
         remarks=tuple(_remarks(last, header_end)) if may_have_remarks else (),
         aliases=tuple([_words(text, node) for node in match.get("alias", ())]),
     )
-
-
-def _level(match: dict[str, list[Node]]) -> int:
-    for name in match:
-        if name.startswith(_LEVEL):
-            return int(name.removeprefix(_LEVEL))
-    return 0
 
 
 def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:

@@ -141,12 +141,15 @@ def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
     script = script_of(notebook, request.text)
     mode = request.mode
     if mode is ViewMode.MASKED and request.mask:
-        return _masked(request, script)
-    if mode is ViewMode.FULL or (mode in _SCRIPTS and not _has_bodies(script)):
-        return View(script.text, script.spans(), script.tag)
-    if mode in _SCRIPTS and script.language:
+        module = _code(script)
+        module = replace(module, definitions=notebook_definitions(script, module))
+        view = masked(replace(request, text=script.text), module)
+        return replace(view, spans=script.through(view.spans), language=script.tag)
+    if mode in _SCRIPTS and script.language and script.language.kind is LanguageKind.CODE:
         text, spans = without_bodies(script.text, script.language)
         return View(text, script.through(spans), script.tag)
+    if mode is ViewMode.FULL or mode in _SCRIPTS:
+        return View(script.text, script.spans(), script.tag)
     if mode is ViewMode.OUTLINE:
         return _outline(script)
     return _summary(request, notebook, script)
@@ -156,21 +159,10 @@ _SCRIPTS = (ViewMode.SKELETON, ViewMode.MASKED)
 """The views that are scripts; an empty mask means the skeleton."""
 
 
-def _has_bodies(script: Script) -> bool:
-    return script.language is not None and script.language.kind is LanguageKind.CODE
-
-
 def _code(script: Script) -> Module:
     if script.language is None:
         return replace(_NO_CODE, source=script.text.encode(errors="surrogatepass"))
     return read_module(script.text, script.language)
-
-
-def _masked(request: ViewRequest, script: Script) -> View:
-    module = _code(script)
-    module = replace(module, definitions=notebook_definitions(script, module))
-    view = masked(replace(request, text=script.text), module)
-    return replace(view, spans=script.through(view.spans), language=script.tag)
 
 
 def _outline(script: Script) -> View:

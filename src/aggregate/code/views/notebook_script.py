@@ -145,17 +145,12 @@ def joined_spans(origins: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _outputs_note(cell: Cell) -> str:
-    if not cell.outputs and not cell.output_bytes:
-        return ""
-    noun = counted(cell.outputs, "output") if cell.outputs else "attachments"
-    return f"{noun} left out, {byte_size(cell.output_bytes)}"
-
-
 def _marker(cell: Cell, comment: str) -> str:
-    kind = "" if cell.kind == "code" else f" [{cell.kind}]"
-    note = _outputs_note(cell)
-    return f"{comment} {_MARKER}{kind}{f' {note}' if note else ''}"
+    marker = f"{comment} {_MARKER}" + ("" if cell.kind == "code" else f" [{cell.kind}]")
+    if not cell.outputs and not cell.output_bytes:
+        return marker
+    noun = counted(cell.outputs, "output") if cell.outputs else "attachments"
+    return f"{marker} {noun} left out, {byte_size(cell.output_bytes)}"
 
 
 def _shown(cell: Cell, comment: str) -> Iterator[str]:

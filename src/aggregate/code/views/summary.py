@@ -112,19 +112,17 @@ def definition_rows(module: Module) -> list[str]:
         else:
             leaves.setdefault(kind, []).extend([".".join(path) or kind, *definition.aliases])
         around.append(definition)
-    rows = [_holder_row(holder, names, module) for holder, names in members.items()]
+    rows: list[str] = []
+    for holder, names in members.items():
+        title = module.signature(holder).removesuffix(" =")
+        if holder.kind == "suite":
+            title = f"suite {holder.path[-1]}"
+        rows.append(_joined(shortened("  " * holder.depth + title), list(dict.fromkeys(names))))
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [more_row(len(rows) - _MOST_ROWS)]
     for kind, names in leaves.items():
         rows += _named(plural(kind), names)
     return rows
-
-
-def _holder_row(holder: Definition, members: Sequence[str], module: Module) -> str:
-    title = module.signature(holder).removesuffix(" =")
-    if holder.kind == "suite":
-        title = f"suite {holder.path[-1]}"
-    return _joined(shortened("  " * holder.depth + title), list(dict.fromkeys(members)))
 
 
 # What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines. In

@@ -213,10 +213,8 @@ def _columns(names: Sequence[str], rows: Sequence[_Record], width: int) -> Itera
 
 
 def _sample(record: _Record, delimiter: str) -> DigestRow:
-    cells = delimiter.join(_written(cell, delimiter) for cell in record.cells[:_MOST_COLUMNS])
-    return DigestRow(shortened(cells), record.first_line, record.last_line)
-
-
-def _written(cell: str, delimiter: str) -> str:
-    text = cut(cell.replace("\r\n", "\n").replace("\n", "\\n"), _CELL_WIDTH)
-    return f'"{text}"' if delimiter in text else text
+    cells: list[str] = []
+    for cell in record.cells[:_MOST_COLUMNS]:
+        text = cut(cell.replace("\r\n", "\n").replace("\n", "\\n"), _CELL_WIDTH)
+        cells.append(f'"{text}"' if delimiter in text else text)
+    return DigestRow(shortened(delimiter.join(cells)), record.first_line, record.last_line)
