@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aggregate.base.values import View, ViewMode, ViewRequest
-from aggregate.code.syntax import LanguageKind, language_of, read_module
+from aggregate.code.syntax import LANGUAGES, Language, LanguageKind, language_of, read_module
 from aggregate.code.syntax.parsing import parse_source
-from aggregate.code.views.masked import find_symbol, masked
-from aggregate.code.views.outline import outline, skeleton
-from aggregate.code.views.summary import summary
+from aggregate.code.views import render_view
+from aggregate.code.views.masked import find_symbol
 
 SAMPLES = Path(__file__).parent / "code/syntax/samples"
 _HEADING = re.compile(r"^=====\[ (.*) \]=====\n", re.MULTILINE)
@@ -48,19 +47,31 @@ def sample(language: str) -> Sample:
     return Sample(path, marked, views, masks)
 
 
+def language_called(name: str) -> Language:
+    """Return a language that there is."""
+    return next(row for row in LANGUAGES if row.name == name)
+
+
+def rendered(request: ViewRequest) -> View:
+    """Return a view, which is made without failing."""
+    view = render_view(request)
+    assert isinstance(view, View), view
+    return view
+
+
 def skeleton_of(path: str, text: str) -> str:
     """Return the skeleton's text."""
-    return skeleton(ViewRequest(path, text, ViewMode.SKELETON)).text
+    return rendered(ViewRequest(path, text, ViewMode.SKELETON)).text
 
 
 def outline_of(path: str, text: str) -> str:
     """Return the outline's text."""
-    return outline(ViewRequest(path, text, ViewMode.OUTLINE)).text
+    return rendered(ViewRequest(path, text, ViewMode.OUTLINE)).text
 
 
 def summary_of(path: str, text: str) -> str:
     """Return the digest."""
-    return summary(ViewRequest(path, text, ViewMode.SUMMARY)).text
+    return rendered(ViewRequest(path, text, ViewMode.SUMMARY)).text
 
 
 def masked_of(path: str, text: str, mask: Mapping[str, str]) -> str:
@@ -74,7 +85,7 @@ def masked_of(path: str, text: str, mask: Mapping[str, str]) -> str:
 
 def _picked(path: str, text: str, symbol: str, shown: str) -> str:
     """Return the text of one picked symbol, without the headers around it."""
-    view = masked(ViewRequest(path, text, ViewMode.MASKED, mask={symbol: shown}))
+    view = rendered(ViewRequest(path, text, ViewMode.MASKED, mask={symbol: shown}))
     language = language_of(path, text)
     first_lines = (
         {one.first_line for one in find_symbol(read_module(text, language), symbol)}
@@ -90,7 +101,7 @@ def _picked(path: str, text: str, symbol: str, shown: str) -> str:
 
 def check_skeleton(path: str, text: str) -> None:
     """Check that the skeleton parses, is its own skeleton, is no longer than the file and maps to its lines."""
-    view = skeleton(ViewRequest(path, text, ViewMode.SKELETON))
+    view = rendered(ViewRequest(path, text, ViewMode.SKELETON))
     language = language_of(path, text)
     assert language is not None
     assert len(view.text) <= len(text)

@@ -8,7 +8,6 @@ import pytest
 
 from aggregate.code.syntax import (
     LANGUAGES,
-    Language,
     LanguageKind,
     SyntaxReference,
     read_definitions,
@@ -16,20 +15,13 @@ from aggregate.code.syntax import (
     shared_parse,
 )
 from aggregate.code.syntax.compiled_queries import query_of
-from aggregate.code.syntax.languages import language_named
+from tests.viewing import language_called
 
 PROGRAMS = {
     path.stem: path.read_text(encoding="utf-8").split("=====[ references ]=====\n")
     for path in sorted((Path(__file__).parent / "references").glob("*.txt"))
 }
 """By language: a program, and a line for each name that it uses."""
-
-
-def language(name: str) -> Language:
-    """Return a language that there is."""
-    named = language_named(name)
-    assert named is not None
-    return named
 
 
 def table(references: tuple[SyntaxReference, ...]) -> str:
@@ -44,7 +36,7 @@ def table(references: tuple[SyntaxReference, ...]) -> str:
 def test_names_that_a_program_uses_are_told_with_what_stands_before_them(name: str) -> None:
     """Each kind of reference is found in each language, in order, once for each place (rule I-1)."""
     text, expected = PROGRAMS[name]
-    assert table(read_references(text, language(name))) == expected
+    assert table(read_references(text, language_called(name))) == expected
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -52,7 +44,7 @@ def test_every_reference_stands_at_its_place(name: str) -> None:
     """The byte and the line of a reference are those of its name in the text, also in embedded programs."""
     text = "\n" + PROGRAMS[name][0]
     source = text.encode()
-    for each in read_references(text, language(name)):
+    for each in read_references(text, language_called(name)):
         assert source[: each.start].count(b"\n") + 1 == each.line
         before, _, _ = source[each.start :].partition(each.name.encode())
         assert before == b"" or before.endswith((b"/", b"::", b".", b"<"))
@@ -68,14 +60,14 @@ def test_every_language_of_the_first_row_has_references() -> None:
 @pytest.mark.parametrize("name", [row.name for row in LANGUAGES if row.is_installed])
 def test_texts_in_every_language_are_read(name: str) -> None:
     """A language without patterns has no references, and an empty or broken text is none that fails (rule T-5)."""
-    assert read_references("", language(name)) == ()
+    assert read_references("", language_called(name)) == ()
     for text in ("\x00", "(((", "}{ \ud800 'x", "import", "<script>", "é\n" * 10):
-        read_references(text, language(name))
+        read_references(text, language_called(name))
 
 
 def captures_of(name: str, wanted: str) -> set[str]:
     """Return the captures of the patterns that are compiled where something is wanted."""
-    query, _, _ = query_of(language(name), frozenset({wanted}))
+    query, _, _ = query_of(language_called(name), frozenset({wanted}))
     return {query.capture_name(place) for place in range(query.capture_count)}
 
 
@@ -95,14 +87,14 @@ def test_views_do_not_compile_the_patterns_of_references(name: str) -> None:
     of_views = captures_of(name, "definition")
     assert "name" in of_views
     assert not any(capture.startswith("reference.") for capture in of_views)
-    _, is_scoped, _ = query_of(language(name), frozenset({"reference"}))
+    _, is_scoped, _ = query_of(language_called(name), frozenset({"reference"}))
     assert not is_scoped
 
 
 @pytest.mark.parametrize("name", ["python", "go", "java"])
 def test_one_parse_serves_definitions_and_references(name: str) -> None:
     """Reading references changes nothing of the definitions, and a shared parse nothing of either (rule T-4)."""
-    text, row = PROGRAMS[name][0], language(name)
+    text, row = PROGRAMS[name][0], language_called(name)
     with shared_parse():
         shared, references = read_definitions(text, row), read_references(text, row)
     assert read_references(text, row) == references
@@ -111,7 +103,7 @@ def test_one_parse_serves_definitions_and_references(name: str) -> None:
 
 def test_long_names_and_scopes_are_left_out() -> None:
     """A name of more than 200 bytes is none, and a scope of more than 60 is no path of names."""
-    python = language("python")
+    python = language_called("python")
     assert read_references("a" * 201 + "()\n", python) == ()
     (call,) = read_references("a" * 200 + "()\n", python)
     assert (call.name, call.kind) == ("a" * 200, "call")
@@ -122,7 +114,7 @@ def test_long_names_and_scopes_are_left_out() -> None:
 def test_errors_cost_only_what_stands_in_them() -> None:
     """Names around a syntax error are found (rule T-5)."""
     text = "import a\ndef f(:\n  b()\n\nc()\n"
-    names = [each.name for each in read_references(text, language("python"))]
+    names = [each.name for each in read_references(text, language_called("python"))]
     assert names[0] == "a"
     assert names[-1] == "c"
 
@@ -148,11 +140,11 @@ HOSTILE: dict[str, tuple[str, Callable[[int], str]]] = {
 def test_time_grows_with_the_size_alone(shape: str) -> None:
     """Four times the text takes some four times as long, not sixteen times (rule T-5)."""
     name, build = HOSTILE[shape]
-    read_references(build(10), language(name))
+    read_references(build(10), language_called(name))
 
     def seconds(size: int) -> float:
         began = thread_time()
-        read_references(build(size), language(name))
+        read_references(build(size), language_called(name))
         return thread_time() - began
 
     assert min(seconds(4_000), seconds(4_000)) < 10 * max(0.02, seconds(1_000))
