@@ -44,7 +44,9 @@ def test_a_lost_slice_leaves_its_reason_and_no_lines() -> None:
 
 def test_spans_name_the_lines_of_the_file() -> None:
     """Every line of a slice maps to its own line; the line above it maps to none."""
-    view = rendered(ViewRequest("a.py", OLD, ViewMode.CUSTOM, slices=[captured(1, 1), captured(8, 9)]))
+    view = rendered(
+        ViewRequest("a.py", OLD, ViewMode.CUSTOM, slices=[captured(1, 1), captured(8, 9)])
+    )
     lines = view.text.split("\n")
     assert [view.source_line(i) for i in range(1, len(lines) + 1)] == [None, 1, None, None, 8, 9]
 

@@ -121,11 +121,7 @@ LANGUAGES = (
     Language("go", (".go",), "tree_sitter_go"),
     Language("rust", (".rs",), "tree_sitter_rust"),
     Language("java", (".java",), "tree_sitter_java"),
-    Language(
-        "csharp",
-        (".cs", ".csx"),
-        "tree_sitter_c_sharp",
-    ),
+    Language("csharp", (".cs", ".csx"), "tree_sitter_c_sharp"),
     Language(
         "ruby",
         (".rb", ".rake", ".gemspec", ".ru"),
@@ -210,12 +206,7 @@ LANGUAGES = (
         kind=LanguageKind.DATA,
         names=("composer.lock", "pipfile.lock"),
     ),
-    Language(
-        "yaml",
-        (".yaml", ".yml"),
-        "tree_sitter_yaml",
-        kind=LanguageKind.DATA,
-    ),
+    Language("yaml", (".yaml", ".yml"), "tree_sitter_yaml", kind=LanguageKind.DATA),
     Language(
         "toml",
         (".toml",),

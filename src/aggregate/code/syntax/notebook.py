@@ -144,11 +144,7 @@ class JsonWalk:
 
 _KINDS = {"markdown": "markdown", "heading": "markdown", "html": "markdown", "raw": "raw"}
 """Kinds of cell that hold prose, by the names that they had in all versions of the format."""
-_LANGUAGE_PLACES = (
-    ("language_info", "name"),
-    ("kernelspec", "language"),
-    ("kernelspec", "name"),
-)
+_LANGUAGE_PLACES = (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name"))
 _LEFT_OUT = ("outputs", "attachments")
 
 

@@ -138,10 +138,7 @@ def parse_source(
 
 
 def _parse(
-    source: bytes,
-    language: Language,
-    macros: Mapping[int, int] | None,
-    deadline: Deadline | None,
+    source: bytes, language: Language, macros: Mapping[int, int] | None, deadline: Deadline | None
 ) -> Tree:
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
