@@ -40,10 +40,6 @@ class Ranking:
     files: Sequence[RankedFile]
     missing: Sequence[Missing] = ()
 
-    def by_number(self) -> Mapping[int, RankedFile]:
-        """Return the files by their numbers in the corpus."""
-        return {ranked.file: ranked for ranked in self.files}
-
 
 _MOST_REASONS = 6
 """Reasons that are kept of each file: behind them none moves it by a place."""

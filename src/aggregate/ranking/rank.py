@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp, fsum, log, log1p
-from typing import NamedTuple
 
 from aggregate.base.values import Missing
 from aggregate.ranking.corpus import Corpus
@@ -178,20 +177,6 @@ _MOST_EXPLAINED = 200
 """Files beyond the candidates that get reasons: nobody reads further down, and a monorepo has 100,000."""
 
 
-class Features(NamedTuple):
-    """What each evidence says about each piece of the candidates, to fit weights.
-
-    Attributes:
-        kinds: Of the evidences, one for each column.
-        pieces: The pieces, one for each row.
-        rows: The values: those of the piece plus those of its file.
-    """
-
-    kinds: tuple[str, ...]
-    pieces: Sequence[PieceKey]
-    rows: Sequence[Sequence[float]]
-
-
 def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = WEIGHTS) -> Ranking:
     """Rank the files of a corpus, and their pieces, by how likely a question touches them (rules T-1 to T-5).
 
@@ -215,28 +200,6 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     why = reasons(observation.evidences, weights, best_pieces=best_pieces, files=explained)
     files = in_order(len(corpus.files), pieces=pieces, others=rest, why=why)
     return Ranking(files, missing_evidence(inquiry, observation.evidences, observation.candidates))
-
-
-def features(
-    corpus: Corpus, question: Question, *, weights: Mapping[str, float] = WEIGHTS
-) -> Features:
-    """Return the evidence that ``rank`` weighs, piece by piece."""
-    observation = observe(Inquiry.of(corpus, question), weights)
-    evidences = {evidence.kind: evidence for evidence in observation.evidences}
-    kinds = tuple(kind for kind in WEIGHTS if kind in evidences)
-    keys = [
-        (file, place)
-        for file, analysis in observation.candidates.items()
-        for place in range(len(analysis.pieces))
-    ]
-    rows = [
-        [
-            evidences[kind].files.get(key[0], 0.0) + evidences[kind].pieces.get(key, 0.0)
-            for kind in kinds
-        ]
-        for key in keys
-    ]
-    return Features(kinds, keys, rows)
 
 
 def _others(inquiry: Inquiry, observation: Observation) -> Mapping[int, float]:
