@@ -52,16 +52,7 @@ _PIECE_COLUMNS: Final = 6
 
 
 class FileTraits(NamedTuple):
-    """What is told of a file beside its contents' terms.
-
-    Attributes:
-        language: The language's name, ``""`` for none.
-        is_code: Whether that is a programming language.
-        characters: Of the text.
-        terms: How many it has.
-        pieces: How many it has.
-        is_generated: Whether a program has written it.
-    """
+    """What is told of a file beside its contents' terms; all of ``FileFacts`` but the path."""
 
     language: str
     is_code: bool

@@ -30,12 +30,7 @@ class RankedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All candidates, the likeliest first; those that are equal in the order of the corpus.
-
-    Attributes:
-        files: Each candidate once.
-        missing: Evidence that there was none of.
-    """
+    """All candidates, the likeliest first; those that are equal in the order of the corpus."""
 
     files: Sequence[RankedFile]
     missing: Sequence[Missing] = ()

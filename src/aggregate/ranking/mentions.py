@@ -19,12 +19,7 @@ _MOST_PARTS = 6
 
 
 class WrittenName(NamedTuple):
-    """A name as somebody wrote it, taken apart.
-
-    Attributes:
-        scopes: What stands before the last part.
-        name: The last part.
-    """
+    """A name as somebody wrote it, taken apart."""
 
     scopes: tuple[str, ...]
     name: str

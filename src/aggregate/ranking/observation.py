@@ -63,14 +63,7 @@ _SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was observed.
-
-    Attributes:
-        evidences: Always in the same order.
-        candidates: The files whose pieces were looked at.
-        files: The sums of all files, by number.
-        pieces: The sums of the candidates' pieces.
-    """
+    """What was observed."""
 
     evidences: Sequence[Evidence]
     candidates: Candidates

@@ -174,17 +174,11 @@ _FEWEST_ALIKE: Final = 2
 
 
 class Run(NamedTuple):
-    """Lines that belong to one definition.
-
-    Attributes:
-        first: 1-based.
-        last: Inclusive.
-        owner: Place of the definition, ``-1`` for none.
-    """
+    """Lines that belong to one definition."""
 
     first: int
     last: int
-    owner: int
+    owner: int  # place of the definition, -1 for none
 
 
 def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Run]:

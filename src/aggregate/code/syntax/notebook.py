@@ -179,12 +179,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """A notebook.
-
-    Attributes:
-        language: What its code is written in, as the notebook calls it, in lower case; ``""`` where it does not say.
-        cells: In order.
-    """
+    """A notebook."""
 
     language: str
     cells: tuple[Cell, ...]

@@ -34,12 +34,7 @@ class Piece(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """The opening of a container.
-
-    Attributes:
-        text: Its header, with the brace that opens it where it has one.
-        end: The byte behind that.
-    """
+    """The opening of a container."""
 
     text: str
     end: int

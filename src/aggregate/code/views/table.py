@@ -94,21 +94,13 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class _ReadTable:
-    """A table as far as it was read.
-
-    Attributes:
-        delimiter: What parts its cells.
-        header: The names of its columns, none where the first row holds values.
-        rows: The first rows behind the header.
-        width: The cells of the first row.
-        total: All rows behind the header, ``None`` where they were not counted.
-    """
+    """A table as far as it was read."""
 
     delimiter: str
-    header: list[str]
+    header: list[str]  # empty where the first row holds values
     rows: list[_Record]
     width: int
-    total: int | None
+    total: int | None  # rows behind the header, where they were counted
 
 
 def table_digest(text: str, tag: str) -> list[DigestRow]:
