@@ -16,10 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from aggregate.code.anchors.capture import capture
-from aggregate.code.anchors.relocate import relocate
+from aggregate.code.anchors.anchor import THRESHOLDS, Thresholds
+from aggregate.code.anchors.fuzzy_anchor import capture, relocate
 from aggregate.code.anchors.search_text import IndexedText
-from aggregate.code.anchors.thresholds import THRESHOLDS, Thresholds
 from simulation.anchors import DISTANCES, SEED, Case, cases, right, telling_lines
 from simulation.git_history import histories
 

@@ -111,7 +111,7 @@ def _observe(
     from aggregate.prompt.corpus_reading import read_corpus
     from aggregate.prompt.file_reading import FileReader
     from aggregate.prompt.questions import question_for
-    from aggregate.ranking.rank import features
+    from simulation.piece_features import features
 
     project = open_project({"files": {"base_dir": str(tree), "paths": ["**/*"]}})
     request = request_for(project, task=Task(text))

@@ -1,29 +1,77 @@
 """One-line subjects for tests of views, and what must hold for the skeleton of any program."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from aggregate.base.values import View, ViewMode, ViewRequest
-from aggregate.code.syntax import LanguageKind, language_of, read_module
+from aggregate.code.syntax import LANGUAGES, Language, LanguageKind, language_of, read_module
 from aggregate.code.syntax.parsing import parse_source
-from aggregate.code.views.masked import find_symbol, masked
-from aggregate.code.views.outline import outline
-from aggregate.code.views.skeleton import skeleton
-from aggregate.code.views.summary import summary
+from aggregate.code.views import render_view
+from aggregate.code.views.masked import find_symbol
+
+SAMPLES = Path(__file__).parent / "code/syntax/samples"
+_HEADING = re.compile(r"^=====\[ (.*) \]=====\n", re.MULTILINE)
+
+
+class Sample(NamedTuple):
+    """A file in one language, and what views of it show."""
+
+    path: str
+    marked: str
+    views: Mapping[str, str]
+    masks: Sequence[tuple[Mapping[str, str], str]]
+
+    @property
+    def text(self) -> str:
+        """The file's text."""
+        return self.marked.replace("⟦", "").replace("⟧", "")
+
+    def cut(self, placeholder: str) -> str:
+        """Return the text without what is marked."""
+        return re.sub("⟦[^⟦⟧]*⟧", lambda _: placeholder, self.marked)
+
+
+def sample(language: str) -> Sample:
+    """Read the sample of a language."""
+    written = (SAMPLES / f"{language}.txt").read_text(encoding="utf-8")
+    _, path, marked, *rest = _HEADING.split(written)
+    views = dict(zip(rest[::2], rest[1::2], strict=True))
+    masks = [
+        (json.loads(heading.removeprefix("mask ")), text)
+        for heading, text in zip(rest[::2], rest[1::2], strict=True)
+        if heading.startswith("mask ")
+    ]
+    return Sample(path, marked, views, masks)
+
+
+def language_called(name: str) -> Language:
+    """Return a language that there is."""
+    return next(row for row in LANGUAGES if row.name == name)
+
+
+def rendered(request: ViewRequest) -> View:
+    """Return a view, which is made without failing."""
+    view = render_view(request)
+    assert isinstance(view, View), view
+    return view
 
 
 def skeleton_of(path: str, text: str) -> str:
     """Return the skeleton's text."""
-    return skeleton(ViewRequest(path, text, ViewMode.SKELETON)).text
+    return rendered(ViewRequest(path, text, ViewMode.SKELETON)).text
 
 
 def outline_of(path: str, text: str) -> str:
     """Return the outline's text."""
-    return outline(ViewRequest(path, text, ViewMode.OUTLINE)).text
+    return rendered(ViewRequest(path, text, ViewMode.OUTLINE)).text
 
 
 def summary_of(path: str, text: str) -> str:
     """Return the digest."""
-    return summary(ViewRequest(path, text, ViewMode.SUMMARY)).text
+    return rendered(ViewRequest(path, text, ViewMode.SUMMARY)).text
 
 
 def masked_of(path: str, text: str, mask: Mapping[str, str]) -> str:
@@ -37,7 +85,7 @@ def masked_of(path: str, text: str, mask: Mapping[str, str]) -> str:
 
 def _picked(path: str, text: str, symbol: str, shown: str) -> str:
     """Return the text of one picked symbol, without the headers around it."""
-    view = masked(ViewRequest(path, text, ViewMode.MASKED, mask={symbol: shown}))
+    view = rendered(ViewRequest(path, text, ViewMode.MASKED, mask={symbol: shown}))
     language = language_of(path, text)
     first_lines = (
         {one.first_line for one in find_symbol(read_module(text, language), symbol)}
@@ -53,7 +101,7 @@ def _picked(path: str, text: str, symbol: str, shown: str) -> str:
 
 def check_skeleton(path: str, text: str) -> None:
     """Check that the skeleton parses, is its own skeleton, is no longer than the file and maps to its lines."""
-    view = skeleton(ViewRequest(path, text, ViewMode.SKELETON))
+    view = rendered(ViewRequest(path, text, ViewMode.SKELETON))
     language = language_of(path, text)
     assert language is not None
     assert len(view.text) <= len(text)

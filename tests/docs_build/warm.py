@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 from aggregate.base.values import ViewMode, ViewRequest
-from aggregate.code.views.dispatch import render
+from aggregate.code.views.rendering import render
 from aggregate.ranking import analyse
 
 _PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"

@@ -10,11 +10,10 @@ import pytest
 from aggregate.base.text import turn_texts
 from aggregate.base.values import Span, View, ViewMode, ViewRequest
 from aggregate.code.syntax import read_module
-from aggregate.code.syntax.deadline import Deadline
-from aggregate.code.syntax.languages import language_named
-from aggregate.code.syntax.parsing import macros_by_end, parse_source, query_matches
+from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
 from aggregate.code.views import render_view
 from aggregate.prompt import render_all
+from tests.viewing import language_called
 
 _TIMED = """\
 import resource
@@ -95,8 +94,7 @@ TEXTS = {
 )
 def test_macros_are_found_in_linear_time(atom: str) -> None:
     """The pattern for macros reads a hostile text in a small part of a second; the square of its size takes ten."""
-    language = language_named("cpp")
-    assert language is not None
+    language = language_called("cpp")
     source = repeated(atom, 30_000).encode()
     began = thread_time()
     macros_by_end(source, language)
@@ -207,8 +205,7 @@ def test_zero_bytes_are_blanks() -> None:
 def test_what_nests_deeply_is_searched_in_linear_time(nested: tuple[str, str]) -> None:
     """Thousands of blocks of Ruby in each other take a second, and not the square of their number."""
     opening, closing = nested
-    language = language_named("ruby")
-    assert language is not None
+    language = language_called("ruby")
     source = (opening * 4_000 + closing * 4_000).encode()
     tree = parse_source(source, language)
     began = thread_time()
@@ -227,8 +224,7 @@ def test_a_deep_tree_is_searched_whole() -> None:
     """A tree of more levels than are searched at once gives each definition, once, with what it stands in."""
     depth = 3_000
     text = "".join(f"module A{i}\n" for i in range(depth)) + "end\n" * depth
-    language = language_named("ruby")
-    assert language is not None
+    language = language_called("ruby")
     definitions = read_module(text, language).definitions
     assert [one.path[-1] for one in definitions] == [f"A{i}" for i in range(depth)]
     assert [one.depth for one in definitions] == list(range(depth))

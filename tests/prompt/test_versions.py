@@ -23,7 +23,6 @@ VIEW_MAKERS = (
     "base.text.invisible",
 )
 HISTORY_MAKERS = (
-    "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
     "base.redaction.redact",

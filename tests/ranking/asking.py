@@ -6,6 +6,8 @@ from aggregate.ranking import (
     ChangedLines,
     Commit,
     Question,
+    RankedFile,
+    Ranking,
     change_words,
     first_line,
     read_task,
@@ -67,6 +69,11 @@ PROJECT: Mapping[str, str] = {
     "tests/test_router.py": TEST_ROUTER,
     "README.md": README,
 }
+
+
+def by_number(ranking: Ranking) -> Mapping[int, RankedFile]:
+    """Return the files of a ranking by their numbers in the corpus."""
+    return {ranked.file: ranked for ranked in ranking.files}
 
 
 def project() -> FakeCorpus:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.bm25 import K1, rarity, saturation
+from aggregate.ranking.evidence import K1, rarity, saturation
 
 
 def test_rarity_falls_with_the_texts_that_hold_the_term() -> None:

@@ -1,6 +1,6 @@
 """What a task's words say of definitions, of names, and of single pieces."""
 
-from aggregate.ranking.definition_text import piece_texts
+from aggregate.ranking.text_evidence import piece_texts
 from tests.ranking.asking import ask, by_definition, inquiry, matched, project
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.diff_places import diff_places
-from aggregate.ranking.named_places import named_places
+from aggregate.ranking.named_places import diff_places, named_places
 from aggregate.ranking.question import NamedPlace
 
 DIFF = """\

@@ -4,9 +4,8 @@ from math import e
 
 import pytest
 
-from aggregate.ranking.evidence import Evidence
+from aggregate.ranking.evidence import Evidence, PieceValues
 from aggregate.ranking.fusion import add_to_files, add_to_pieces, in_order, probabilities
-from aggregate.ranking.piece_values import PieceValues
 
 
 def test_sums_add_each_weighed_value_once() -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from aggregate.ranking import rank
-from aggregate.ranking.joined_words import joined_neighbours
 from aggregate.ranking.mentions import joined_words
+from aggregate.ranking.named_identifiers import joined_neighbours
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, inquiry
 

@@ -3,13 +3,8 @@
 import pytest
 
 from aggregate.ranking import rank
-from aggregate.ranking.mentions import (
-    named_definitions,
-    named_files,
-    pointed_files,
-    traced_places,
-    used_identifiers,
-)
+from aggregate.ranking.mentions import named_definitions, named_files, used_identifiers
+from aggregate.ranking.places import pointed_files, traced_places
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
 

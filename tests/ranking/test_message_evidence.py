@@ -1,6 +1,6 @@
 """What the messages of a file's changes say of it, and how lately it was changed."""
 
-from aggregate.ranking.message_evidence import last_changes, message_text
+from aggregate.ranking.history_evidence import last_changes, message_text
 from tests.ranking.asking import ask, by_path, commit, inquiry, matched, project
 
 HISTORY = (

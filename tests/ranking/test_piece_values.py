@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.piece_values import PieceValues
+from aggregate.ranking.evidence import PieceValues
 
 
 def test_it_is_a_mapping_of_what_is_not_zero() -> None:

@@ -10,13 +10,13 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from simulation.piece_features import features
 
 from aggregate.base.values import Missing
 from aggregate.ranking import WEIGHTS, ChangedLines, Question, Ranking, rank, read_task
-from aggregate.ranking.query_terms import MOST_TERMS, query_terms
-from aggregate.ranking.rank import features
+from aggregate.ranking.inquiry import MOST_TERMS, query_terms
 from tests.fakes.corpus import FakeCorpus
-from tests.ranking.asking import PROJECT, ask, commit, project
+from tests.ranking.asking import PROJECT, ask, by_number, commit, project
 
 
 def order(corpus: FakeCorpus, ranking: Ranking) -> Sequence[str]:
@@ -82,14 +82,14 @@ def test_reasons_say_what_moved_a_file() -> None:
     corpus = project()
     question = ask("match a path in the router", commits=[commit("match a path", "src/router.py")])
     ranking = rank(corpus, question)
-    reasons = ranking.by_number()[corpus.number("src/router.py")].reasons
+    reasons = by_number(ranking)[corpus.number("src/router.py")].reasons
     weights = [reason.weight for reason in reasons]
     assert weights == sorted(weights, reverse=True)
     assert 1 < len(reasons) <= 6
     told = {reason.kind: reason.matched for reason in reasons}
     assert told["similar changes"] == "1 similar change"
     assert "match" in told["definition text"]
-    of_test = ranking.by_number()[corpus.number("tests/test_router.py")].reasons
+    of_test = by_number(ranking)[corpus.number("tests/test_router.py")].reasons
     assert of_test[-1][:2] == ("test", WEIGHTS["test"])
 
 
@@ -99,8 +99,8 @@ def test_a_kind_that_is_left_out_counts_nothing() -> None:
     weights = {kind: weight for kind, weight in WEIGHTS.items() if kind != "test"}
     question = ask("match the router with x")
     of_test = corpus.number("tests/test_router.py")
-    with_all = rank(corpus, question).by_number()[of_test]
-    without = rank(corpus, question, weights=weights).by_number()[of_test]
+    with_all = by_number(rank(corpus, question))[of_test]
+    without = by_number(rank(corpus, question, weights=weights))[of_test]
     assert without.score > 10 * with_all.score
     assert "test" in [reason.kind for reason in with_all.reasons]
     assert "test" not in [reason.kind for reason in without.reasons]
@@ -112,7 +112,7 @@ def test_a_heavier_seed_never_lowers_its_file() -> None:
     question = ask("match a path", symbols=["Session"])
     number = corpus.number("src/session.py")
     scores = [
-        rank(corpus, question, weights={**WEIGHTS, "symbol": weight}).by_number()[number].score
+        by_number(rank(corpus, question, weights={**WEIGHTS, "symbol": weight}))[number].score
         for weight in (0, 2, 4, 8, 16)
     ]
     assert scores == sorted(scores)
@@ -126,7 +126,7 @@ def test_features_are_what_is_weighed() -> None:
     corpus = project()
     question = ask("match a path", commits=[commit("match", "src/router.py")])
     vectors = features(corpus, question)
-    ranking = rank(corpus, question).by_number()
+    ranking = by_number(rank(corpus, question))
     offsets = {
         round(
             fsum(WEIGHTS[kind] * value for kind, value in zip(vectors.kinds, row, strict=True))

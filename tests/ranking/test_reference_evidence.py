@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.inquiry import pieces_of
-from aggregate.ranking.reference_evidence import references
-from aggregate.ranking.references import Resolver
+from aggregate.ranking.references import Resolver, references
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, inquiry, matched, project
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from aggregate.ranking.file_analysis import Reference
-from aggregate.ranking.module_paths import files_of_module
-from aggregate.ranking.path_table import PathTable
-from aggregate.ranking.references import Resolver, resolve
+from aggregate.ranking.corpus import Reference
+from aggregate.ranking.path_table import PathTable, files_of_module
+from aggregate.ranking.references import Resolver
 from tests.fakes.corpus import FakeCorpus
 
 PATHS = (
@@ -69,7 +68,10 @@ AREA = "def area(shape):\n    sides = shape.sides\n    return sides\n"
 def meant(corpus: FakeCorpus, path: str, name: str, scope: str = "") -> list[str]:
     """Return the paths of what a call in a file means."""
     reference = Reference(name, "call", 1, -1, scope)
-    return [corpus.files[file].path for file, _ in resolve(corpus, corpus.number(path), reference)]
+    return [
+        corpus.files[file].path
+        for file, _ in Resolver(corpus).resolve(corpus.number(path), reference)
+    ]
 
 
 def test_the_file_itself_is_nearest() -> None:

@@ -1,7 +1,7 @@
 """What the user points at beside the text: places, symbols, changes."""
 
 from aggregate.ranking import ChangedLines
-from aggregate.ranking.seed_evidence import seed_files, seeds
+from aggregate.ranking.places import seed_files, seeds
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
 
 

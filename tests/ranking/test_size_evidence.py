@@ -1,6 +1,6 @@
 """How long files and pieces are, and whether a piece is a function's."""
 
-from aggregate.ranking.size_evidence import file_sizes, piece_shapes
+from aggregate.ranking.kind_evidence import file_sizes, piece_shapes
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, project
 

@@ -2,7 +2,7 @@
 
 from aggregate.ranking import Question, rank
 from tests.fakes.corpus import FakeCorpus
-from tests.ranking.asking import project
+from tests.ranking.asking import by_number, project
 
 
 def test_what_is_used_most_comes_first() -> None:
@@ -24,7 +24,7 @@ def test_definitions_that_are_used_come_first_in_their_file() -> None:
             "b.py": "from a import wanted\n\nwanted()\n",
         }
     )
-    pieces = rank(corpus, Question()).by_number()[0].pieces
+    pieces = by_number(rank(corpus, Question()))[0].pieces
     assert pieces[1] > pieces[0]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.term_matching import TermMatcher
+from aggregate.ranking.inquiry import TermMatcher
 
 NAMES = (
     "retry_loop",

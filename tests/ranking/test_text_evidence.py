@@ -1,7 +1,6 @@
 """What a task's words say of files, definitions, pieces, names and paths."""
 
-from aggregate.ranking.definition_text import piece_texts
-from aggregate.ranking.text_evidence import file_text, path_words
+from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_path, inquiry, matched, project
 
@@ -33,7 +32,7 @@ def test_words_of_folders_and_names_count() -> None:
     """Files are found by the words of their paths, and by the scope that the first line begins with (rule T-1)."""
     corpus = FakeCorpus({"http/client_pool.py": "x = 1\n", "web/server.py": "y = 1\n"})
     put, _ = inquiry(corpus, ask("http: pools leak"))
-    words, scope = path_words(put)
+    words, scope = path_words(put), path_scopes(put)
     assert by_path(corpus, words) == {"http/client_pool.py": 1.0}
     assert by_path(corpus, scope) == {"http/client_pool.py": 1.0}
     assert matched(corpus, scope) == {"http/client_pool.py": "http"}
@@ -43,6 +42,6 @@ def test_words_that_nobody_uses_find_nothing() -> None:
     """A task in another language than the code gives no values, and no failure (rule T-5)."""
     corpus = project()
     put, candidates = inquiry(corpus, ask("修复解析器中的错误, die Leitung bricht ab"))
-    evidences = [file_text(put), *path_words(put)]
+    evidences = [file_text(put), path_words(put), path_scopes(put)]
     evidences += piece_texts(put, candidates)
     assert [dict(evidence.files) | dict(evidence.pieces) for evidence in evidences] == [{}] * 6

@@ -1,8 +1,8 @@
 """What the functions of a traceback had called: the fault may lie in one that has returned."""
 
 from aggregate.ranking import rank
+from aggregate.ranking.places import called_before, traced_calls
 from aggregate.ranking.references import Resolver
-from aggregate.ranking.traced_calls import called_before, traced_calls
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, inquiry, matched
 

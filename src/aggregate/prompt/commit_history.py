@@ -41,8 +41,6 @@ HISTORY_CODE: Final = (
     "base.disk.programs",
     "base.disk.roots",
     "base.values.redaction",
-    "ranking.change_words",
-    "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
     "base.redaction",

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from aggregate.base.errors import DeadlineError
@@ -21,13 +22,62 @@ from aggregate.code.syntax import (
     shared_parse,
     uninstalled_language_of,
 )
-from aggregate.ranking.analysis import Analysis, FileTraits
-from aggregate.ranking.columns import column, deflated
-from aggregate.ranking.file_analysis import DefinedName, Piece, Reference
-from aggregate.ranking.leading_lines import first_line_of
-from aggregate.ranking.line_kinds import LineKind, line_kinds
-from aggregate.ranking.pieces import Run, cut, owned_runs
+from aggregate.ranking.analysis import Analysis, FileTraits, column, deflated
+from aggregate.ranking.corpus import DefinedName, Piece, Reference
+from aggregate.ranking.pieces import LineKind, Run, cut, line_kinds, owned_runs
 from aggregate.ranking.terms import hashed_terms
+
+_MOST_LINES: Final = 120
+"""Looked at above a definition: a longer comment documents more than that."""
+_MARKS: Final = ("//", "/*", "* ", "*/", "--", ";;", "%%", "(*", "<!--", '"""', "@", "#[")
+"""What a line of a comment or an attribute begins with in most languages."""
+_HASH_IS_NO_COMMENT: Final = frozenset(
+    {"c", "cpp", "csharp", "objectivec", "markdown", "css", "html"}
+)
+"""Languages where ``#`` begins a directive, a heading or a selector."""
+_BLOCKS: Final = (("*/", "/*"), ("*)", "(*"), ("-}", "{-"), ("-->", "<!--"), ("]]", "--[["))
+"""How comments of many lines end and begin."""
+
+
+def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str) -> int:
+    """Return the line with which the comments and attributes directly above a definition begin, else ``first``.
+
+    Args:
+        lines: The text's.
+        first: The definition's first line, 1-based.
+        above: The last line that surely belongs to something else, ``0`` for none.
+        language: The language's name.
+    """
+    marks = _MARKS if language in _HASH_IS_NO_COMMENT else (*_MARKS, "#")
+    lowest = max(above, first - 1 - _MOST_LINES)
+    line = first - 1
+    while line > lowest:
+        text = lines[line - 1].strip()
+        begin = _block_begin(lines, line, lowest) if text.endswith(_ENDS) else 0
+        if begin:
+            line = begin - 1
+        elif text.startswith(marks) or text == "*":
+            line -= 1
+        else:
+            break
+    start = line + 1
+    # A shebang or a coding line belongs to the file.
+    return start + 1 if start == 1 < first and lines[0].startswith("#!") else start
+
+
+_ENDS: Final = tuple(end for end, _ in _BLOCKS)
+
+
+def _block_begin(lines: Sequence[str], line: int, lowest: int) -> int:
+    # 0 where it is none of its own.
+    text = lines[line - 1].rstrip()
+    opening = next(begin for end, begin in _BLOCKS if text.endswith(end))
+    for candidate in range(line, lowest, -1):
+        before, mark, _ = lines[candidate - 1].partition(opening)
+        if mark:
+            return 0 if before.strip() else candidate
+    return 0
+
 
 _MOST_CHARACTERS: Final = 2_000_000
 """Of a text that is parsed: a larger one holds data, and no prompt has room for it."""
@@ -86,7 +136,7 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
         [
             deflated(_ENCODE(traits).encode()),
             deflated(_ENCODE(_definition_rows(definitions)).encode()),
-            deflated(_piece_columns(pieces)),
+            deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
             deflated(_ENCODE(references).encode()),
             deflated(postings),
         ]
@@ -94,7 +144,6 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
 
 
 def _language_facts(path: str, text: str, language: Language | None) -> tuple[str, bool]:
-    """Return the language's name, which need not be installed, and whether it is one of programs."""
     known = language or uninstalled_language_of(path, text)
     if known:
         return known.name, known.kind is not LanguageKind.DATA
@@ -114,7 +163,6 @@ def _is_parsed(text: str, lines: Sequence[str], *, is_generated: bool) -> bool:
 def _read(
     text: str, lines: Sequence[str], language: Language
 ) -> tuple[Sequence[DefinedName], Sequence[Reference]]:
-    """Return what a text defines and uses, as far as the parser gets in its time."""
     definitions: Sequence[DefinedName] = ()
     try:
         with shared_parse():
@@ -127,7 +175,7 @@ def _read(
 def _references(
     references: Sequence[SyntaxReference], definitions: Sequence[DefinedName]
 ) -> list[Reference]:
-    """Return each name and kind once for each innermost definition that uses it, where it first does."""
+    # Once for each innermost definition that uses a name, where it first does.
     known: dict[tuple[str, str, int], Reference] = {}
     around: list[int] = []
     upcoming = 0
@@ -147,7 +195,6 @@ def _references(
 
 
 def _defined_names(module: Module, lines: Sequence[str], language: Language) -> list[DefinedName]:
-    """Return a text's definitions, each with what belongs to it above."""
     names: list[DefinedName] = []
     around: list[
         tuple[int, int, int]
@@ -186,7 +233,6 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
 
 
 def _body_line(module: Module, definition: Definition, last: int) -> int:
-    """Return the first line that holds nothing of a definition's signature, ``last + 1`` for none."""
     if definition.header_end >= definition.end:
         return last + 1
     header = module.source[definition.start : definition.header_end].rstrip()
@@ -196,7 +242,6 @@ def _body_line(module: Module, definition: Definition, last: int) -> int:
 
 
 def _sampled(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
-    """Return the runs that begin in the part of a text that counts, and one for all that is behind it."""
     kept: list[Run] = []
     size = 0
     for run in runs:
@@ -211,14 +256,7 @@ def _sampled(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
 def _counted(
     lines: Sequence[str], runs: Sequence[Run], most: int, *, kinds: Sequence[LineKind]
 ) -> tuple[list[Piece], bytes]:
-    """Return the pieces, and their terms as columns: hashes, places of pieces, how often.
-
-    Args:
-        lines: The text's.
-        runs: Of the pieces.
-        most: Characters that count.
-        kinds: Of the lines, where it is a program.
-    """
+    """Return the pieces, and their terms as columns: hashes, places of pieces, how often."""
     pieces: list[Piece] = []
     keys: list[int] = []
     left = most
@@ -251,7 +289,6 @@ def _counted(
 
 
 def _aside(lines: Sequence[str], run: Run, kinds: Sequence[LineKind]) -> tuple[int, int]:
-    """Return how many characters of a piece are comments, and how many its file's preamble."""
     comments = preamble = 0
     if kinds:
         for line in range(run.first - 1, run.last):
@@ -263,18 +300,8 @@ def _aside(lines: Sequence[str], run: Run, kinds: Sequence[LineKind]) -> tuple[i
     return comments, preamble
 
 
-def _piece_columns(pieces: Sequence[Piece]) -> bytes:
-    values = [piece.last for piece in pieces]
-    values += [piece.definition for piece in pieces]
-    values += [piece.terms for piece in pieces]
-    values += [piece.characters for piece in pieces]
-    values += [piece.comments for piece in pieces]
-    values += [piece.preamble for piece in pieces]
-    return column("i", values)
-
-
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:
-    """Return the definitions with their paths shortened by what they share with the one around."""
+    # Paths are shortened by what they share with the one around.
     rows: list[tuple[object, ...]] = []
     for definition in definitions:
         around = definitions[definition.outer].path if definition.outer >= 0 else ()

@@ -1,18 +1,48 @@
 """What analysing one file found, as it is kept in the index, and decoded as far as it is asked for."""
 
 import json
+import zlib
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from aggregate.base.values import row_maker
-from aggregate.ranking.columns import column, inflated, numbers
-from aggregate.ranking.corpus import FileFacts
-from aggregate.ranking.file_analysis import DefinedName, Piece, Reference
+from aggregate.ranking.corpus import DefinedName, Piece, Reference
 from aggregate.ranking.terms import term_hash
+
+Code = Literal["H", "I", "i"]
+"""Of numbers of 16 bits, of 32, and of 32 with a sign."""
+
+_WORTH_BYTES: Final = 200
+"""Shorter ones hardly get smaller."""
+_LEVEL: Final = 1
+"""Of zlib: sorted hashes do not get smaller by trying longer."""
+_PLAIN, _DEFLATED = b"\0", b"\1"
+
+
+def column(code: Code, values: Iterable[int]) -> bytes:
+    """Return numbers as bytes in this machine's order."""
+    return array(code, values).tobytes()
+
+
+def numbers(code: Code, data: bytes | memoryview) -> memoryview:
+    """Return the numbers that ``column`` made bytes, without copying them."""
+    return memoryview(data).cast(code)
+
+
+def deflated(data: bytes) -> bytes:
+    """Return ``data`` made small."""
+    return _PLAIN + data if len(data) < _WORTH_BYTES else _DEFLATED + zlib.compress(data, _LEVEL)
+
+
+def inflated(data: bytes) -> bytes:
+    """Return what ``deflated`` made small."""
+    return data[1:] if data[:1] == _PLAIN else zlib.decompress(data[1:])
+
 
 _DEFINED_NAME: Final = row_maker(DefinedName)
 _PIECE: Final = row_maker(Piece)
@@ -22,16 +52,7 @@ _PIECE_COLUMNS: Final = 6
 
 
 class FileTraits(NamedTuple):
-    """What is told of a file beside its contents' terms.
-
-    Attributes:
-        language: The language's name, ``""`` for none.
-        is_code: Whether that is a programming language.
-        characters: Of the text.
-        terms: How many it has.
-        pieces: How many it has.
-        is_generated: Whether a program has written it.
-    """
+    """What is told of a file beside its contents' terms; all of ``FileFacts`` but the path."""
 
     language: str
     is_code: bool
@@ -39,10 +60,6 @@ class FileTraits(NamedTuple):
     terms: int
     pieces: int
     is_generated: bool
-
-    def at(self, path: str) -> FileFacts:
-        """Return the facts of a file with these traits at ``path``."""
-        return FileFacts(path, *self)
 
 
 class Analysis:

@@ -1,14 +1,40 @@
 """From many evidences to one order: weighted sums, probabilities, and the strongest reasons."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, fsum, inf, log
 from operator import itemgetter
+from typing import NamedTuple
 
-from aggregate.base.values import Reason, row_maker
-from aggregate.ranking.evidence import Evidence, PieceKey
-from aggregate.ranking.piece_values import PieceValues
-from aggregate.ranking.ranking import RankedFile
+from aggregate.base.values import Missing, Reason, row_maker
+from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
+
+
+class RankedFile(NamedTuple):
+    """A candidate with its score; there may be a hundred thousand.
+
+    Attributes:
+        file: Its number in the corpus.
+        score: How likely the task touches it: the sum over its pieces; all files together have 1.
+        pieces: How likely the task touches each of its pieces, by their places; empty where the file is so unlikely
+            that its pieces were not looked at.
+        reasons: Why, the strongest first.
+    """
+
+    file: int
+    score: float
+    pieces: Sequence[float] = ()
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All candidates, the likeliest first; those that are equal in the order of the corpus."""
+
+    files: Sequence[RankedFile]
+    missing: Sequence[Missing] = ()
+
 
 _MOST_REASONS = 6
 """Reasons that are kept of each file: behind them none moves it by a place."""
@@ -31,13 +57,7 @@ _LEAST = 0.01
 def add_to_files(
     sums: Sequence[float], evidences: Sequence[Evidence], weights: Mapping[str, float]
 ) -> list[float]:
-    """Return the files' sums with what some evidences say about each as a whole.
-
-    Args:
-        sums: For each file, what was said before.
-        evidences: What was observed, always in the same order.
-        weights: By kind.
-    """
+    """Return the files' sums with what some evidences say about each as a whole."""
     added = list(sums)
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
@@ -52,13 +72,7 @@ def add_to_pieces(
     evidences: Sequence[Evidence],
     weights: Mapping[str, float],
 ) -> Mapping[int, list[float]]:
-    """Return the sums of the candidates' pieces with what some evidences say about them and about their files.
-
-    Args:
-        sums: For each candidate, what was said before about each of its pieces.
-        evidences: What was observed, always in the same order.
-        weights: By kind.
-    """
+    """Return the sums of the candidates' pieces with what some evidences say about them and about their files."""
     added = {file: list(values) for file, values in sums.items()}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
@@ -80,12 +94,7 @@ def add_to_pieces(
 def probabilities(
     pieces: Mapping[int, Sequence[float]], others: Mapping[int, float]
 ) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
-    """Return the softmax over all pieces: of the candidates' pieces, and of the other files as wholes.
-
-    Args:
-        pieces: The sums of the candidates' pieces.
-        others: The sums of the other files, as of one piece.
-    """
+    """Return the softmax over all pieces: of the candidates' pieces, and of the other files as wholes."""
     best = max((value for values in pieces.values() for value in values), default=-inf)
     best = max(best, max(others.values(), default=-inf))
     if best == -inf:
@@ -104,14 +113,7 @@ def reasons(
     best_pieces: Mapping[int, PieceKey],
     files: Sequence[int],
 ) -> Mapping[int, tuple[Reason, ...]]:
-    """Return what moved each file most, what speaks for it first.
-
-    Args:
-        evidences: What was observed.
-        weights: By kind.
-        best_pieces: The likeliest piece of each candidate: what is said about it counts for its file.
-        files: The files to tell of.
-    """
+    """Return what moved each file most, what speaks for it first."""
     table: dict[int, list[Reason]] = {file: [] for file in files}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
@@ -121,13 +123,16 @@ def reasons(
             if abs(weight * value) >= _LEAST:
                 matched = evidence.matched.get(file, "")
                 table[file].append(Reason(evidence.kind, weight * value, matched))
-    return {file: _strongest(told) for file, told in table.items()}
+    strongest: dict[int, tuple[Reason, ...]] = {}
+    for file, told in table.items():
+        kept = sorted(told, key=lambda reason: (-abs(reason.weight), reason.kind))[:_MOST_REASONS]
+        strongest[file] = tuple(sorted(kept, key=lambda reason: (-reason.weight, reason.kind)))
+    return strongest
 
 
 def _of_files(
     evidence: Evidence, best_pieces: Mapping[int, PieceKey], files: Sequence[int]
 ) -> Mapping[int, float]:
-    """Return what an evidence says of files and of their best pieces."""
     values = {file: evidence.files[file] for file in files if file in evidence.files}
     if isinstance(evidence.pieces, PieceValues):
         for file, row in evidence.pieces.rows.items():
@@ -138,11 +143,6 @@ def _of_files(
             if key in evidence.pieces:
                 values[file] = values.get(file, 0.0) + evidence.pieces[key]
     return values
-
-
-def _strongest(told: Sequence[Reason]) -> tuple[Reason, ...]:
-    strongest = sorted(told, key=lambda reason: (-abs(reason.weight), reason.kind))[:_MOST_REASONS]
-    return tuple(sorted(strongest, key=lambda reason: (-reason.weight, reason.kind)))
 
 
 def in_order(

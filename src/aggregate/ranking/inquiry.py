@@ -2,21 +2,151 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from heapq import nlargest
+from itertools import accumulate
+from math import log
+from typing import NamedTuple
 
-from aggregate.ranking.corpus import Corpus, FileFacts
-from aggregate.ranking.evidence import PieceKey
-from aggregate.ranking.file_analysis import FileAnalysis
+from aggregate.ranking.corpus import Corpus, FileAnalysis, FileFacts, TermInFile
+from aggregate.ranking.evidence import PieceKey, rarity, strongest_terms
 from aggregate.ranking.path_kinds import PathKind, kinds_of
 from aggregate.ranking.path_table import PathTable
-from aggregate.ranking.query_terms import QueryTerm, query_terms
-from aggregate.ranking.question import Question
-from aggregate.ranking.remembered_corpus import RememberedCorpus
-from aggregate.ranking.scaling import strongest_terms
-from aggregate.ranking.similar_commits import SimilarCommit, similar_commits
-from aggregate.ranking.term_matching import TermMatcher
+from aggregate.ranking.question import Question, SimilarCommit, TaskText, similar_commits
 from aggregate.ranking.terms import term_list
+
+_CHANGED = 1
+"""Last characters of a term that the word it stands for may have otherwise: ``y`` for ``ies``."""
+_SHORT = 3
+"""Letters of terms that are looked for as they are: what is left of them otherwise would be in most names."""
+
+
+class TermMatcher:
+    """Find a task's terms in the names of files, folders and definitions."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        self._terms = frozenset(terms)
+        prefixes = sorted(
+            {term[:-_CHANGED] if len(term) > _SHORT else term for term in self._terms}
+        )
+        self._may_hold = re.compile("|".join(map(re.escape, prefixes)) or r"(?!)")
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def matched(self, name: str) -> tuple[str, ...]:
+        """Return the terms that ``name`` holds, each once, in order of the alphabet."""
+        if name not in self._known:
+            # A search costs a tenth of taking the name apart, and most names hold nothing.
+            is_empty = name.isascii() and not self._may_hold.search(name.lower())
+            held = () if is_empty else self._terms.intersection(term_list(name))
+            self._known[name] = tuple(sorted(held))
+        return self._known[name]
+
+    def matched_in(self, names: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return what ``matched`` does for each of many names.
+
+        Most names hold nothing, so some ten thousand are searched as one text for those that may hold something.
+        """
+        # Other letters may become longer where they become small: their names are looked at one by one.
+        plain = [name if name.isascii() else "" for name in names]
+        matched = [() if name.isascii() else self.matched(name) for name in names]
+        ends: list[int] = []
+        for hit in self._may_hold.finditer("\n".join(plain).lower()):  # no term holds a line feed
+            ends = ends or list(accumulate(len(name) + 1 for name in plain))
+            place = bisect_right(ends, hit.start())
+            matched[place] = self.matched(names[place])
+        return matched
+
+
+MOST_TERMS = 200
+"""Terms of a task that are asked for: a task of 200 KB has thousands, and the rare ones that it repeats decide."""
+_MOST_LOOKED_UP = 600
+"""Terms whose files are counted to find the strongest; each costs a look-up."""
+
+
+class QueryTerm(NamedTuple):
+    """A term of the task.
+
+    Attributes:
+        term: As ``ranking.terms`` has it.
+        weight: How much the task speaks of it: 1 for once, slowly more.
+        files: The files whose text holds it.
+        file_rarity: Its inverse document frequency among the files.
+        piece_rarity: Its inverse document frequency among the pieces.
+        in_subject: Whether the task's first line holds it.
+    """
+
+    term: str
+    weight: float
+    files: Mapping[int, TermInFile]
+    file_rarity: float
+    piece_rarity: float
+    in_subject: bool
+
+
+def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
+    """Return the strongest terms of a task, in its own order."""
+    subject = frozenset(task.subject)
+    total_pieces = sum(facts.pieces for facts in corpus.files)
+    most_told = _most_told(task)
+    # The joined words too, which ``ranking.mentions`` asks for: each pass reads the tables of the whole project.
+    corpus.look_up([*(term for term, _ in most_told), *task.joined])
+    looked_up = [
+        _look_up(corpus, term, count, in_subject=term in subject, total_pieces=total_pieces)
+        for term, count in most_told
+    ]
+    if len(looked_up) <= MOST_TERMS:
+        return tuple(looked_up)
+    strongest = nlargest(MOST_TERMS, range(len(looked_up)), key=lambda i: _strength(looked_up[i]))
+    return tuple(looked_up[i] for i in sorted(strongest))
+
+
+def _most_told(task: TaskText) -> Sequence[tuple[str, int]]:
+    counts = dict(task.terms)
+    for term in task.subject:
+        counts.setdefault(term, 1)
+    terms = list(counts.items())
+    if len(terms) <= _MOST_LOOKED_UP:
+        return terms
+    subject = frozenset(task.subject)
+    most = nlargest(
+        _MOST_LOOKED_UP, range(len(terms)), key=lambda i: (terms[i][0] in subject, terms[i][1], -i)
+    )
+    return [terms[i] for i in sorted(most)]
+
+
+def _look_up(
+    corpus: Corpus, term: str, count: int, *, in_subject: bool, total_pieces: int
+) -> QueryTerm:
+    files = corpus.files_with(term)
+    in_pieces = sum(held.pieces for held in files.values())
+    return QueryTerm(
+        term,
+        1 + log(max(count, 1)),
+        files,
+        rarity(len(corpus.files), len(files)),
+        rarity(total_pieces, in_pieces),
+        in_subject,
+    )
+
+
+def _strength(term: QueryTerm) -> tuple[bool, bool, float]:
+    # Terms that occur at all, those of the first line, then the rarest.
+    return bool(term.files), term.in_subject, term.weight * term.piece_rarity
+
+
+class _RememberedCorpus:
+    """A ``Corpus`` for one question: several evidences look up the same names."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.files = corpus.files
+        self.look_up = corpus.look_up
+        self.files_with = corpus.files_with
+        self.files_defining = cache(corpus.files_defining)
+        self.files_referring = cache(corpus.files_referring)
+        self.analyses = corpus.analyses
+
 
 Candidates = Mapping[int, FileAnalysis]
 """The analyses of the files whose pieces are scored, by the files' numbers, in the order of the corpus."""
@@ -55,7 +185,7 @@ class Inquiry:
     @classmethod
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
         """Look up what evidences need of ``corpus`` to answer ``question``."""
-        corpus = RememberedCorpus(corpus)
+        corpus = _RememberedCorpus(corpus)
         terms = query_terms(corpus, question.task)
         wanted = [*(term.term for term in terms), *question.task.scopes]
         matcher = TermMatcher(wanted)
@@ -89,7 +219,6 @@ class Inquiry:
 def _path_terms(
     files: Sequence[FileFacts], matcher: TermMatcher
 ) -> Mapping[int, Mapping[str, int]]:
-    """Return the terms in the files' paths; each folder is looked at once."""
     by_folder: dict[str, Mapping[str, int]] = {"": {}}
     held: dict[int, Mapping[str, int]] = {}
     parts = [facts.path.rpartition("/") for facts in files]
@@ -112,7 +241,7 @@ def _counted(parts: Sequence[str], matcher: TermMatcher) -> Mapping[str, int]:
 
 
 def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:
-    """Return the first word of a text for each term that is wanted; terms of parts of words are left out."""
+    # Terms of parts of words are left out.
     words: dict[str, str] = {}
     for match in _WORD.finditer(text[:_MOST_TEXT]):
         for term in term_list(match[0])[:1]:

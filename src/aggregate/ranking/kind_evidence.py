@@ -1,12 +1,13 @@
-"""What files are for: tests and what stands beside the source count less, unless the task speaks of them."""
+"""What files are for and how long they and their pieces are, whatever words a task and they share."""
 
 import re
 from collections.abc import Mapping, Set
+from functools import lru_cache
+from math import log1p
 
-from aggregate.ranking.evidence import Evidence, PieceKey
+from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.path_kinds import PathKind
-from aggregate.ranking.program_suffixes import program_language
+from aggregate.ranking.path_kinds import PathKind, program_language
 from aggregate.ranking.question import TaskText
 from aggregate.ranking.terms import term_list
 
@@ -60,10 +61,6 @@ def file_kinds(
     """Return which files are tests, which are auxiliary, and which are of a kind that the first line speaks of.
 
     Auxiliary are documents, examples, benchmarks, settings, and what is vendored or generated.
-
-    Args:
-        inquiry: What is asked.
-        pointed: The files that the question points at, of which it does not matter what they are for.
     """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     is_of_changes = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
@@ -100,10 +97,6 @@ def no_programs(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> Evidence:
     """Return which files are no programs, as far as the first line does not speak of their kind.
 
     The share of a language tells a project's own from others; this tells a page, a style or data from any program.
-
-    Args:
-        inquiry: What is asked.
-        pointed: As for ``file_kinds``.
     """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     values: dict[int, float] = {}
@@ -120,13 +113,7 @@ def no_programs(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> Evidence:
 def inner_tests(
     inquiry: Inquiry, candidates: Candidates, pointed: Set[int] = frozenset()
 ) -> Evidence:
-    """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none.
-
-    Args:
-        inquiry: What is asked.
-        candidates: The files that are looked at.
-        pointed: As for ``file_kinds``.
-    """
+    """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none."""
     penalty = _penalty(PathKind.TEST, inquiry.question.task)
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
@@ -145,7 +132,6 @@ def inner_tests(
 
 
 def _penalty(kind: PathKind, task: TaskText) -> float:
-    """Return how much it counts against a file to be of a kind, from 0 to 1."""
     words = _TERMS[kind]
     prefix = _PREFIX.match(task.text)
     scopes = [*task.scopes, *(term_list(prefix["type"]) if prefix else ())]
@@ -177,3 +163,54 @@ def language_share(inquiry: Inquiry) -> Evidence:
         if value:
             values[file] = value
     return Evidence("language", files=values)
+
+
+_CHARACTERS_PER_TOKEN = 4
+"""Of source text, about, in the vocabulary o200k."""
+_LARGE_FILE = log1p(30_000)
+"""The size, in the logarithm of tokens, that counts 1: the largest source file of most projects. A constant, since a
+single generated file would change what all others weigh."""
+_LARGE_PIECE = log1p(400)
+"""The same for a piece: some 25 lines of 16 tokens."""
+_MOST = 1.5
+"""The most that a size counts: a file of 100 MB is hardly less likely than one of 10."""
+_FUNCTIONS = frozenset(
+    """
+    callback constructor destructor function macro method operator procedure subroutine test
+    """.split()  # noqa: SIM905 - a line for each word would fill a page
+)
+"""Kinds of definitions whose bodies are statements."""
+
+
+def file_sizes(inquiry: Inquiry) -> Evidence:
+    """Return the logarithms of the files' tokens."""
+    values = {
+        file: min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
+        for file, facts in enumerate(inquiry.files)
+    }
+    return Evidence("file size", files=values)
+
+
+def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
+    """Return the logarithms of the pieces' tokens, which are outside of definitions, and which are functions'."""
+    sizes: dict[int, list[float]] = {}
+    outside: dict[int, list[float]] = {}
+    functions: dict[int, list[float]] = {}
+    for file, analysis in candidates.items():
+        # -1, which is no definition, is the last of these.
+        in_function = [definition.kind in _FUNCTIONS for definition in analysis.definitions]
+        in_function.append(False)
+        pieces = analysis.pieces
+        sizes[file] = [_piece_size(piece.characters) for piece in pieces]
+        outside[file] = [1.0 if piece.definition < 0 else 0.0 for piece in pieces]
+        functions[file] = [1.0 if in_function[piece.definition] else 0.0 for piece in pieces]
+    return (
+        Evidence("piece size", pieces=PieceValues(sizes)),
+        Evidence("outside definitions", pieces=PieceValues(outside)),
+        Evidence("function", pieces=PieceValues(functions)),
+    )
+
+
+@lru_cache(maxsize=4_096)  # most pieces are shorter than that
+def _piece_size(characters: int) -> float:
+    return min(_MOST, log1p(characters / _CHARACTERS_PER_TOKEN) / _LARGE_PIECE)

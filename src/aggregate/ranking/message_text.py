@@ -1,8 +1,10 @@
-"""What of a message is its author's own words on the matter: without trailers, addresses and what is quoted."""
+"""What a commit's message and its hunks tell: its author's own words, the kind of change, names of definitions."""
 
 import re
 from collections import Counter
 from typing import Final
+
+from aggregate.ranking.terms import LONGEST_WORD, STOP_WORDS, split_identifier, stem, term_list
 
 _TRAILER: Final = re.compile(
     r"^[ \t]*+(?:[\w-]{1,40}-by|change-id|commit-id|cc|link|see-also|git-svn-id|piperorigin-revid|gitorigin-revid"
@@ -64,7 +66,7 @@ def own_words(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """Return ``text`` without the comments of HTML, in which forms say how to fill them in."""
+    # Forms say in them how they are to be filled in.
     parts: list[str] = []
     place = 0
     while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
@@ -106,3 +108,78 @@ def _last_folders(match: re.Match[str]) -> str:
     folders = match[0].replace("\\", "/").rstrip("/").split("/")[-_FOLDERS_KEPT:]
     kept = [folder for folder in folders if folder not in _PACKAGES]
     return f" {'/'.join((*kept, ''))}"
+
+
+_LONGEST_LINE: Final = 300
+"""Characters that are looked at; git tells the first 80."""
+_NAME: Final = r"[^\W\d][\w$]*+(?>(?:(?:::|\.|\#)~?[^\W\d][\w$]*+)*)[!?]?"
+_BY_WORD: Final = re.compile(
+    r"(?:^|[\s(])(?:class|def|defp|defmodule|defmacro|func|fn|fun|function\*?|struct|trait|interface|enum|record|module"
+    r"|namespace|object|protocol|extension|mod|union|macro_rules!|sub|package|procedure|type|macro)\s++"
+    rf"(?:\([^()]*+\)\s*+)?(?:self\.)?(?P<name>{_NAME})(?![\s*&]++\w++\()"
+)
+"""A word that languages define things by, and the receiver of a method of Go; no ``struct a *f()`` of C."""
+_VARIABLE: Final = re.compile(
+    rf"(?:^|\s)(?:const|let|var|val)\s++(?P<name>{_NAME})\s*+(?::[^=]*+)?="
+)
+_IMPLEMENTATION: Final = re.compile(
+    rf"\bimpl\b\s*+(?:<[^<>]*+>)?\s*+(?:(?:[\w:]++(?:<[^<>]*+>)?)\s++for\s++)?&?(?P<name>{_NAME})"
+)
+_CALLED: Final = re.compile(rf"(?P<name>~?{_NAME})\s*+(?:<[^<>()]*+>)?\(")
+_ASSIGNED: Final = re.compile(rf"(?P<name>{_NAME})\s*+(?::[^=]*+)?=")
+_HEADING: Final = re.compile(r"#{1,6}\s++(?P<name>\S.*)")
+_NO_NAMES: Final = frozenset(
+    {"if", "for", "while", "switch", "catch", "return", "with", "elif", "else", "match", "sizeof"}
+)
+
+
+def definition_name(line: str) -> str:
+    """Return the name that ``line`` defines, such as ``send`` of ``async def send(self, request)``; ``""`` for none."""
+    line = line[:_LONGEST_LINE].strip()
+    heading = _HEADING.match(line)
+    if heading:
+        return heading["name"].rstrip("# ")
+    for pattern in (_IMPLEMENTATION, _BY_WORD, _VARIABLE, _CALLED, _ASSIGNED):
+        for match in pattern.finditer(line):
+            name = match["name"]
+            if name not in _NO_NAMES:
+                return name.replace("::", ".").replace("#", ".").lstrip("~")
+    return ""
+
+
+_LONGEST_FIRST_LINE: Final = 300
+"""Characters of the line that are read."""
+_VERSION: Final = re.compile(
+    r"(?<![\w.])v?\d{1,9}(?:\.\d{1,9}){1,4}(?:[-.]?[A-Za-z]{1,5}[-.]?\d{0,9})?(?![\w.]*\w)"
+)
+"""``2.1.0``, ``v3.0``, ``1.0.0-rc.1``: no two releases have the same, and all of them have one."""
+_A_VERSION: Final = " versionnumber "
+_WORD: Final = re.compile(r"\w+")
+
+
+def change_words(line: str) -> frozenset[str]:
+    """Return the words of a first line: identifiers and their parts, without endings, stop words and numbers."""
+    words: set[str] = set()
+    for match in _WORD.finditer(_VERSION.sub(_A_VERSION, line[:_LONGEST_FIRST_LINE])):
+        words.update(_parts(match[0]))
+    return frozenset(words)
+
+
+def first_line(text: str) -> str:
+    """Return the first line of a text that is not blank, ``""`` for none."""
+    return text.lstrip().partition("\n")[0]
+
+
+def _parts(word: str) -> list[str]:
+    if not word.isascii():  # a script without spaces is taken apart there
+        return term_list(word)
+    if len(word) > LONGEST_WORD:
+        return []
+    parts = split_identifier(word)
+    lowered = (part.lower() for part in parts)
+    words = [
+        stem(part)
+        for part in lowered
+        if len(part) > 1 and part not in STOP_WORDS and not part.isdigit()
+    ]
+    return [*words, word.replace("_", "").lower()] if len(parts) > 1 else words

@@ -1,12 +1,71 @@
-"""The identifiers that a text names: quoted, written like code, capitalised within a sentence, or plain words."""
+"""The identifiers that a text names: quoted, written like code, capitalised, plain or joined words."""
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from functools import cache
+from itertools import islice, pairwise
 from typing import Final
 
-from aggregate.ranking.file_names import is_file_name
-from aggregate.ranking.terms import NO_TERMS
+from aggregate.code.syntax import LANGUAGES, TAG_BY_NAME, TAG_BY_SUFFIX
+from aggregate.ranking.terms import NO_TERMS, STOP_WORDS
+
+
+def is_file_name(path: str) -> bool:
+    """Tell whether ``path`` ends like a file of a language or format that is known: ``a/b.py``, ``docker/Dockerfile``.
+
+    A bare word such as ``Makefile`` could be prose; with a folder or a suffix it is a file.
+    """
+    name = path.replace("\\", "/").rpartition("/")[2]
+    by_suffix, by_name = _known_names()
+    stem, dot, suffix = name.rpartition(".")
+    # ``README.MD`` is a file, ``Timer.Go`` is a method.
+    is_suffix = suffix.islower() or (suffix.isupper() and len(suffix) > 1)
+    if stem and is_suffix and f"{dot}{suffix.lower()}" in by_suffix:
+        return True
+    return name.lower() in by_name and ("/" in path or "." in name)
+
+
+@cache
+def _known_names() -> tuple[frozenset[str], frozenset[str]]:
+    suffixes = {suffix for language in LANGUAGES for suffix in language.suffixes}
+    names = {name for language in LANGUAGES for name in language.names}
+    return frozenset({*suffixes, *TAG_BY_SUFFIX}), frozenset({*names, *TAG_BY_NAME})
+
+
+_MOST_WORDS: Final = 60
+"""Words of a task, from its beginning, whose neighbours are joined: each pair is looked up in the whole project."""
+_LENGTHS: Final = range(5, 41)
+"""Characters of a joined term: shorter ones mean too much, longer ones are no terms."""
+
+_JOINED_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,39}")
+_HYPHENED: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:-[A-Za-z0-9]++){1,3}")
+
+
+def joined_neighbours(text: str) -> tuple[str, ...]:
+    """Return two and three neighbouring words of ``text`` as one, as an identifier's whole term has them.
+
+    Stop words are joined only where a hyphen does: ``v-for``.
+    """
+    terms: dict[str, None] = {}
+    words = list(islice(_JOINED_WORD.finditer(text), _MOST_WORDS))
+    for hyphened in _HYPHENED.findall(text[: words[-1].end()] if words else ""):
+        terms[hyphened.replace("-", "").lower()] = None
+    for run in _runs([match[0].lower() for match in words]):
+        terms.update(dict.fromkeys("".join(pair) for pair in pairwise(run)))
+        terms.update(dict.fromkeys(map("".join, zip(run, run[1:], run[2:], strict=False))))
+    return tuple(term for term in terms if len(term) in _LENGTHS)
+
+
+def _runs(words: list[str]) -> Iterator[list[str]]:
+    run: list[str] = []
+    for word in words:
+        if word in STOP_WORDS:
+            yield run
+            run = []
+        else:
+            run.append(word)
+    yield run
+
 
 CERTAIN: Final = 1.0
 """It is quoted, called, capitalised, or looks like code."""
@@ -87,7 +146,6 @@ def named_identifiers(text: str) -> dict[str, float]:
 def _add(
     name: str, is_certain: bool, certain: dict[str, float], possible: dict[str, float]
 ) -> None:
-    """Add a name, and its last part where it has several."""
     if is_file_name(name) or not any(map(str.isalpha, name)):
         return
     if is_certain:

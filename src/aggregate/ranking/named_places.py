@@ -1,13 +1,68 @@
-"""The places in files that a text names: frames of tracebacks, messages of compilers and test runners, links, paths."""
+"""The places in files that a text names: frames of tracebacks, messages of compilers and test runners, links, diffs."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from aggregate.ranking.diff_places import diff_places
-from aggregate.ranking.file_names import is_file_name
+from aggregate.ranking.named_identifiers import is_file_name
 from aggregate.ranking.question import NamedPlace
-from aggregate.ranking.symbol_text import plain_symbol
+
+_HASH: Final = re.compile(r"::h[0-9a-f]{16}$")
+_ARGUMENTS: Final = re.compile(r"<[^<>]*+>|\([^()]*+\)$|`\d+|\[[^\[\]]*+\]|\{[^{}]*+\}+")
+_RECEIVER: Final = re.compile(r"\(\*?(\w+)\)")
+_LAMBDA: Final = re.compile(r"^lambda\$(\w+)\$\d+$")
+_SYMBOL_SEPARATORS: Final = re.compile(r"::|->|[.#$+/\\|]")
+_NO_NAMES: Final = frozenset(
+    {"", "init", "clinit", "closure", "lambda", "module", "anonymous", "func1", "func2", "func3", "main_", "as",
+     "prototype", "exports", "Object", "async", "new", "block", "top", "required", "global"}
+)  # fmt: skip
+"""What stands in the place of a name where a function has none."""
+_LONGEST_SYMBOL: Final = 200
+
+
+def plain_symbol(text: str) -> str:
+    """Return the function's name, behind its class where that is named: ``Session.send``; ``""`` for none."""
+    text = _HASH.sub("", text[:_LONGEST_SYMBOL].strip())
+    text = text.removeprefix("block in ").removeprefix("rescue in ").removeprefix("ensure in ")
+    is_constructor = text.endswith(("<init>", ".ctor"))
+    text = _ARGUMENTS.sub("", _RECEIVER.sub(r"\1", text)).removesuffix("..ctor")
+    parts = (
+        [_LAMBDA.sub(r"\1", part) for part in _SYMBOL_SEPARATORS.split(text)]
+        if "lambda$" not in text
+        else (_LAMBDA.sub(r"\1", text.rpartition(".")[2]).split())
+    )
+    names = [part for part in parts if part not in _NO_NAMES and part.replace("_", "a").isalnum()]
+    if not names:
+        return ""
+    has_class = len(names) > 1 and names[-2][:1].isupper() and not is_constructor
+    return ".".join(names[-2:]) if has_class else names[-1]
+
+
+_HEADER: Final = re.compile(r"(?:---|\+\+\+) (?:[abciow]/)?(?P<path>[^\t\n]{1,400})")
+_HUNK: Final = re.compile(r"@@ -(?P<line>\d{1,7})(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})? @@")
+_NO_FILE: Final = "/dev/null"
+
+
+def diff_places(text: str) -> Iterator[NamedPlace]:
+    """Yield for each hunk of a unified diff the first line that it changes; of a new file line 1."""
+    if "\n@@ -" not in text:
+        return
+    path, line = "", 0  # the hunk's next line, 0 where its first change was told
+    for written in text.split("\n"):
+        if line and written.startswith(("+", "-")):
+            yield NamedPlace(path, line)
+            line = 0
+        elif line and written[:1] in ("", " "):
+            line += 1
+        elif header := _HEADER.match(written):
+            # Of a file that is renamed the old name, which comes first, is the one that is there.
+            if header["path"] != _NO_FILE and (written.startswith("-") or not path):
+                path = header["path"]
+        elif written.startswith("diff "):
+            path = ""
+        elif path and (hunk := _HUNK.match(written)):
+            line = max(int(hunk["line"]), 1)
+
 
 MOST_PLACES: Final = 200
 """Places that are told: a traceback of a recursion has a thousand frames, and the first of them say it all."""
@@ -89,8 +144,6 @@ _TERMINAL_COLOURS: Final = re.compile(r"\x1b\[[0-9;]{0,20}m")
 
 
 class _Line(NamedTuple):
-    """The places of one line."""
-
     places: tuple[NamedPlace, ...]
     is_python: bool = False
     is_pytest: bool = False
@@ -118,7 +171,7 @@ def named_places(text: str) -> tuple[NamedPlace, ...]:
 
 
 def _ordered(text: str) -> Iterator[NamedPlace]:
-    """Yield the places, traceback by traceback, each from the frame where it ended."""
+    # Each traceback from the frame where it ended.
     current: list[_Line] = []
     blocks = [current]
     chain = 0
@@ -141,7 +194,7 @@ def _ordered(text: str) -> Iterator[NamedPlace]:
 
 
 def _ends_block(line: str, block: Sequence[_Line]) -> bool:
-    """Tell whether what follows belongs to another traceback; those of pytest hold blank lines."""
+    # Those of pytest hold blank lines.
     if not line.strip():
         return not any(read.is_pytest for read in block)
     return line.startswith(_RULE) or "Traceback (most recent" in line
@@ -157,7 +210,6 @@ def _block_places(block: Sequence[_Line]) -> Iterator[NamedPlace]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines, very long ones in parts."""
     for line in text.split("\n"):
         if len(line) <= _LONGEST_LINE:
             yield line
@@ -187,7 +239,6 @@ def _read_line(line: str, previous: str) -> _Line:
 
 
 def _symbol(line: str, previous: str) -> str:
-    """Return the function that a frame names, in its own line or in the one before."""
     if ".go:" in line and _GO_PLACE.match(line):
         function = _GO_FUNCTION.match(previous)
         return function["symbol"] if function else ""
@@ -201,7 +252,7 @@ def _symbol(line: str, previous: str) -> str:
 
 
 def _jvm_place(frame: re.Match[str]) -> Iterator[NamedPlace]:
-    """Yield the place of a frame that names a class and a file: the package is the folder."""
+    # The package is the folder.
     symbol = frame["symbol"].rpartition("/")[2]
     if symbol.startswith(_JVM_OWN):
         return
@@ -211,7 +262,7 @@ def _jvm_place(frame: re.Match[str]) -> Iterator[NamedPlace]:
 
 
 def _linked(scheme: str, rest: str, symbol: str) -> Iterator[NamedPlace]:
-    """Yield the place that a link leads to: a file shown by a host of repositories, or a script that a server gave."""
+    # A file shown by a host of repositories, or a script that a server gave.
     if blob := _BLOB.fullmatch(rest):
         path, _, anchor = blob["path"].partition("#")
         line = _BLOB_LINE.fullmatch(f"#{anchor}")
@@ -242,7 +293,6 @@ def _token_place(token: re.Match[str], symbol: str) -> Iterator[NamedPlace]:
 
 
 def _place(path: str, line: str, symbol: str | None) -> Iterator[NamedPlace]:
-    """Yield a place, unless it lies in the language's own program or has no file."""
     path = path.strip().replace("\\", "/").rstrip(".,-")
     while path.startswith("./"):
         path = path[2:]

@@ -5,40 +5,43 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from math import exp, inf
 
-from aggregate.ranking.definition_text import piece_texts
-from aggregate.ranking.evidence import Evidence, PieceKey
+from aggregate.ranking.evidence import Evidence, PieceKey, best_keys
 from aggregate.ranking.fusion import add_to_files, add_to_pieces, logarithm_of_count
 from aggregate.ranking.history_evidence import (
     changed_definitions,
     changed_files,
     changed_together,
+    last_changes,
+    message_text,
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.kind_evidence import (
     file_kinds,
+    file_sizes,
     inner_tests,
     language_share,
     no_programs,
+    piece_shapes,
 )
 from aggregate.ranking.mentions import (
     files_with_named_definitions,
     joined_words,
     named_definitions,
     named_files,
-    pointed_files,
-    traced_files,
-    traced_places,
     used_identifiers,
 )
-from aggregate.ranking.message_evidence import last_changes, message_text
 from aggregate.ranking.path_kinds import PathKind
-from aggregate.ranking.reference_evidence import MOST_SOURCES, references
-from aggregate.ranking.references import Resolver
-from aggregate.ranking.scaling import best_keys
-from aggregate.ranking.seed_evidence import seed_files, seeds
-from aggregate.ranking.size_evidence import file_sizes, piece_shapes
-from aggregate.ranking.text_evidence import file_text, path_words
-from aggregate.ranking.traced_calls import called_before, traced_calls
+from aggregate.ranking.places import (
+    called_before,
+    pointed_files,
+    seed_files,
+    seeds,
+    traced_calls,
+    traced_files,
+    traced_places,
+)
+from aggregate.ranking.references import MOST_SOURCES, Resolver, references
+from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
 
 MOST_CANDIDATES = 300
 """Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order."""
@@ -60,14 +63,7 @@ _SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was observed.
-
-    Attributes:
-        evidences: Always in the same order.
-        candidates: The files whose pieces were looked at.
-        files: The sums of all files, by number.
-        pieces: The sums of the candidates' pieces.
-    """
+    """What was observed."""
 
     evidences: Sequence[Evidence]
     candidates: Candidates
@@ -103,10 +99,10 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
 
 
 def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
-    """Return what is known of all files without their analyses."""
     return [
         file_text(inquiry),
-        *path_words(inquiry),
+        path_words(inquiry),
+        path_scopes(inquiry),
         *named_files(inquiry),
         changed_files(inquiry),
         message_text(inquiry),
@@ -119,7 +115,6 @@ def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
 
 
 def _closely(inquiry: Inquiry, candidates: Candidates, pointed: Set[int]) -> Sequence[Evidence]:
-    """Return what is known of the candidates' pieces."""
     return [
         *piece_texts(inquiry, candidates),
         named_definitions(inquiry, candidates),
@@ -134,7 +129,6 @@ def _closely(inquiry: Inquiry, candidates: Candidates, pointed: Set[int]) -> Seq
 
 
 def _companions(inquiry: Inquiry, sums: Sequence[float]) -> Evidence:
-    """Return what was changed together with the seeds and the best files so far."""
     sources = dict.fromkeys(sorted(seed_files(inquiry))[:_MOST_SEEDED], 1.0)
     if inquiry.question.task.terms:
         best = best_keys(dict(enumerate(sums)), _MOST_COMPANIONS)
@@ -147,7 +141,6 @@ def _companions(inquiry: Inquiry, sums: Sequence[float]) -> Evidence:
 def _best_files(
     inquiry: Inquiry, sums: Sequence[float], weights: Mapping[str, float]
 ) -> Sequence[int]:
-    """Return the files whose pieces are to be scored: the best by a rough sum, and those that are pointed at."""
     named = files_with_named_definitions(inquiry)
     weight = weights.get("named in the task", 0.0)
     rough = {
@@ -166,7 +159,6 @@ def _best_files(
 
 
 def _within_bounds(inquiry: Inquiry, files: Sequence[int]) -> Sequence[int]:
-    """Return the files that have room for their pieces, in order; the first in any case."""
     room = _MOST_PIECES
     kept: list[int] = []
     for file in files:
@@ -178,7 +170,6 @@ def _within_bounds(inquiry: Inquiry, files: Sequence[int]) -> Sequence[int]:
 
 
 def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[PieceKey, float]:
-    """Return the pieces that the user or a traceback points at, with how surely."""
     pointed: dict[PieceKey, float] = {}
     for evidence in evidences:
         if evidence.kind not in _SEEDS:
@@ -193,7 +184,6 @@ def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[P
 
 
 def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
-    """Return how likely the likeliest pieces are, as a multiple of the best."""
     best = max((max(values, default=-inf) for values in pieces.values()), default=-inf)
     near = [
         (-value, file, place)

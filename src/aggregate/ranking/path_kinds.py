@@ -1,9 +1,10 @@
-"""What a file is for, by its path: source, or something beside it."""
+"""What a file is for, by its path: source or something beside it, a program or none."""
 
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
+from typing import Final
 
 from aggregate.ranking.corpus import FileFacts
 
@@ -83,18 +84,12 @@ _MOST_KNOWN = 10_000
 
 def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
     """Return what each file is for; each folder is looked at once."""
-    by_folder: dict[str, PathKind | None] = {}
-    by_name: dict[str, PathKind] = {}
     kinds: list[PathKind] = []
     for facts in files:
         folder, _, name = facts.path.rpartition("/")
-        if folder not in by_folder:
-            by_folder[folder] = _kind_of_folder(folder)
-        kind = PathKind.GENERATED if facts.is_generated else by_folder[folder]
+        kind = PathKind.GENERATED if facts.is_generated else _kind_of_folder(folder)
         if kind is None:
-            if name not in by_name:
-                by_name[name] = _kind_of_name(name)
-            kind = by_name[name]
+            kind = _kind_of_name(name)
             if kind is PathKind.SOURCE and "dist/" in facts.path and _BUILT.search(facts.path):
                 kind = PathKind.GENERATED
         kinds.append(kind)
@@ -103,7 +98,6 @@ def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
 
 @lru_cache(maxsize=_MOST_KNOWN)
 def _kind_of_folder(folder: str) -> PathKind | None:
-    """Return what the files of a folder are for, ``None`` where that does not tell."""
     parts = frozenset(folder.lower().split("/"))
     for kind, names in _FOLDERS.items():
         if not parts.isdisjoint(names):
@@ -125,3 +119,25 @@ def _kind_of_name(name: str) -> PathKind:
     if _BENCHMARK_NAME.search(lower):
         return PathKind.BENCHMARK
     return PathKind.SOURCE
+
+
+_SUFFIXES: Final = frozenset(
+    """
+    .ada .adb .ads .agda .ahk .applescript .asm .astro .awk .bas .bb .bqn .bzl .capnp .cbl .clj .cljc .cljs .cmd .cob
+    .coffee .comp .cr .csh .d .dpr .el .elm .elv .f .f77 .factor .fbs .fish .fnl .for .forth .frag .fsi .fsx .fth .gd
+    .geom .gleam .glsl .hlsl .hrl .hx .hy .idr .janet .kk .ksh .l .lean .lfe .lisp .litcoffee .lpr .lsp .m4 .metal .mm
+    .mojo .moon .nims .nu .nut .odin .pas .pony .prolog .psm1 .purs .pxd .pxi .pyx .qml .raku .rakumod .rei .rkt .roc .s
+    .sml .star .sv .svh .tcl .thrift .v .vala .vapi .vb .vbs .vert .vhd .vhdl .vim .wat .wgsl .wren .xs .y .zsh
+    """.split()  # noqa: SIM905 - a line for each word would fill a page
+)
+"""Of languages that projects are written in; what is left out counts as text, as most files without a language are."""
+
+
+def program_language(facts: FileFacts) -> str:
+    """Return what tells a program's language from others: its name, or its suffix; ``""`` for what is no program."""
+    if facts.language:
+        return facts.language if facts.is_code else ""
+    start = facts.path.rfind("/") + 1
+    dot = facts.path.rfind(".", start + 1)  # a name that begins with a dot has no suffix
+    suffix = facts.path[dot:].lower() if dot > 0 else ""
+    return suffix if suffix in _SUFFIXES else ""

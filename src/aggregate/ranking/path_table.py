@@ -1,6 +1,7 @@
-"""The candidates by their paths: by name, by stem, by folder, and by the path that a message tells."""
+"""The candidates by their paths: what a message tells of a path, and which files an imported module means."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,11 +21,7 @@ class PathMatch(NamedTuple):
 
 
 class PathTable:
-    """Look-ups of the candidates' paths; each table is made when it is first asked for.
-
-    Args:
-        files: The candidates.
-    """
+    """Look-ups of the candidates' paths; each table is made when it is first asked for."""
 
     def __init__(self, files: Sequence[FileFacts]) -> None:
         self._files = files
@@ -37,18 +34,12 @@ class PathTable:
     @cached_property
     def by_name(self) -> Mapping[str, Sequence[int]]:
         """The files' numbers by the last part of their paths."""
-        table: dict[str, list[int]] = {}
-        for number, facts in enumerate(self._files):
-            table.setdefault(facts.path.rpartition("/")[2], []).append(number)
-        return table
+        return self._by(lambda path: path.rpartition("/")[2])
 
     @cached_property
     def by_tail(self) -> Mapping[str, Sequence[int]]:
         """The files' numbers by the last two parts of their paths, or all of one part."""
-        table: dict[str, list[int]] = {}
-        for number, facts in enumerate(self._files):
-            table.setdefault("/".join(facts.path.rsplit("/", 2)[-2:]), []).append(number)
-        return table
+        return self._by(lambda path: "/".join(path.rsplit("/", 2)[-2:]))
 
     @cached_property
     def by_stem(self) -> Mapping[str, Sequence[int]]:
@@ -61,9 +52,12 @@ class PathTable:
     @cached_property
     def by_folder(self) -> Mapping[str, Sequence[int]]:
         """The files' numbers by their folders, ``""`` for the base."""
+        return self._by(lambda path: path.rpartition("/")[0])
+
+    def _by(self, part: Callable[[str], str]) -> Mapping[str, Sequence[int]]:
         table: dict[str, list[int]] = {}
         for number, facts in enumerate(self._files):
-            table.setdefault(facts.path.rpartition("/")[0], []).append(number)
+            table.setdefault(part(facts.path), []).append(number)
         return table
 
     @cached_property
@@ -92,13 +86,16 @@ class PathTable:
         common = {number: self._common(number, parts) for number in numbers}
         most = max(common.values(), default=0)
         longest = [number for number in numbers if common[number] == most]
-        whole = [number for number in longest if most in (len(parts), self._depth(number))]
+        whole = [
+            number
+            for number in longest
+            if most in (len(parts), self._files[number].path.count("/") + 1)
+        ]
         if whole:
             return PathMatch(whole, 1.0)
         return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)
 
     def _common(self, number: int, parts: Sequence[str]) -> int:
-        """Return how many last parts a file's path shares with ``parts``."""
         count = 0
         ours = reversed(self._files[number].path.split("/"))
         for own, other in zip(ours, reversed(parts), strict=False):
@@ -107,5 +104,105 @@ class PathTable:
             count += 1
         return count
 
-    def _depth(self, number: int) -> int:
-        return self._files[number].path.count("/") + 1
+
+_ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})
+"""First parts that name no folder of their own."""
+_LONGEST = 400
+"""Characters of a module that is looked up."""
+_MOST_FILES = 200
+"""Files of a package: a use of one with more says nothing."""
+_MOST_DROPPED = 4
+"""Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version."""
+_SEPARATORS = re.compile(r"::|[/\\]|\.(?=[A-Za-z_*])")
+_RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
+
+
+def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[int]:
+    r"""Return the numbers of the files that ``module`` means in ``importer``; of a package, the files of its folder.
+
+    Args:
+        paths: The project's paths.
+        importer: The path of the file that imports.
+        module: As written: dotted, with ``::``, ``/`` or ``\``, relative with ``./``, ``../`` or leading dots.
+    """
+    module = module[:_LONGEST].strip("\"'<>; ")
+    if not module:
+        return ()
+    if _RELATIVE.match(module):
+        return _relative(paths, importer, module)
+    if "/" in module or module.endswith(".h"):  # C looks beside the file first
+        beside = _at(paths, _joined(importer.rpartition("/")[0], module))
+        if beside:
+            return beside
+    return _by_suffix(paths, module)
+
+
+def _relative(paths: PathTable, importer: str, module: str) -> Sequence[int]:
+    folder = importer.rpartition("/")[0]
+    if "/" in module or module in (".", ".."):
+        return _at(paths, _joined(folder, module))
+    dots = len(module) - len(module.lstrip("."))
+    for _ in range(dots - 1):
+        folder = folder.rpartition("/")[0]
+    return _at(paths, _joined(folder, module[dots:].replace(".", "/")))
+
+
+def _joined(folder: str, relative: str) -> str:
+    parts = folder.split("/") if folder else []
+    for part in relative.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _at(paths: PathTable, path: str) -> Sequence[int]:
+    # With or without its suffix, else those that stand for the folder.
+    number = paths.numbers.get(path)
+    if number is not None:
+        return (number,)
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    same = [file for file in paths.by_stem.get(stem, ()) if paths.folder(file) == folder]
+    if same:
+        return same
+    return _package(paths, path)
+
+
+def _package(paths: PathTable, folder: str) -> Sequence[int]:
+    files = paths.by_folder.get(folder, ())
+    return files if len(files) <= _MOST_FILES else ()
+
+
+def _by_suffix(paths: PathTable, module: str) -> Sequence[int]:
+    # First as a whole, then without its first parts.
+    is_dotted = "/" not in module and "::" not in module and "\\" not in module
+    parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
+    most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
+    for dropped in range(most + 1):
+        files = _ending(paths, parts[dropped:])
+        if files:
+            return files
+    return ()
+
+
+def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:
+    # The file's suffix is free.
+    if not parts:
+        return ()
+    *folders, last = parts
+    tail = "/".join(folders)
+    for number_list in (paths.by_stem.get(last, ()), paths.by_name.get(last, ())):
+        files = [file for file in number_list if _ends(paths.folder(file), tail)]
+        if files:
+            return files if len(files) <= _MOST_FILES else ()
+    whole = "/".join(parts)
+    for folder in paths.folders_by_name.get(last, ()):
+        if _ends(folder, whole):
+            return _package(paths, folder)
+    return ()
+
+
+def _ends(folder: str, tail: str) -> bool:
+    return not tail or folder == tail or folder.endswith(f"/{tail}")

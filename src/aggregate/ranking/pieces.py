@@ -2,12 +2,147 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from enum import IntEnum
 from itertools import accumulate, groupby, pairwise
 from operator import xor
 from typing import Final, NamedTuple
 
-from aggregate.ranking.file_analysis import DefinedName
-from aggregate.ranking.line_kinds import LineKind
+from aggregate.ranking.corpus import DefinedName
+
+
+class LineKind(IntEnum):
+    """What a line is."""
+
+    CODE = 0
+    BLANK = 1
+    COMMENT = 2
+    IMPORT = 3
+    LICENCE = 4
+
+
+_HASH_IS_COMMENT: Final = frozenset(
+    """
+    bash dockerfile elixir hcl julia make makefile nix perl php powershell python r ruby sh shell toml yaml
+    """.split()  # noqa: SIM905 - a line for each word would fill a page
+)
+"""Languages whose comments begin with ``#``; in others that begins a directive or an attribute."""
+_DASHES: Final = frozenset({"ada", "haskell", "lua", "sql", "vhdl"})
+"""Languages whose comments begin with ``--``."""
+_SEMICOLON: Final = frozenset({"clojure", "lisp", "racket", "scheme"})
+_PERCENT: Final = frozenset({"erlang", "matlab", "prolog", "tex"})
+_QUOTES: Final = ('"""', "'''")
+"""What a docstring begins and ends with."""
+_ENDS: Final = {"/*": "*/", "<!--": "-->", "{-": "-}", "(*": "*)", "=begin": "=end"}
+"""How comments of many lines begin and end."""
+_IMPORT: Final = (
+    r"(?:import|include|include_once|require|require_once|require_relative|from|use|pub[ ]use|using|extern[ ]crate"
+    r"|@import|#[ \t]*(?:include|import))[ \t]*(?:[ \t]|['\"<])[^=]*$"
+    r"|require\([^=]*$|(?:const|let|var)[ ][^=]+=[ ]*require\(|export[ ](?:\*|\{)[^=]*$"
+    r"|(?:namespace|package)[ ][^{=]+$|(?:pub[ ])?mod[ ]\w+;|declare\(strict|#[ \t]*pragma[ ]once"
+)
+"""How lines begin that bring in what other files define, or say what this one is a part of."""
+_LEGAL: Final = re.compile(
+    r"licen[cs]e|copyright|\(c\)|all rights reserved|warrant(?:y|ies)|redistribut", re.IGNORECASE
+)
+"""Words of a licence at the head of a file."""
+_HEAD: Final = 4
+"""A licence begins in one of so many lines, behind ``#!``, ``<?php`` and an encoding."""
+_OPENING_BRACKETS: Final = "([{"
+_CLOSING_BRACKETS: Final = ")]}"
+_MOST_IMPORTED: Final = 200
+"""Lines of one import; where more go by, a bracket in a string was taken for one."""
+
+
+def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
+    """Return the kind of each line.
+
+    Args:
+        lines: Of a program.
+        language: Its language's name, ``""`` for an unknown one.
+    """
+    begins = _PATTERNS[_family(language)]
+    kinds: list[LineKind] = []
+    end = ""  # of the comment or string that goes on, whose lines are of the kind ``within``
+    within = LineKind.COMMENT
+    open_brackets = imported = 0  # of the import that goes on, and its lines so far
+    for line in lines:  # a loop for all lines of a project
+        if end:
+            kinds.append(within)
+            if end in line:
+                end = ""
+            continue
+        if open_brackets > 0:
+            kinds.append(LineKind.IMPORT)
+            imported += 1
+            open_brackets = open_brackets + _balance(line) if imported < _MOST_IMPORTED else 0
+            continue
+        match = begins.match(line)
+        kind = LineKind.CODE if match is None else _KINDS[match.lastgroup or ""]
+        kinds.append(kind)
+        if match is None:
+            if language == "python":
+                end = next((quotes for quotes in _QUOTES if line.count(quotes) % 2), "")
+                within = LineKind.CODE
+        elif match.lastgroup == "block":
+            mark = _ENDS.get(match["block"], match["block"])
+            end, within = "" if mark in line[match.end() :] else mark, LineKind.COMMENT
+        elif kind is LineKind.IMPORT:
+            open_brackets, imported = _balance(line), 0
+    _mark_licence(kinds, lines)
+    return kinds
+
+
+def _family(language: str) -> str:
+    if language in _HASH_IS_COMMENT:
+        return '#"""' if language == "python" else "#//" if language == "php" else "#"
+    if language in _DASHES:
+        return "--"
+    if language in _SEMICOLON:
+        return ";"
+    return "%" if language in _PERCENT else "//"
+
+
+def _pattern(comment: str, block: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"\s*+(?:(?P<blank>$)|(?P<comment>{comment})|(?P<block>{block})|(?P<import>{_IMPORT}))"
+    )
+
+
+_PATTERNS: Final = {
+    "//": _pattern("//", r"/\*|<!--|\(\*"),
+    "#": _pattern("#", "=begin"),
+    "#//": _pattern("//|#(?!\\[)", r"/\*"),
+    '#"""': _pattern("#", r"""[rRuU]?+(?:\"{3}|'{3})"""),
+    "--": _pattern("--", r"/\*|\{-"),
+    ";": _pattern(";", r"#\|"),
+    "%": _pattern("%", r"/\*"),
+}
+
+
+_KINDS: Final = {
+    "blank": LineKind.BLANK,
+    "comment": LineKind.COMMENT,
+    "block": LineKind.COMMENT,
+    "import": LineKind.IMPORT,
+}
+"""What a line is, by the group of its pattern."""
+
+
+def _balance(line: str) -> int:
+    return sum(map(line.count, _OPENING_BRACKETS)) - sum(map(line.count, _CLOSING_BRACKETS))
+
+
+def _mark_licence(kinds: list[LineKind], lines: Sequence[str]) -> None:
+    comments = (place for place, kind in enumerate(kinds[:_HEAD]) if kind is LineKind.COMMENT)
+    start = next(comments, None)
+    if start is None:
+        return
+    end = start
+    while end < len(kinds) and kinds[end] is LineKind.COMMENT:
+        end += 1
+    if _LEGAL.search("\n".join(lines[start:end])):
+        kinds[start:end] = [LineKind.LICENCE] * (end - start)
+
 
 MOST_LINES: Final = 25
 """Of a piece: about a screen; swept with the method, shorter ones lose their context and longer ones waste tokens."""
@@ -39,27 +174,15 @@ _FEWEST_ALIKE: Final = 2
 
 
 class Run(NamedTuple):
-    """Lines that belong to one definition.
-
-    Attributes:
-        first: 1-based.
-        last: Inclusive.
-        owner: Place of the definition, ``-1`` for none.
-    """
+    """Lines that belong to one definition."""
 
     first: int
     last: int
-    owner: int
+    owner: int  # place of the definition, -1 for none
 
 
 def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Run]:
-    """Return the runs of lines by their innermost definition, in order; together they are all lines.
-
-    Args:
-        definitions: In order of their lines, outer before inner.
-        lines: How many the text has.
-        is_code: Whether definitions are those of programs, which are taken apart however short they are.
-    """
+    """Return the runs of lines by their innermost definition, in order; together they are all lines."""
     is_whole = not is_code and lines <= WHOLE_DATA_LINES
     kept = _with_own_lines(definitions, is_code=is_code, whole_until=lines if is_whole else 0)
     runs: list[Run] = []
@@ -92,13 +215,7 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
 def _with_own_lines(
     definitions: Sequence[DefinedName], *, is_code: bool, whole_until: int
 ) -> list[int]:
-    """Return the places of those definitions whose lines are told from those around them.
-
-    Args:
-        definitions: All.
-        is_code: Whether they are those of programs.
-        whole_until: The last line of what is not taken apart unless by headings.
-    """
+    """Return the places of those definitions whose lines are told from those around them."""
     has_inner = {definition.outer for definition in definitions}
     kept: list[int] = []
     for place, definition in enumerate(definitions):
@@ -117,13 +234,7 @@ def _with_own_lines(
 def cut(
     runs: Sequence[Run], lines: Sequence[str], *, kinds: Sequence[LineKind] = ()
 ) -> Iterator[Run]:
-    """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it.
-
-    Args:
-        runs: All lines, in order.
-        lines: The text's.
-        kinds: Theirs, where it is a program.
-    """
+    """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it."""
     mark = _STRING if kinds else _FENCE
     whole = _without_blank_runs(runs, lines)
     if kinds:
@@ -144,7 +255,9 @@ def _parts(runs: Sequence[Run], lines: Sequence[str], mark: str) -> Iterator[Run
     for run in runs:
         first = run.first
         if run.last - first >= MOST_LINES + _FEWEST_LEFT:
-            open_strings = _open_strings(lines[first - 1 : run.last], mark)
+            # For each line whether a string of many lines, or a block of code, goes on behind it.
+            odd = (line.count(mark) % 2 == 1 for line in lines[first - 1 : run.last])
+            open_strings = list(accumulate(odd, xor))
             while run.last - first >= MOST_LINES + _FEWEST_LEFT:
                 start = first - run.first
                 last = _best_end(lines, first, open_strings[start : start + MOST_LINES])
@@ -154,11 +267,8 @@ def _parts(runs: Sequence[Run], lines: Sequence[str], mark: str) -> Iterator[Run
 
 
 def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
-    """Yield what stands outside of definitions in parts: a licence, imports, and all else.
-
-    Comments go with what follows them, blank lines with what stands before; a few lines of one kind among those of
-    another stay there.
-    """
+    # Comments go with what follows them, blank lines with what stands before; a few lines of one kind among those of
+    # another stay there.
     first = run.first
     if run.owner < 0:
         telling = [
@@ -166,51 +276,29 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
         ]
         groups = [[*group] for _, group in groupby(telling, key=lambda line: kinds[line - 1])]
         for group, following in pairwise(groups):
-            begin = _with_leading(following[0], group[-1], kinds)
+            begin = following[0]
+            while begin - 1 > group[-1] and kinds[begin - 2] is LineKind.COMMENT:
+                begin -= 1
             if len(group) >= _FEWEST_ALIKE and len(following) >= _FEWEST_ALIKE and begin > first:
                 yield run._replace(first=first, last=begin - 1)
                 first = begin
     yield run._replace(first=first)
 
 
-def _with_leading(line: int, above: int, kinds: Sequence[LineKind]) -> int:
-    """Return the first line of the comments directly above a line, below ``above``."""
-    while line - 1 > above and kinds[line - 2] is LineKind.COMMENT:
-        line -= 1
-    return line
-
-
-def _open_strings(lines: Sequence[str], mark: str) -> list[bool]:
-    """Return for each line whether a string of many lines, or a block of code, goes on behind it."""
-    return list(accumulate((line.count(mark) % 2 == 1 for line in lines), xor))
-
-
 def _without_blank_runs(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
     kept: list[Run] = []
     for run in runs:
         is_same = kept and kept[-1].owner == run.owner
-        if kept and (is_same or _is_blank(run, lines)):
+        if kept and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
             kept[-1] = kept[-1]._replace(last=run.last)
         else:
             kept.append(run)
     return kept
 
 
-def _is_blank(run: Run, lines: Sequence[str]) -> bool:
-    return all(not lines[line] or lines[line].isspace() for line in range(run.first - 1, run.last))
-
-
 def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) -> int:
-    """Return the last line of a piece that begins at ``first``.
-
-    It is the last blank line or end of a docstring outside of strings, else the last blank line, else the one before
-    the least indented that begins a statement.
-
-    Args:
-        lines: The text's.
-        first: 1-based.
-        open_strings: For each line from ``first`` on whether a string goes on behind it.
-    """
+    # The last blank line or end of a docstring outside of strings, else the last blank line, else the one before the
+    # least indented that begins a statement.
     best, least, last_blank = 0, 1 << 30, 0
     for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
         line = lines[last - 1]

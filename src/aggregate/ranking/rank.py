@@ -1,36 +1,180 @@
-"""Rank the candidates for a prompt by a question: which pieces of which files it is about."""
+"""Rank the candidates for a prompt by a question, or without one by structure: which pieces of which files count."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from math import exp, fsum, log, log1p
 
+from aggregate.base.values import Missing
 from aggregate.ranking.corpus import Corpus
-from aggregate.ranking.evidence import PieceKey
-from aggregate.ranking.fusion import in_order, logarithm_of_count, probabilities, reasons
-from aggregate.ranking.gaps import missing_evidence
-from aggregate.ranking.inquiry import Inquiry
+from aggregate.ranking.evidence import Evidence, PieceKey, best_keys, scaled
+from aggregate.ranking.fusion import (
+    Ranking,
+    add_to_files,
+    in_order,
+    logarithm_of_count,
+    probabilities,
+    reasons,
+)
+from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.kind_evidence import file_kinds, language_share
 from aggregate.ranking.observation import Observation, observe
 from aggregate.ranking.question import Question
-from aggregate.ranking.ranking import Ranking
-from aggregate.ranking.scaling import best_keys
-from aggregate.ranking.structure import rank_by_structure
 from aggregate.ranking.weights import WEIGHTS
+
+_FEW_CHARACTERS = 2_000
+"""Characters of a language's files below which it is no surprise that they define nothing."""
+_MANY = 0.2
+"""Part of the candidates' text in no known language from which it is told: every project has a licence and the like."""
+
+
+def missing_evidence(
+    inquiry: Inquiry, evidences: Sequence[Evidence], candidates: Candidates
+) -> Sequence[Missing]:
+    """Return what was told with the question, then what the evidences lack, each once."""
+    gaps = [
+        *inquiry.question.missing,
+        *(evidence.missing for evidence in evidences if evidence.missing),
+        *_text(inquiry),
+        *_definitions(inquiry, candidates),
+    ]
+    return tuple(dict.fromkeys(gaps))
+
+
+def _text(inquiry: Inquiry) -> Iterator[Missing]:
+    if not inquiry.files:
+        yield Missing("files", "there is no file to rank")
+    elif any(gap.evidence == "text" for gap in inquiry.question.missing):
+        return  # whoever asks has said so already
+    elif not inquiry.question.task.text.strip():
+        yield Missing("text", "there is no text of a task")
+    elif not inquiry.terms:
+        yield Missing("text", "the task has no words to compare with the files")
+    elif not any(term.files for term in inquiry.terms):
+        yield Missing("text", "none of the task's words occurs in a file")
+
+
+def _definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[Missing]:
+    characters: dict[str, int] = {}
+    defining: set[str] = set()
+    unknown: list[int] = []
+    for file, analysis in candidates.items():
+        facts = inquiry.files[file]
+        if not facts.language:
+            unknown.append(file)
+        elif analysis.definitions:
+            defining.add(facts.language)
+        elif facts.is_code:
+            characters[facts.language] = characters.get(facts.language, 0) + facts.characters
+    for language in sorted(characters):
+        if language not in defining and characters[language] >= _FEW_CHARACTERS:
+            yield Missing("definitions", f"no definitions were found in {language}")
+    size = sum(inquiry.files[file].characters for file in candidates)
+    unknown_size = sum(inquiry.files[file].characters for file in unknown)
+    if unknown and unknown_size >= _MANY * size:
+        path = inquiry.files[unknown[0]].path
+        others = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        yield Missing("definitions", f"no grammar for {path}{others}")
+
+
+MOST_ANALYSED = 2_000
+"""Files whose uses are counted: more take seconds, and those that are nearest to the base hold what matters."""
+_MOST_NAMESAKES = 3
+"""Definitions of one name above which a use of it does not tell which is meant."""
+_SHORTEST_NAME = 3
+"""Letters of a name below which its uses mostly mean something else."""
+STRUCTURE_WEIGHTS: Mapping[str, float] = {
+    "used by others": 5.0,  # by how many files a file's definitions are used: what all need is told first
+    "test": -5.5,  # as with a question
+    "auxiliary": -4.5,
+    "language": 2.4,
+}
+"""Weights of the evidences without a question; chosen so that source comes before tests, and those before nothing."""
+_DEFINITION_WEIGHT = 2.0
+"""How much it counts within a file how many files use a definition."""
+
+
+def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
+    """Rank by centrality, then by the order of the corpus."""
+    inquiry = Inquiry.of(corpus, question)
+    given = [*file_kinds(inquiry), language_share(inquiry)]
+    rough = add_to_files([0.0] * len(corpus.files), given, STRUCTURE_WEIGHTS)
+    candidates = inquiry.load(_analysed(inquiry, rough))
+    used = _used_by_others(candidates)
+    evidences = [*given, used]
+    sums = add_to_files(rough, [used], STRUCTURE_WEIGHTS)
+    pieces, others = probabilities(
+        _shared_out(candidates, sums, used.pieces),
+        {
+            file: value
+            for file, value in enumerate(sums)
+            if file not in candidates and corpus.files[file].pieces
+        },
+    )
+    why = reasons(evidences, STRUCTURE_WEIGHTS, best_pieces={}, files=[*candidates])
+    files = in_order(len(corpus.files), pieces=pieces, others=others, why=why)
+    return Ranking(files, missing_evidence(inquiry, evidences, candidates))
+
+
+def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:
+    # All of them unless they are too many, then those of the fewest folders.
+    depths = {
+        file: value - log1p(inquiry.files[file].path.count("/"))
+        for file, value in enumerate(rough)
+        if inquiry.files[file].pieces
+    }
+    return best_keys(depths, MOST_ANALYSED)
+
+
+def _used_by_others(candidates: Candidates) -> Evidence:
+    users: dict[str, set[int]] = {}
+    for file, analysis in candidates.items():
+        for reference in analysis.references:
+            users.setdefault(reference.name, set()).add(file)
+    defined: dict[str, list[tuple[int, int]]] = {}
+    for file, analysis in candidates.items():
+        for place, definition in enumerate(analysis.definitions):
+            if definition.path and len(definition.path[-1]) >= _SHORTEST_NAME:
+                defined.setdefault(definition.path[-1], []).append((file, place))
+    by_file: dict[int, set[int]] = {}
+    by_definition: dict[tuple[int, int], float] = {}
+    for name, places in defined.items():
+        if len(places) > _MOST_NAMESAKES or name not in users:
+            continue
+        for file, place in places:
+            others = users[name] - {file}
+            if others:
+                by_file.setdefault(file, set()).update(others)
+                by_definition[(file, place)] = log1p(len(others)) / len(places)
+    values = {file: log1p(len(others)) for file, others in by_file.items()}
+    matched = {
+        file: f"used by {len(others)} file{'s' if len(others) > 1 else ''}"
+        for file, others in by_file.items()
+    }
+    pieces = {
+        (file, place): by_definition[(file, piece.definition)]
+        for file, analysis in candidates.items()
+        for place, piece in enumerate(analysis.pieces)
+        if (file, piece.definition) in by_definition
+    }
+    return Evidence("used by others", files=scaled(values), pieces=scaled(pieces), matched=matched)
+
+
+def _shared_out(
+    candidates: Candidates, sums: Sequence[float], used: Mapping[PieceKey, float]
+) -> Mapping[int, Sequence[float]]:
+    # All pieces of a file together have the file's sum, however many they are.
+    pieces: dict[int, Sequence[float]] = {}
+    for file, analysis in candidates.items():
+        values = [
+            _DEFINITION_WEIGHT * used.get((file, place), 0.0)
+            for place in range(len(analysis.pieces))
+        ]
+        whole = log(fsum(exp(value) for value in values)) if values else 0.0
+        pieces[file] = [sums[file] + value - whole for value in values]
+    return pieces
+
 
 _MOST_EXPLAINED = 200
 """Files beyond the candidates that get reasons: nobody reads further down, and a monorepo has 100,000."""
-
-
-class Features(NamedTuple):
-    """What each evidence says about each piece of the candidates, to fit weights.
-
-    Attributes:
-        kinds: Of the evidences, one for each column.
-        pieces: The pieces, one for each row.
-        rows: The values: those of the piece plus those of its file.
-    """
-
-    kinds: tuple[str, ...]
-    pieces: Sequence[PieceKey]
-    rows: Sequence[Sequence[float]]
 
 
 def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = WEIGHTS) -> Ranking:
@@ -58,39 +202,9 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     return Ranking(files, missing_evidence(inquiry, observation.evidences, observation.candidates))
 
 
-def features(
-    corpus: Corpus, question: Question, *, weights: Mapping[str, float] = WEIGHTS
-) -> Features:
-    """Return the evidence that ``rank`` weighs, piece by piece.
-
-    Args:
-        corpus: The candidates.
-        question: What is asked.
-        weights: Decide, as in ``rank``, which files are looked at closely and where references spread from.
-    """
-    observation = observe(Inquiry.of(corpus, question), weights)
-    evidences = {evidence.kind: evidence for evidence in observation.evidences}
-    kinds = tuple(kind for kind in WEIGHTS if kind in evidences)
-    keys = [
-        (file, place)
-        for file, analysis in observation.candidates.items()
-        for place in range(len(analysis.pieces))
-    ]
-    rows = [
-        [
-            evidences[kind].files.get(key[0], 0.0) + evidences[kind].pieces.get(key, 0.0)
-            for kind in kinds
-        ]
-        for key in keys
-    ]
-    return Features(kinds, keys, rows)
-
-
 def _others(inquiry: Inquiry, observation: Observation) -> Mapping[int, float]:
-    """Return the sums of the files that were not looked at closely, each as of one piece.
-
-    What their pieces would add is taken to be the least that it is for a candidate, so that they stand behind those.
-    """
+    # What their pieces would add is taken to be the least that it is for a candidate, so that they stand behind
+    # those.
     added = [
         max(values) - observation.files[file]
         for file, values in observation.pieces.items()

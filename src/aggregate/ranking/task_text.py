@@ -3,15 +3,14 @@
 import re
 from typing import Final
 
-from aggregate.ranking.change_words import change_words
-from aggregate.ranking.joined_words import joined_neighbours
 from aggregate.ranking.message_text import (
+    change_words,
     own_words,
     without_quotes,
     without_repetition,
     without_wording,
 )
-from aggregate.ranking.named_identifiers import named_identifiers
+from aggregate.ranking.named_identifiers import joined_neighbours, named_identifiers
 from aggregate.ranking.named_places import named_places
 from aggregate.ranking.question import TaskText
 from aggregate.ranking.terms import term_list, terms_in
@@ -66,14 +65,13 @@ def read_task(text: str) -> TaskText:
 
 
 def _ends(text: str, most: int) -> str:
-    """Return a text without its middle where it has more than ``most`` characters."""
     if len(text) <= most:
         return text
     return f"{text[: most // 2]}\n{text[-most // 2 :]}"
 
 
 def _subject(words: str) -> str:
-    """Return the first line, or where that only opens a traceback, the line that says what went wrong."""
+    # Where that only opens a traceback, the line that says what went wrong.
     lines = iter(words.split("\n"))
     first = next((line for line in lines if _LETTER.search(line)), "")
     if _TRACEBACK.match(first):
@@ -84,7 +82,6 @@ def _subject(words: str) -> str:
 
 
 def _scopes(subject: str) -> tuple[str, ...]:
-    """Return the terms of the prefixes that say where the change is: ``scope:``, ``fix(scope):``, ``[scope]``."""
     terms: list[str] = []
     for _ in range(_MOST_SCOPES):
         match = _BRACKETS.match(subject) or _CONVENTIONAL.match(subject) or _PREFIX.match(subject)

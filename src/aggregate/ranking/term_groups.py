@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
-from aggregate.ranking.analysis import Analysis
-from aggregate.ranking.columns import column, numbers
+from aggregate.ranking.analysis import Analysis, column, numbers
 from aggregate.ranking.terms import term_hash
 
 MOST_MEMBERS: Final = 128
@@ -93,7 +92,6 @@ class NameGroup:
 
 
 def _parts(view: "memoryview[int]", header: int, sizes: Sequence[int]) -> "list[memoryview[int]]":
-    """Return what lies behind a header of so many numbers, in parts of so many bytes."""
     bounds = list(accumulate(sizes, initial=4 * header))
     return [view[start:end] for start, end in pairwise(bounds)]
 
@@ -155,7 +153,7 @@ def pack_names(analyses: Sequence[Analysis | None]) -> bytes:
 
 
 def _posting_keys(analysis: Analysis, member: int) -> list[int]:
-    """Return one number for each term of a file: its hash, the file, how often, in how many pieces."""
+    # One number for each term: its hash, the file, how often, in how many pieces.
     occurrences, pieces = analysis.term_totals
     middle = member << 16
     most = _MOST_COUNT << 8

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import chain, pairwise
-from typing import Final
+from typing import Final, TypeVar
 from zlib import crc32
 
 STOP_WORDS: Final = frozenset(
@@ -60,11 +60,11 @@ _UNSPACED: Final = (
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han; and Korean, whose words end in
 particles."""
 _VOWEL: Final = re.compile("[aeiouy]")
+_Made = TypeVar("_Made")
 
 
 @cache  # as large a set takes the library some milliseconds, and most projects have no such word
 def _scripts() -> re.Pattern[str]:
-    """Return what finds runs of letters, the group of those of scripts without spaces."""
     return re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
 
 
@@ -136,13 +136,12 @@ def stem(word: str) -> str:
 
 
 def _undoubled(base: str) -> str:
-    """Return ``stop`` for the ``stopp`` of ``stopped``, and ``call`` for that of ``called``."""
+    # ``stop`` of the ``stopp`` of ``stopped``, but ``call`` of that of ``called``.
     is_doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz"
     return base[:-1] if is_doubled else base
 
 
 def _terms_of(word: str) -> tuple[str, ...]:
-    """Return the terms of a run of letters, digits and underscores: itself and its parts."""
     if word.isascii():
         return _terms_of_spaced(word)
     terms: list[str] = []
@@ -169,7 +168,6 @@ def _terms_of_spaced(word: str) -> tuple[str, ...]:
 
 
 def _term_of_part(part: str) -> str:
-    """Return the term of a part in lower case, ``""`` where it is none."""
     if part.isdigit():
         return part if len(part) in _NUMBER else ""
     if len(part) < 2 or part in NO_TERMS:
@@ -177,29 +175,20 @@ def _term_of_part(part: str) -> str:
     return stem(part)[:_LONGEST_TERM]
 
 
-class _Terms(dict[str, tuple[str, ...]]):
-    """The terms of words; the same words come again and again."""
+class _Remembered(dict[str, tuple[_Made, ...]]):
+    """What was made of words; the same ones come again and again."""
 
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        terms = _terms_of(word)
+    def __init__(self, make: Callable[[str], tuple[_Made, ...]]) -> None:
+        self._make = make
+
+    def __missing__(self, word: str) -> tuple[_Made, ...]:
+        made = self._make(word)
         if len(word) <= LONGEST_WORD:
             if len(self) >= _MOST_REMEMBERED:
                 self.clear()
-            self[word] = terms
-        return terms
+            self[word] = made
+        return made
 
 
-class _Hashes(dict[str, tuple[int, ...]]):
-    """The hashes of words' terms."""
-
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        hashes = tuple(map(term_hash, _terms_of(word)))
-        if len(word) <= LONGEST_WORD:
-            if len(self) >= _MOST_REMEMBERED:
-                self.clear()
-            self[word] = hashes
-        return hashes
-
-
-_TERMS: Final = _Terms()
-_HASHES: Final = _Hashes()
+_TERMS: Final = _Remembered(_terms_of)
+_HASHES: Final = _Remembered(lambda word: tuple(map(term_hash, _terms_of(word))))

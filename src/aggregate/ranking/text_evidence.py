@@ -1,12 +1,18 @@
-"""What a task's words say of whole files and of their paths, by BM25."""
+"""What a task's words say of files, their paths, their definitions and single pieces, by BM25."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 
-from aggregate.ranking.bm25 import K1, saturation
-from aggregate.ranking.evidence import Evidence
-from aggregate.ranking.inquiry import Inquiry
-from aggregate.ranking.scaling import best_keys, scaled_evidence
+from aggregate.ranking.corpus import FileAnalysis
+from aggregate.ranking.evidence import (
+    K1,
+    Evidence,
+    PieceValues,
+    best_keys,
+    saturation,
+    scaled_evidence,
+)
+from aggregate.ranking.inquiry import Candidates, Inquiry
 
 FILE_B = 0.3
 """Long files are hardly punished: the size of a file is an evidence of its own."""
@@ -40,12 +46,8 @@ def _terms_of_file(inquiry: Inquiry, file: int) -> str:
     return inquiry.told(worth)
 
 
-def path_words(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
-    """Compare the task, and the scope that its first line names, with the words of the paths."""
-    return _path_text(inquiry), _path_scope(inquiry)
-
-
-def _path_text(inquiry: Inquiry) -> Evidence:
+def path_words(inquiry: Inquiry) -> Evidence:
+    """Compare the task with the words of the paths."""
     worth = {query.term: query.weight * query.file_rarity for query in inquiry.terms}
     average = average_of([len(facts.path) for facts in inquiry.files])
     values: dict[int, float] = {}
@@ -63,7 +65,8 @@ def _path_text(inquiry: Inquiry) -> Evidence:
     return scaled_evidence("path words", files=values, matched=matched)
 
 
-def _path_scope(inquiry: Inquiry) -> Evidence:
+def path_scopes(inquiry: Inquiry) -> Evidence:
+    """Compare the scope that the task's first line names with the words of the paths."""
     scopes = tuple(dict.fromkeys(inquiry.question.task.scopes))
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
@@ -78,3 +81,207 @@ def _path_scope(inquiry: Inquiry) -> Evidence:
 def average_of(lengths: Sequence[float]) -> float:
     """Return the mean length, never below 1."""
     return max(1.0, fsum(lengths) / len(lengths)) if lengths else 1.0
+
+
+PIECE_B = 0.75
+"""The usual value."""
+NAME_WEIGHT = 3
+"""A word in a definition's name counts as this many in its text."""
+_OWN_NAME = 2
+"""A word in a definition's own name counts as this many in the names around it."""
+
+Counts = Mapping[str, int]
+"""How often each of the task's terms occurs in a document."""
+Postings = Mapping[int, Mapping[str, Sequence[tuple[int, int]]]]
+"""By file and term: the pieces that hold it, and how often."""
+_NOTHING: Counts = {}
+
+
+def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
+    """Compare the task with definitions and their names, and its first line with single pieces."""
+    postings = _read_postings(inquiry, candidates)
+    names = {file: _own_terms(inquiry, analysis) for file, analysis in candidates.items()}
+    return (
+        _definition_text(inquiry, candidates, postings=postings, names=names),
+        _subject(inquiry, candidates, postings),
+        _names_around(inquiry, candidates, names),
+    )
+
+
+def _read_postings(inquiry: Inquiry, candidates: Candidates) -> Postings:
+    postings: dict[int, Mapping[str, Sequence[tuple[int, int]]]] = {}
+    for file, analysis in candidates.items():
+        postings[file] = {
+            query.term: analysis.pieces_with(query.term)
+            for query in inquiry.terms
+            if file in query.files
+        }
+    return postings
+
+
+def _own_terms(inquiry: Inquiry, analysis: FileAnalysis) -> Sequence[tuple[str, ...]]:
+    # Nothing at all where no name holds any.
+    names = [definition.path[-1] if definition.path else "" for definition in analysis.definitions]
+    matched = inquiry.matcher.matched_in(names)
+    return matched if any(matched) else ()
+
+
+def _name_counts(
+    analysis: FileAnalysis, names: Sequence[tuple[str, ...]], own_weight: int
+) -> Sequence[Counts]:
+    # Nothing where no name holds any, which is so for most files.
+    if not names:
+        return ()
+    around: list[Counts] = []
+    counted: list[Counts] = []
+    for definition, own in zip(analysis.definitions, names, strict=True):
+        outer = around[definition.outer] if definition.outer >= 0 else _NOTHING
+        around.append(_with(outer, own, 1) if own else outer)
+        counted.append(_with(outer, own, own_weight) if own else outer)
+    return counted
+
+
+def _with(counts: Counts, terms: Sequence[str], weight: int) -> Counts:
+    added = dict(counts)
+    for term in terms:
+        added[term] = added.get(term, 0) + weight
+    return added
+
+
+def _definition_text(
+    inquiry: Inquiry,
+    candidates: Candidates,
+    *,
+    postings: Postings,
+    names: Mapping[int, Sequence[tuple[str, ...]]],
+) -> Evidence:
+    # A definition's document is its text, its name, the names around it and its path.
+    lengths = {file: _unit_lengths(analysis) for file, analysis in candidates.items()}
+    average = average_of([length for units in lengths.values() for length in units.values()])
+    most = {query.term: query.weight * query.piece_rarity * (K1 + 1) for query in inquiry.terms}
+    rows: dict[int, list[float]] = {}
+    matched: dict[int, str] = {}
+    for file, analysis in candidates.items():
+        documents = _documents(
+            analysis,
+            postings[file],
+            names=names[file],
+            path=inquiry.path_terms.get(file, _NOTHING),
+        )
+        scores = {
+            unit: sum(_gains(documents[unit], most, length=length / average))
+            for unit, length in lengths[file].items()
+        }
+        best = max(scores, key=scores.__getitem__, default=None)  # of equal ones the first
+        if best is not None and scores[best]:
+            gains = _gains(documents[best], most, length=lengths[file][best] / average)
+            told = [term for term in documents[best] if term in most]
+            matched[file] = inquiry.told(dict(zip(told, gains, strict=True)))
+            rows[file] = [scores[piece.definition] for piece in analysis.pieces]
+    return Evidence("definition text", pieces=PieceValues(rows).scaled(), matched=matched)
+
+
+def _documents(
+    analysis: FileAnalysis,
+    holding: Mapping[str, Sequence[tuple[int, int]]],
+    *,
+    names: Sequence[tuple[str, ...]],
+    path: Counts,
+) -> Mapping[int, Counts]:
+    """Return how often each term occurs in the document of each definition that has pieces, outside of all by -1."""
+    texts = _unit_counts(analysis, holding)
+    named = _name_counts(analysis, names, NAME_WEIGHT)
+    documents: dict[int, Counts] = {}
+    for piece in analysis.pieces:
+        unit = piece.definition
+        if unit not in documents:
+            around = named[unit] if named and unit >= 0 else _NOTHING
+            text = texts.get(unit, _NOTHING)
+            # Most hold nothing but what their path does: they share it.
+            documents[unit] = _added(text, around, path) if text or around else path
+    return documents
+
+
+def _added(*documents: Counts) -> Counts:
+    together = dict(documents[0])
+    for document in documents[1:]:
+        for term, count in document.items():
+            together[term] = together.get(term, 0) + count
+    return together
+
+
+def _unit_lengths(analysis: FileAnalysis) -> Mapping[int, int]:
+    lengths: dict[int, int] = {}
+    for piece in analysis.pieces:
+        lengths[piece.definition] = lengths.get(piece.definition, 0) + piece.terms
+    return lengths
+
+
+def _unit_counts(
+    analysis: FileAnalysis, holding: Mapping[str, Sequence[tuple[int, int]]]
+) -> Mapping[int, Counts]:
+    owners = [piece.definition for piece in analysis.pieces]
+    counts: dict[int, dict[str, int]] = {}
+    for term, places in holding.items():
+        for place, count in places:
+            document = counts.setdefault(owners[place], {})
+            document[term] = document.get(term, 0) + count
+    return counts
+
+
+def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> list[float]:
+    # BM25 without calls: this is the hot loop. Terms that are not in ``most`` add nothing.
+    norm = K1 * (1 - PIECE_B + PIECE_B * length)
+    return [most[term] * count / (count + norm) for term, count in document.items() if term in most]
+
+
+def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
+    facts = inquiry.files
+    average = average_of([sum(f.terms for f in facts) / max(1, sum(f.pieces for f in facts))])
+    rarities = {query.term: query.piece_rarity for query in inquiry.terms if query.in_subject}
+    rows: dict[int, list[float]] = {}
+    matched: dict[int, str] = {}
+    for file, analysis in candidates.items():
+        holding = {term: at for term, at in postings[file].items() if term in rarities}
+        if not holding:
+            continue
+        values = [0.0] * len(analysis.pieces)
+        for term, places in holding.items():
+            for place, count in places:
+                length = analysis.pieces[place].terms / average
+                norm = K1 * (1 - PIECE_B + PIECE_B * length)
+                values[place] += rarities[term] * (K1 + 1) * count / (count + norm)
+        best = values.index(max(values))
+        gains = {
+            term: rarities[term]
+            for term, places in holding.items()
+            if any(place == best for place, _ in places)
+        }
+        rows[file] = values
+        matched[file] = inquiry.told(gains)
+    return Evidence("subject", pieces=PieceValues(rows).scaled(), matched=matched)
+
+
+def _names_around(
+    inquiry: Inquiry,
+    candidates: Candidates,
+    names: Mapping[int, Sequence[tuple[str, ...]]],
+) -> Evidence:
+    worth = {query.term: query.weight * query.piece_rarity for query in inquiry.terms}
+    rows: dict[int, list[float]] = {}
+    matched: dict[int, str] = {}
+    for file, analysis in candidates.items():
+        if not names[file]:
+            continue
+        scores = [
+            sum(
+                worth[term] * (K1 + 1) * n / (n + K1) for term, n in counts.items() if term in worth
+            )
+            for counts in _name_counts(analysis, names[file], _OWN_NAME)
+        ]
+        best = max(scores, default=0.0)
+        if best:
+            matched[file] = ".".join(analysis.definitions[scores.index(best)].path)
+            scores.append(0.0)  # of -1, which is no definition
+            rows[file] = [scores[piece.definition] for piece in analysis.pieces]
+    return Evidence("names around", pieces=PieceValues(rows).scaled(), matched=matched)

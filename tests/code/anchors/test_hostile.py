@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.code.anchors import AnchorState, FuzzyAnchor
-from aggregate.code.anchors.fingerprints import bare_lines, line_fingerprints, pack
+from aggregate.code.anchors.anchor import bare_lines, line_fingerprints, pack
 from aggregate.code.views.custom import render_slices
 
 SECONDS = 10.0

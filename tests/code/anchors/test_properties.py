@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.code.anchors import AnchorState, FuzzyAnchor
-from aggregate.code.anchors.fingerprints import bare_lines
+from aggregate.code.anchors.anchor import bare_lines
 
 LINE = st.sampled_from(
     [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.code.syntax.components import hidden_in_components
+from aggregate.code.syntax.preprocessor import hidden_in_components
 
 
 @pytest.mark.parametrize(

@@ -1,87 +1,8 @@
 """CSS: skeleton, outline, digest and picked symbols, text in and text out."""
 
-from tests.viewing import check_skeleton, masked_of, outline_of, summary_of
+from tests.viewing import masked_of, outline_of, sample
 
-SAMPLE = """\
-/* Colours and layout. */
-@charset "utf-8";
-@import url("reset.css");
-@import "print.css" print;
-
-:root {
-  --main: #fff;
-}
-
-a:hover,
-nav > a[href^="http"]::after {
-  content: "{ not a rule }";
-  &:focus { color: red; }
-}
-
-@media (min-width: 40em) and (orientation: landscape) {
-  .page { width: 50%; }
-  .page .side { display: none; }
-}
-
-@supports (display: grid) {
-  main { display: grid; }
-}
-
-@font-face {
-  font-family: "Main";
-}
-
-@keyframes spin {
-  from { rotate: 0deg; }
-  to { rotate: 360deg; }
-}
-
-@layer base {
-  html { margin: 0; }
-}
-"""
-
-OUTLINE = """\
-6-8    :root
-10-14  a:hover, nav > a[href^="http"]::after
-16-19  @media (min-width: 40em) and (orientation: landscape)
-17-17    .page
-18-18    .page .side
-21-23  @supports (display: grid)
-22-22    main
-25-27  @font-face
-29-32  @keyframes spin
-34-36  @layer base
-35-35    html
-"""
-
-SUMMARY = """\
-css, 36 lines
-Colours and layout.
-imports: url("reset.css"), "print.css"
-:root
-a:hover, nav > a[href^="http"]::after
-@media (min-width: 40em) and (orientation: landscape)
-  .page
-  .page .side
-@supports (display: grid)
-  main
-@font-face
-@keyframes spin
-@layer base
-  html
-"""
-
-
-def test_outline_and_digest() -> None:
-    """The outline has a row per definition, nested; the digest names what the file is made of (M-32, M-34)."""
-    assert outline_of("a.css", SAMPLE) == OUTLINE
-    assert summary_of("a.css", SAMPLE) + "\n" == SUMMARY
-
-
-def test_skeleton_invariants() -> None:
-    """The skeleton parses, is its own skeleton, is no longer than the file and maps to its lines (M-33)."""
-    check_skeleton("a.css", SAMPLE)
+SAMPLE = sample("css").text
 
 
 def test_a_style_sheet_on_one_line() -> None:

@@ -4,63 +4,9 @@ import json
 
 import pytest
 
-from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
+from tests.viewing import masked_of, outline_of, sample, skeleton_of, summary_of
 
-SAMPLE = r"""
-// Settings of the editor.
-{
-  "name": "shapes", /* the name */
-  "version": 2,
-  "private": true,
-  "license": null,
-  "scripts": {
-    "build": "make { }",
-    // how to test
-    "test": "make test"
-  },
-  "files": ["src", "docs"],
-  "a.b": { "c": { "d": [] } },
-  "": {},
-  "last": "quote \" and }",
-}
-"""[1:]
-
-OUTLINE = """\
-3-3    name: string
-4-4    version: number
-5-5    private: boolean
-6-6    license: null
-7-11   scripts: object (2 keys, 5 lines)
-12-12  files: array (2 items)
-13-13  a.b: object (1 key)
-14-14  object (0 keys)
-15-15  last: string
-"""
-
-SUMMARY = """\
-json, 16 lines
-Settings of the editor.
-name: string
-version: number
-private: boolean
-license: null
-scripts: object (2 keys, 5 lines)
-files: array (2 items)
-a.b: object (1 key)
-object (0 keys)
-last: string
-"""
-
-
-def test_outline_and_digest() -> None:
-    """The outline has a row per definition, nested; the digest names what the file is made of (M-32, M-34)."""
-    assert outline_of("a.json", SAMPLE) == OUTLINE
-    assert summary_of("a.json", SAMPLE) + "\n" == SUMMARY
-
-
-def test_skeleton_invariants() -> None:
-    """The skeleton parses, is its own skeleton, is no longer than the file and maps to its lines (M-33)."""
-    check_skeleton("a.json", SAMPLE)
+SAMPLE = sample("json").text
 
 
 @pytest.mark.parametrize(

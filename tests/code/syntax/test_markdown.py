@@ -1,75 +1,8 @@
 """Markdown: skeleton, outline, digest and picked symbols, text in and text out."""
 
-from tests.viewing import check_skeleton, masked_of, outline_of, summary_of
+from tests.viewing import masked_of, outline_of, sample
 
-SAMPLE = """\
----
-title: Guide
----
-[![build](https://example.org/badge.svg)](https://example.org)
-
-A guide to *shapes*.
-
-Shapes
-======
-
-What a shape is.
-
-Circles
--------
-
-```sh
-# not a heading
-```
-
-### Area `pi * r^2` ###
-
-> # Quoted, not a section
-
-- item
-
-  # In a list, not a section
-
-#### Units
-
-# Appendix
-
-    # indented code
-
-## Words
-#hashtag is text
-"""
-
-OUTLINE = """\
-8-28   Shapes
-13-28    Circles
-20-28      ### Area `pi * r^2` ###
-28-28        #### Units
-30-35  # Appendix
-34-35    ## Words
-"""
-
-SUMMARY = """\
-markdown, 35 lines
-A guide to *shapes*.
-Shapes
-  Circles
-    ### Area `pi * r^2` ###
-      #### Units
-# Appendix
-  ## Words
-"""
-
-
-def test_outline_and_digest() -> None:
-    """The outline has a row per definition, nested; the digest names what the file is made of (M-32, M-34)."""
-    assert outline_of("a.md", SAMPLE) == OUTLINE
-    assert summary_of("a.md", SAMPLE) + "\n" == SUMMARY
-
-
-def test_skeleton_invariants() -> None:
-    """The skeleton parses, is its own skeleton, is no longer than the file and maps to its lines (M-33)."""
-    check_skeleton("a.md", SAMPLE)
+SAMPLE = sample("markdown").text
 
 
 def test_a_heading_stands_for_its_section() -> None:

@@ -9,10 +9,7 @@ import pytest
 from aggregate import ASTParser
 from aggregate.base.values import ViewMode, ViewRequest
 from aggregate.code.syntax.elision import without_bodies
-from aggregate.code.syntax.languages import language_named
-from aggregate.code.views.masked import masked
-from aggregate.code.views.outline import outline
-from aggregate.code.views.skeleton import skeleton
+from tests.viewing import language_called, rendered
 
 SOURCE = '''\
 #!/usr/bin/env python
@@ -160,23 +157,23 @@ def request(
 
 def test_skeleton() -> None:
     """Only bodies go; signatures over many lines, bases, decorators, docstrings and indentation stay (M-33)."""
-    assert skeleton(request(ViewMode.SKELETON)).text == SKELETON
+    assert rendered(request(ViewMode.SKELETON)).text == SKELETON
 
 
 def test_the_skeleton_of_a_skeleton_is_itself() -> None:
     """There is nothing left to cut (M-33)."""
-    assert skeleton(request(ViewMode.SKELETON, SKELETON)).text == SKELETON
+    assert rendered(request(ViewMode.SKELETON, SKELETON)).text == SKELETON
 
 
 def test_the_skeleton_keeps_crlf() -> None:
     """Line ends are the file's own, also beside a docstring (M-X18)."""
-    crlf = skeleton(request(ViewMode.SKELETON, SOURCE.replace("\n", "\r\n"))).text
+    crlf = rendered(request(ViewMode.SKELETON, SOURCE.replace("\n", "\r\n"))).text
     assert crlf == SKELETON.replace("\n", "\r\n")
 
 
 def test_every_line_knows_where_it_comes_from() -> None:
     """A kept line maps to its own line of the file, a placeholder to the first line of what it stands for."""
-    view = skeleton(request(ViewMode.SKELETON))
+    view = rendered(request(ViewMode.SKELETON))
     source, shown = SOURCE.splitlines(), view.text.splitlines()
     for number, line in enumerate(shown, start=1):
         origin = view.source_line(number)
@@ -191,7 +188,7 @@ def test_every_line_knows_where_it_comes_from() -> None:
 
 def test_outline() -> None:
     """A row per definition outside of functions, decorators included, whatever holds it (M-34)."""
-    assert outline(request(ViewMode.OUTLINE)).text == dedent(
+    assert rendered(request(ViewMode.OUTLINE)).text == dedent(
         """\
         20-53  class Shape[T](Base, metaclass=Meta)
         25-26    class Meta
@@ -221,13 +218,13 @@ def test_outline() -> None:
 )  # fmt: skip
 def test_masks(mask: dict[str, str], text: str) -> None:
     """Paths of names with dots or colons, overloads all, decorators included, below the class (M-35, M-X15)."""
-    assert masked(request(ViewMode.MASKED, mask=mask)).text == text
+    assert rendered(request(ViewMode.MASKED, mask=mask)).text == text
 
 
 def test_a_syntax_error_costs_only_its_place() -> None:
     """The definitions around it keep their signatures and lose their bodies (M-X19)."""
     broken = "def one(a: int) -> int:\n    return a + 1\n\ndef two(:\n    return 2 +\n\ndef three(b: str) -> str:\n    return b * 3\n"
-    text = skeleton(request(ViewMode.SKELETON, broken)).text
+    text = rendered(request(ViewMode.SKELETON, broken)).text
     assert text.startswith("def one(a: int) -> int:\n    ...\n")
     assert "def three(b: str) -> str:\n    ...\n" in text
     assert "two" in text
@@ -239,15 +236,15 @@ def test_a_syntax_error_costs_only_its_place() -> None:
 )
 def test_odd_texts_never_fail(text: str) -> None:
     """Empty, blank, cut off or odd: every parsing view answers, and a skeleton is never longer (M-33, M-X19)."""
-    assert len(skeleton(request(ViewMode.SKELETON, text)).text) <= len(text)
-    outline(request(ViewMode.OUTLINE, text))
-    masked(request(ViewMode.MASKED, text, mask={"f": "def"}))
+    assert len(rendered(request(ViewMode.SKELETON, text)).text) <= len(text)
+    rendered(request(ViewMode.OUTLINE, text))
+    rendered(request(ViewMode.MASKED, text, mask={"f": "def"}))
 
 
 def test_non_ascii_text_keeps_its_length() -> None:
     """Characters of several bytes count once when a placeholder is weighed against a body (M-33)."""
-    assert skeleton(request(ViewMode.SKELETON, "def f(): é\n")).text == "def f(): é\n"
-    assert skeleton(request(ViewMode.SKELETON, "def f(): ééé\n")).text == "def f(): ...\n"
+    assert rendered(request(ViewMode.SKELETON, "def f(): é\n")).text == "def f(): é\n"
+    assert rendered(request(ViewMode.SKELETON, "def f(): ééé\n")).text == "def f(): ...\n"
 
 
 def test_parser_for_hosts() -> None:
@@ -266,7 +263,7 @@ def test_parser_for_hosts() -> None:
 def test_the_result_parses() -> None:
     """The skeleton of valid Python is valid Python, with every function outside of functions (M-33)."""
     source = SOURCE.replace("class Shape[T]", "class Shape")
-    text, _ = without_bodies(source, language_named("python"))  # type: ignore[arg-type]
+    text, _ = without_bodies(source, language_called("python"))
     names = {
         node.name
         for node in ast.walk(ast.parse(text))

@@ -13,7 +13,7 @@ from aggregate import ASTParser
 from aggregate.base.text import line_count
 from aggregate.code.syntax import Language
 from aggregate.code.syntax.elision import without_bodies
-from aggregate.code.syntax.languages import language_named
+from tests.viewing import language_called
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
 SITE = Path(sysconfig.get_path("purelib"))
@@ -96,7 +96,7 @@ def check(path: Path) -> bool:
     text = source_of(path)
     if text is None:
         return False
-    language = language_named("python")
+    language = language_called("python")
     assert isinstance(language, Language)
     skeleton, spans = without_bodies(text, language)
     assert len(skeleton.encode(errors="surrogatepass")) <= len(

@@ -4,77 +4,9 @@ import pytest
 
 from aggregate.base.values import View, ViewMode, ViewRequest
 from aggregate.prompt import render_all
-from tests.viewing import check_skeleton, masked_of, outline_of, summary_of
+from tests.viewing import masked_of, outline_of, sample
 
-SAMPLE = """\
-# Deployment of the shapes.
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: shapes, labels: {app: shapes}}
-"quoted key": 1.5
-enabled: yes
-spec: &spec
-  replicas: 2
-  template:
-    containers:
-      - name: shapes
-script: |
-  # not a comment
-  key: not a key
-empty:
-items:
-  - one
-  - two
-copy: *spec
----
-kind: Service
-ports: [80, 443]
-"""
-
-OUTLINE = """\
-2-19   document (18 lines)
-2-2      apiVersion: string
-3-3      kind: string
-4-4      metadata: object (2 keys)
-5-5      "quoted key": number
-6-6      enabled: string
-7-11     spec: object (2 keys, 5 lines)
-12-14    script: string (3 lines)
-15-15    empty: null
-16-18    items: array (2 items, 3 lines)
-19-19    copy: alias
-20-22  document (3 lines)
-21-21    kind: string
-22-22    ports: array (2 items)
-"""
-
-SUMMARY = """\
-yaml, 22 lines
-Deployment of the shapes.
-document × 2
-  apiVersion: string
-  kind: string × 2
-  metadata: object (2 keys)
-  "quoted key": number
-  enabled: string
-  spec: object (2 keys, 5 lines)
-  script: string (3 lines)
-  empty: null
-  items: array (2 items, 3 lines)
-  copy: alias
-  ports: array (2 items)
-"""
-
-
-def test_outline_and_digest() -> None:
-    """The outline has a row per definition, nested; the digest names what the file is made of (M-32, M-34)."""
-    assert outline_of("a.yaml", SAMPLE) == OUTLINE
-    assert summary_of("a.yaml", SAMPLE) + "\n" == SUMMARY
-
-
-def test_skeleton_invariants() -> None:
-    """The skeleton parses, is its own skeleton, is no longer than the file and maps to its lines (M-33)."""
-    check_skeleton("a.yaml", SAMPLE)
+SAMPLE = sample("yaml").text
 
 
 def test_lists_and_flow_style() -> None:

@@ -4,9 +4,9 @@ import time
 from collections.abc import Mapping
 
 import pytest
+from tests.viewing import rendered
 
 from aggregate.base.values import View, ViewMode, ViewRequest
-from aggregate.code.views.masked import masked
 
 PYTHON = '''\
 import x
@@ -25,7 +25,7 @@ def top(): pass
 
 def view_of(path: str, text: str, mask: Mapping[str, str]) -> View:
     """Return the masked view."""
-    return masked(ViewRequest(path, text, ViewMode.MASKED, mask=mask))
+    return rendered(ViewRequest(path, text, ViewMode.MASKED, mask=mask))
 
 
 def test_members_share_the_header_of_their_container() -> None:

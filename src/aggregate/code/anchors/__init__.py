@@ -6,14 +6,9 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.code.anchors.anchor import has_anchor, line_numbers
-    from aggregate.code.anchors.fuzzy_anchor import FuzzyAnchor
-    from aggregate.code.anchors.resolution import AnchorState, Resolution
+    from aggregate.code.anchors.fuzzy_anchor import AnchorState, FuzzyAnchor, Resolution
 else:
     __getattr__ = door(
         __name__,
-        {
-            "anchor": "has_anchor line_numbers",
-            "fuzzy_anchor": "FuzzyAnchor",
-            "resolution": "AnchorState Resolution",
-        },
+        {"anchor": "has_anchor line_numbers", "fuzzy_anchor": "AnchorState FuzzyAnchor Resolution"},
     )

@@ -1,10 +1,132 @@
-"""The anchor of a slice as relocation reads it, checked: a slice comes from a file that people edit by hand."""
+"""The anchor of a slice, checked: fingerprints of its lines and those around it, and the numbers to compare by."""
 
-from collections.abc import Mapping
+import base64
+import binascii
+import hashlib
+import re
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from aggregate.code.anchors.fingerprints import code_of, line_code, unpack
+from aggregate.base.text import split_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The numbers of the room.
+
+    What is worth points says how many more slices of a hundred are found rightly than without it, measured by
+    ``simulation/anchor_ablation.py`` over six histories (flask, gin, express, ripgrep, gson, zod; 2,874 slices).
+    """
+
+    window_lines: int = 32
+    """Lines above and below a slice whose fingerprints are kept: 0.7 points against four."""
+    anchor_lines: int = 4
+    """Telling lines above and below whose text is kept (LHDiff, ICSM 2013, takes four): 1.0 points."""
+    end_lines: int = 12
+    """Lines at each end of a slice whose text is kept: 0.4 points; all lines of longer slices are worth nothing."""
+    stored_characters: int = 200
+    """A bound: longer lines are known by their fingerprint, so that no minified file lands in the configuration."""
+
+    context_fade: float = 6
+    """Distance in lines at which a line of context weighs half as much as the nearest one: 0.3 points."""
+    context_drift: float = 16
+    """Displacement in lines at which a line of context counts half: 0.3 points."""
+    trivial_weight: float = 0.1
+    """Weight of a brace or blank beside a telling line: at 1 a line that moved is taken for its copy."""
+    unbroken_bonus: float = 0.5
+    """Bonus of a side on which no line of the whole text changed: 0.3 points."""
+
+    scored_places: int = 128
+    """A bound on the places that are scored; where there are more, those with equal neighbours only."""
+    copy_context: float = 0.5
+    """Context that one of several copies needs: a guard against taking one copy for another."""
+    lead: float = 0.15
+    """Lead in context that makes one of several places the right one: at 0.25 it finds 0.2 to 0.7 points less."""
+
+    likeness: float = 0.5
+    """Likeness that a place needs: without it 4.3 points more are found, and as many wrong places again."""
+    held_likeness: float = 0.4
+    """Likeness that is enough between the very lines that stood above and below: at 0.5 it finds 0.8 points less."""
+    kept_share: float = 0.7
+    """Share of its telling lines that a slice must have kept where it grew beyond likeness: 0.4 points."""
+    seedless_context: float = 0.35
+    """Context that a place needs of whose slice no rare line is left: 0.9 points against taking none of these."""
+
+    line_likeness: float = 0.5
+    """Likeness from which a changed line is still that line: pairing changed lines is worth 9.0 points."""
+    fill_cells: int = 1 << 21
+    """A bound on filling a gap (old lines times new lines); beyond, only its two ends are compared: 0.8 points."""
+    compared_pairs: int = 20_000
+    """A bound on the pairs of changed lines that are compared, smallest gaps first: about 0.2 s."""
+    compared_characters: int = 240
+    """A bound on what is compared of a line: more is worth nothing."""
+
+
+THRESHOLDS = Thresholds()
+
+
+TRIVIAL = 1 << 31
+"""The line is blank, a brace or a rule: it says nothing about its place."""
+REPEATED = 1 << 30
+"""The line stood more than once in the text when the slice was captured."""
+
+_CODE_BITS = (1 << 29) - 1
+_LETTER = re.compile(r"[^\W_]")
+
+
+def bare_lines(text: str) -> list[str]:
+    """Return the lines of ``text`` without their ends, so that LF and CR LF read alike."""
+    return [line.removesuffix("\n").removesuffix("\r") for line in split_lines(text)]
+
+
+def content_hash(lines: Sequence[str]) -> str:
+    r"""Return the SHA-256 in hex of ``lines`` joined with ``\n``; unpaired surrogates are hashed as they stand."""
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def line_code(line: str) -> int:
+    """Return the 29-bit number of a line; white space at its ends does not count, so re-indented lines stay equal."""
+    return zlib.crc32(line.strip().encode("utf-8", "surrogatepass")) & _CODE_BITS
+
+
+def is_trivial(line: str) -> bool:
+    """Tell whether a line has neither letter nor digit."""
+    return _LETTER.search(line) is None
+
+
+def line_fingerprints(lines: Sequence[str]) -> list[int]:
+    """Return the fingerprint of every line of a whole text."""
+    codes = [line_code(line) for line in lines]
+    counts = Counter(codes)
+    return [
+        code | (TRIVIAL if is_trivial(line) else 0) | (REPEATED if counts[code] > 1 else 0)
+        for line, code in zip(lines, codes, strict=True)
+    ]
+
+
+def pack(fingerprints: Sequence[int]) -> str:
+    """Write fingerprints as one string of letters and digits."""
+    return base64.b64encode(struct.pack(f">{len(fingerprints)}I", *fingerprints)).decode("ascii")
+
+
+def unpack(packed: str) -> list[int]:
+    """Read what ``pack`` wrote; raise ``ValueError`` for anything else."""
+    try:
+        raw = base64.b64decode(packed, validate=True)
+    except binascii.Error as error:
+        raise ValueError(str(error)) from error
+    if len(raw) % 4:
+        raise ValueError("a print has four bytes")
+    return list(struct.unpack(f">{len(raw) // 4}I", raw))
+
+
+def code_of(value: int) -> int:
+    """Return the 29-bit number of the line from its fingerprint."""
+    return value & _CODE_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +228,7 @@ def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
 
 
 def _texts(piece: Mapping[str, Any], window: list[int]) -> dict[int, str]:
-    """Return the stored lines by number; a line that was changed by hand matches no fingerprint and is left out."""
+    # A line that was changed by hand matches no fingerprint and is left out.
     known = {code_of(value) for value in window}
     lines = [*_strings(piece, "anchor_lines"), *_strings(piece, "lines")]
     return {code: line for line in lines if (code := line_code(line)) in known}
@@ -127,7 +249,7 @@ def _number(piece: Mapping[str, Any], key: str) -> int:
 
 
 def _is_number(value: object) -> TypeGuard[int]:
-    """Tell whether a value is a whole number as TOML has them: longer ones cannot even be printed."""
+    # As TOML has them: longer ones cannot even be printed.
     return isinstance(value, int) and not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
 
 

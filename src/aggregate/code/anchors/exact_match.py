@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aggregate.code.anchors.fingerprints import REPEATED, TRIVIAL
-from aggregate.code.anchors.scoring import score_context
-from aggregate.code.anchors.search_text import SearchText
+from aggregate.code.anchors.anchor import REPEATED, TRIVIAL
+from aggregate.code.anchors.search_text import SearchText, score_context
 
 SymbolAt = Callable[[int], str]
 """Give the path of the symbol that encloses a 1-based line of the new text."""
@@ -37,7 +36,9 @@ def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> Exac
     best_score = ranked[0][0]
     too_near = best_score - target.thresholds.lead
     tied = sorted(place for fit, place in ranked if fit > too_near or place in target.unbroken)
-    if len(tied) == 1 and best_score >= _needed(target):
+    # More than the best copy had at capture.
+    needed = max(target.thresholds.copy_context, target.anchor.rival / 100 + target.thresholds.lead)
+    if len(tied) == 1 and (not target.anchor.copies or best_score >= needed):
         return ExactMatches(chosen=tied[0], total=total)
     is_tie = len(tied) > 1
     rivals = tied if is_tie else sorted(place for _, place in ranked)
@@ -61,17 +62,15 @@ def rivalry(target: SearchText) -> tuple[int, int]:
 
 
 def _is_between_old_neighbours(target: SearchText, place: int) -> bool:
-    """Tell whether a place lies right between the two lines between which the slice lay, both of them without a copy.
-
-    Blank lines and braces between them and the slice must be as they were.
-    """
+    # The two lines between which the slice lay are both without a copy; blank lines and braces between them and it
+    # must be as they were.
     anchor = target.anchor
     sides = (range(anchor.before - 1, -1, -1), range(anchor.after, len(target.window)))
     return all(_leads_to_single(target, side, place - anchor.before) for side in sides)
 
 
 def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
-    """Tell whether the first telling line of a side stands where ``shift`` takes it, alone at capture and now."""
+    # It must stand alone, at capture and now.
     coded = target.text.coded
     for index in side:
         char, fingerprint = target.window[index], target.anchor.window[index]
@@ -83,21 +82,13 @@ def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
 
 
 def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[float, int]]:
-    """Return places with what surrounds them, the best first; of equals the upper one."""
     size = target.anchor.size
     ranked = [(score_context(target, place, place + size), place) for place in places]
     return sorted(ranked, key=lambda pair: (-pair[0], pair[1]))
 
 
-def _needed(target: SearchText) -> float:
-    """Return the context that a place needs: more than the best copy had at capture."""
-    if not target.anchor.copies:
-        return 0.0
-    return max(target.thresholds.copy_context, target.anchor.rival / 100 + target.thresholds.lead)
-
-
 def _places(target: SearchText) -> tuple[Sequence[int], int]:
-    """Return places to score and how many there are at least; neighbours narrow them down where there are too many."""
+    # Neighbours narrow places down where there are too many.
     anchor, most, reach = target.anchor, target.thresholds.scored_places, 0
     places = _find_all(target.text.coded, target.slice_window, most)
     total = len(places)
@@ -111,7 +102,7 @@ def _places(target: SearchText) -> tuple[Sequence[int], int]:
 
 
 def _find_all(coded: str, needle: str, most: int) -> list[int]:
-    """Return where ``needle`` starts, overlapping, one place more than can be scored at most."""
+    # One place more than can be scored at most: that tells that there are too many.
     starts: list[int] = []
     start = coded.find(needle)
     while start != -1 and len(starts) <= most:
@@ -121,7 +112,6 @@ def _find_all(coded: str, needle: str, most: int) -> list[int]:
 
 
 def _in_symbol(places: Sequence[int], symbol: str, symbol_at: SymbolAt | None) -> int | None:
-    """Return the one place that lies in the symbol of the capture."""
     if not symbol or symbol_at is None:
         return None
     inside = [place for place in places if symbol_at(place + 1) == symbol]

@@ -1,14 +1,220 @@
-"""The public face of anchors: capture slices, and find them again."""
+"""Capture slices, and find them again: exact text first, then its neighbourhood, and never a guess between equals."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
+from aggregate.base.errors import AnchorError
+from aggregate.base.text import line_count
 from aggregate.base.values import SliceDict
-from aggregate.code.anchors.capture import capture
-from aggregate.code.anchors.exact_match import SymbolAt
-from aggregate.code.anchors.relocate import relocate
-from aggregate.code.anchors.resolution import Resolution
-from aggregate.code.anchors.search_text import IndexedText
+from aggregate.code.anchors.anchor import (
+    THRESHOLDS,
+    Anchor,
+    Thresholds,
+    content_hash,
+    has_anchor,
+    is_trivial,
+    line_fingerprints,
+    line_numbers,
+    pack,
+    read_anchor,
+)
+from aggregate.code.anchors.exact_match import ExactMatches, SymbolAt, exact_matches, rivalry
+from aggregate.code.anchors.fuzzy_match import FuzzyMatch, fuzzy_matches
+from aggregate.code.anchors.search_text import IndexedText, SearchText
+
+
+class AnchorState(Enum):
+    """How sure the place of a slice is; only the first three carry line numbers."""
+
+    FRESH = "fresh"
+    """The same text at the same lines."""
+    MOVED = "moved"
+    """The same text at other lines."""
+    EDITED = "edited"
+    """The place is known, its text was changed."""
+    AMBIGUOUS = "ambiguous"
+    """Several places fit equally well, or one fits without enough to tell that it is the right one."""
+    ORPHANED = "orphaned"
+    """The lines no longer exist in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The place of a slice in a text.
+
+    Attributes:
+        start_line: First line, 1-based; ``0`` where the slice is ambiguous or orphaned, so that no wrong line is shown.
+        end_line: Last line, inclusive; ``0`` likewise.
+        state: How sure the place is.
+        reason: One sentence for the reader of the prompt; ``""`` for a fresh slice.
+        candidates: The places ``(start_line, end_line)`` of an ambiguous slice, at most eight; else empty.
+    """
+
+    start_line: int
+    end_line: int
+    state: AnchorState
+    reason: str = ""
+    candidates: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether the line numbers may be used."""
+        return self.state in (AnchorState.FRESH, AnchorState.MOVED, AnchorState.EDITED)
+
+
+def capture(
+    text: str,
+    start_line: int,
+    end_line: int,
+    *,
+    tag: str | None = None,
+    comment: str | None = None,
+    symbol: str = "",
+    thresholds: Thresholds = THRESHOLDS,
+) -> SliceDict:
+    """Return the slice of ``text`` from ``start_line`` to ``end_line``, clamped to the text, with its anchor keys.
+
+    Raises:
+        AnchorError: The lines are reversed or all outside the text.
+    """
+    indexed = IndexedText(text)
+    lines = indexed.lines
+    if start_line > end_line or end_line < 1 or start_line > len(lines):
+        raise AnchorError(
+            f"Lines {start_line}-{end_line} cannot be captured from a text of {len(lines)} lines; "
+            "give a first and a last line that stand in it."
+        )
+    start, end = max(start_line, 1) - 1, min(end_line, len(lines))
+    fingerprints = line_fingerprints(lines)
+    window = thresholds.window_lines
+    piece: SliceDict = {
+        "start_line": start + 1,
+        "end_line": end,
+        "tag": tag,
+        "comment": comment,
+        "content_hash": content_hash(lines[start:end]),
+        "anchor_lines": [
+            *_telling(lines[:start][::-1], thresholds)[::-1],
+            *_telling(lines[end:], thresholds),
+        ],
+        "lines": _both_ends(lines[start:end], thresholds),
+        "prints_before": pack(fingerprints[max(start - window, 0) : start]),
+        "prints": pack(fingerprints[start:end]),
+        "prints_after": pack(fingerprints[end : end + window]),
+        "hash_before": content_hash(lines[:start]),
+        "hash_after": content_hash(lines[end:]),
+        "copies": 0,
+        "rival": 0,
+        "total_lines": len(lines),
+        "symbol": symbol,
+    }
+    copies, rival = rivalry(SearchText.of(read_anchor(piece, window), indexed, thresholds))
+    return {**piece, "copies": copies, "rival": rival}
+
+
+def _telling(lines: Sequence[str], thresholds: Thresholds) -> list[str]:
+    near = lines[: thresholds.window_lines]
+    telling = [line for line in near if not is_trivial(line)]
+    return _storable(telling, thresholds)[: thresholds.anchor_lines]
+
+
+def _both_ends(lines: Sequence[str], thresholds: Thresholds) -> list[str]:
+    # All of a short slice, else its first and last few lines.
+    count = thresholds.end_lines
+    chosen = lines if len(lines) <= 2 * count else [*lines[:count], *lines[len(lines) - count :]]
+    return _storable(chosen, thresholds)
+
+
+def _storable(lines: Sequence[str], thresholds: Thresholds) -> list[str]:
+    return [line for line in lines if len(line) <= thresholds.stored_characters]
+
+
+MOST_CANDIDATES = 8
+"""Places that an ambiguous slice names."""
+
+
+def relocate(
+    piece: Mapping[str, Any],
+    text: IndexedText,
+    *,
+    symbol_at: SymbolAt | None = None,
+    thresholds: Thresholds = THRESHOLDS,
+) -> Resolution:
+    """Return where a slice stands in ``text``; see ``FuzzyAnchor.resolve``."""
+    if not has_anchor(piece):
+        return _by_numbers(piece, text)
+    try:
+        anchor = read_anchor(piece, thresholds.window_lines)
+    except ValueError as error:
+        return _orphaned(f"the anchor of this slice is damaged ({error}); capture it anew")
+    target = SearchText.of(anchor, text, thresholds)
+    exact = exact_matches(target, symbol_at)
+    if exact.chosen is not None:
+        start, end = exact.chosen + 1, exact.chosen + anchor.size
+        if start == anchor.start:
+            return Resolution(start, end, AnchorState.FRESH)
+        return Resolution(start, end, AnchorState.MOVED, f"moved from {_old_lines(anchor)}")
+    if exact.tied:
+        return _ambiguous(anchor, exact)
+    edited = fuzzy_matches(target)
+    if edited and edited[0].sure:
+        return _edited(anchor, target, edited[0])
+    if exact.rivals and not any(place.gone for place in edited):
+        return _ambiguous(anchor, exact)
+    return _orphaned(
+        f"{_old_lines(anchor)} no longer {'exists' if anchor.size == 1 else 'exist'} in this file"
+    )
+
+
+def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
+    # Taken at its word as far as the text reaches (rule M-X17).
+    numbers, total = line_numbers(piece), line_count(text.source)
+    if numbers is None:
+        return _orphaned("start_line and end_line of this slice must be whole numbers")
+    start, end = numbers
+    extent = f"this file of {total} line{'s' * (total != 1)}"
+    if start > end:
+        return _orphaned(f"lines {start}-{end} are reversed")
+    if end < 1 or start > total:
+        return _orphaned(f"lines {start}-{end} lie outside {extent}")
+    if start >= 1 and end <= total:
+        return Resolution(start, end, AnchorState.FRESH)
+    reason = f"lines {start}-{end} reach beyond {extent}"
+    return Resolution(max(start, 1), min(end, total), AnchorState.MOVED, reason)
+
+
+def _edited(anchor: Anchor, target: SearchText, place: FuzzyMatch) -> Resolution:
+    if target.text.coded[place.start : place.end] == target.slice_window:
+        reason = f"only white space changed in {_old_lines(anchor)}"
+    else:
+        verb = "was" if anchor.size == 1 else "were"
+        reason = f"{_old_lines(anchor)} {verb} edited: {min(round(place.alike * 100), 99)} % alike"
+    return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
+
+
+def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
+    named = exact.rivals[:MOST_CANDIDATES]
+    places = ", ".join(str(place + 1) for place in named) + (
+        ", …" if exact.total > len(named) else ""
+    )
+    if exact.tied:
+        reason = f"{exact.total} places match equally well: lines {places}"
+    else:
+        word = "line" if places.isdecimal() else "lines"
+        reason = f"the same text stands at {word} {places}, but what surrounds it is not what surrounded the slice"
+    candidates = tuple((place + 1, place + anchor.size) for place in named)
+    return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, candidates)
+
+
+def _old_lines(anchor: Anchor) -> str:
+    end = anchor.start + anchor.size - 1
+    return f"line {anchor.start}" if anchor.size == 1 else f"lines {anchor.start}-{end}"
+
+
+def _orphaned(reason: str) -> Resolution:
+    return Resolution(0, 0, AnchorState.ORPHANED, reason)
 
 
 class FuzzyAnchor:

@@ -9,7 +9,7 @@ from pkgutil import get_data
 from tree_sitter import Language as Grammar
 from tree_sitter import Query
 
-from aggregate.code.syntax.languages import Language
+from aggregate.code.syntax.language_table import Language
 
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
@@ -30,7 +30,7 @@ def grammar_of(language: Language) -> Grammar:
 
 
 def _capsule(grammar: object) -> object:
-    """Return a grammar as the runtime takes it: some wheels give its bare address, which is deprecated."""
+    # Some wheels give a grammar's bare address, which is deprecated.
     if not isinstance(grammar, int):
         return grammar
     import ctypes  # seldom needed, and slow to load
@@ -39,11 +39,6 @@ def _capsule(grammar: object) -> object:
     new_capsule.restype = ctypes.py_object
     new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     return new_capsule(grammar, b"tree_sitter.Language", None)
-
-
-def prepare_query(language: Language, wanted: frozenset[str]) -> None:
-    """Compile what ``query_matches`` uses, which takes up to half a second: not from the first text's time."""
-    query_of(language, wanted)
 
 
 @cache
@@ -67,7 +62,6 @@ def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, b
 
 
 def _patterns(text: str) -> Iterator[str]:
-    """Yield the patterns of a query's text, each with its captures and without comments."""
     pieces: list[str] = []
     depth = 0
     for piece in _PIECE.findall(text):
@@ -84,7 +78,6 @@ def _patterns(text: str) -> Iterator[str]:
 
 
 def _query_text(name: str) -> str:
-    """Return a query file's text, behind those that its lines ``; inherits: <name>`` name."""
     # ``importlib.resources`` takes 10 ms to import.
     data = get_data("aggregate.code.syntax", f"queries/{name}.scm")
     if data is None:

@@ -1,7 +1,33 @@
 """What a source text defines: the data that outline, masked and summary views are made of."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+_QUALIFIER = re.compile(r"::|\.")
+_ARGUMENTS = re.compile(r"(?<=\w)\s*<[^<>]*>")
+_OPERATOR = re.compile(r"\boperator\b")
+_CONVERSION = re.compile(r"^(operator\s+\w[^(]*?)\s*\(.*$")
+
+_LONGEST = 2_000
+"""Longer names are left as they are: the patterns above take the square of their length."""
+
+
+def split_symbol(symbol: str) -> tuple[str, ...]:
+    """Return the names in a symbol's path, written with ``.`` or ``::``."""
+    return tuple(name for name in _QUALIFIER.split(symbol.strip()) if name)
+
+
+def without_arguments(name: str) -> str:
+    """Return a qualified name without type arguments, and a conversion operator's without its parameters."""
+    if ("<" not in name and "(" not in name) or len(name) > _LONGEST:
+        return name
+    keyword = _OPERATOR.search(name)
+    split = keyword.start() if keyword else len(name)
+    head, operator = name[:split], name[split:]
+    while (shorter := _ARGUMENTS.sub("", head)) != head:
+        head = shorter
+    return head + _CONVERSION.sub(r"\1", operator)
+
 
 _WORD = re.compile(r"\w+")
 # Line breaks that only lay out a parameter list, with the comma that such a list ends with.
@@ -101,7 +127,7 @@ class Module:
         return written.rstrip() + self._late_name(definition)
 
     def _late_name(self, definition: Definition) -> str:
-        """Return a definition's names, behind a space, that stand behind the body only, as a ``typedef``'s do."""
+        # Names that stand behind the body only, as a ``typedef``'s do.
         if definition.kind not in _LATE or not definition.path:
             return ""
         written = _WORD.findall(self.text(definition.start, definition.header_end))
@@ -124,10 +150,74 @@ class Module:
         header = "".join(pieces)
         if "\n" in header:
             header = _AFTER_OPENING.sub("", header)
-            header = _BEFORE_CLOSING.sub(_unless_line_break, header)
+            header = _BEFORE_CLOSING.sub(
+                lambda blanks: "" if "\n" in blanks[0] else blanks[0], header
+            )
         text = header + self._late_name(definition)
         return " ".join(text.split()).rstrip("{;,\\ ").removesuffix(":").removesuffix(" do")
 
 
-def _unless_line_break(blanks: re.Match[str]) -> str:
-    return "" if "\n" in blanks[0] else blanks[0]
+_MOST_NAMES = 100
+"""Names of a path, the inner ones: in a text that nests ten thousand levels all of them would take gigabytes."""
+
+
+def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:
+    """Return the definitions, each heading reaching to the next of its level or above or to its container's end."""
+    if not any(definition.level for definition in definitions):
+        return definitions
+    ends: dict[int, int] = {}
+    # The end of each, and the headings open in it.
+    containers: list[tuple[int, list[int]]] = [(len(source), [])]
+    for index, definition in enumerate(definitions):
+        while containers[-1][0] <= definition.start:
+            end, headings = containers.pop()
+            ends.update(dict.fromkeys(headings, end))
+        headings = containers[-1][1]
+        if not definition.level:
+            containers.append((definition.end, []))
+            continue
+        while headings and definitions[headings[-1]].level >= definition.level:
+            ends[headings.pop()] = definition.start
+        headings.append(index)
+    for end, headings in containers:
+        ends.update(dict.fromkeys(headings, end))
+    return [
+        _section(definition, ends[index], source) if definition.level else definition
+        for index, definition in enumerate(definitions)
+    ]
+
+
+def _section(heading: Definition, end: int, source: bytes) -> Definition:
+    while end > heading.start and source[end - 1] in b" \t\r\n":
+        end -= 1
+    last_line = heading.first_line + source.count(b"\n", heading.start, end)
+    return replace(heading, end=end, header_end=min(heading.header_end, end), last_line=last_line)
+
+
+def nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[Definition, ...]:
+    """Return the definitions outside of bodies, each with its full path and depth."""
+    nested: list[Definition] = []
+    around: list[Definition] = []
+    upcoming = iter(bodies)
+    body = next(upcoming, None)
+    bodies_end = 0
+    for definition in definitions:
+        while body and body[0] <= definition.start:
+            bodies_end = max(bodies_end, body[1])
+            body = next(upcoming, None)
+        if definition.start < bodies_end:
+            continue
+        while around and around[-1].end <= definition.start:
+            around.pop()
+        if around and (around[-1].start, around[-1].path[-1:]) == (
+            definition.start,
+            definition.path,
+        ):
+            continue  # the head of a definition, which some grammars take for a declaration
+        outer = around[-1].path if around else ()
+        placed = definition
+        if around or len(definition.path) > _MOST_NAMES:
+            placed = definition.placed((outer + definition.path)[-_MOST_NAMES:], len(around))
+        nested.append(placed)
+        around.append(placed)
+    return tuple(nested)

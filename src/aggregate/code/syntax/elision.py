@@ -3,17 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from aggregate.base.errors import DeadlineError
 from aggregate.base.values import Span
-from aggregate.code.syntax.compiled_queries import prepare_query
-from aggregate.code.syntax.deadline import Deadline
-from aggregate.code.syntax.embedded import Block, EmbeddedCaptures
-from aggregate.code.syntax.languages import Language
-from aggregate.code.syntax.parsing import (
-    parse_source,
-    query_matches,
-    unwrapped_body,
-)
+from aggregate.code.syntax.compiled_queries import query_of
+from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
+from aggregate.code.syntax.language_table import Language
+from aggregate.code.syntax.parsing import Deadline, parse_source, query_matches, unwrapped_body
 
 _WANTED = frozenset(
     {
@@ -37,8 +31,6 @@ class Elision:
 
 @dataclass(slots=True)
 class _BodyCaptures:
-    """What the query found, by byte offsets."""
-
     bodies: set[tuple[int, int]] = field(default_factory=set)
     statements: set[tuple[int, int]] = field(default_factory=set)
     kept: set[tuple[int, int]] = field(default_factory=set)
@@ -61,34 +53,21 @@ def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]
 
 def find_elisions(source: bytes, language: Language) -> list[Elision]:
     """Return the elisions that turn ``source`` into its skeleton, in order and without overlap."""
-    prepare_query(language, _WANTED)
+    query_of(language, _WANTED)  # compiling it is not to take the text's time
     captured = _capture(source, language, Deadline(len(source)))
     elisions = _elisions(source, language, captured)
-    return _with_embedded(elisions, source, captured.embedded.blocks())
-
-
-def _with_embedded(elisions: list[Elision], source: bytes, blocks: list[Block]) -> list[Elision]:
-    """Return the elisions with those in parts of other languages that are not cut out whole."""
-    if not blocks:
-        return elisions
-    for block in blocks:
-        prepare_query(block.language, _WANTED)
-    deadline = Deadline(sum(block.end - block.start for block in blocks))
     cut = {elision.start for elision in elisions}
-    inner: list[Elision] = []
-    for block in blocks:
-        if block.start in cut:
-            continue
-        part = source[block.start : block.end]
-        try:
-            captured = _capture(part, block.language, deadline)
-        except DeadlineError:
-            continue  # shown whole
-        inner += (
+    blocks = [block for block in captured.embedded.blocks() if block.start not in cut]
+    for block, inner in read_blocks(source, blocks, _read_part, wanted=_WANTED):
+        elisions += (
             Elision(elision.start + block.start, elision.end + block.start, elision.placeholder)
-            for elision in _elisions(part, block.language, captured)
+            for elision in inner
         )
-    return sorted([*elisions, *inner], key=lambda elision: elision.start)
+    return sorted(elisions, key=lambda elision: elision.start) if blocks else elisions
+
+
+def _read_part(source: bytes, language: Language, deadline: Deadline) -> list[Elision]:
+    return _elisions(source, language, _capture(source, language, deadline))
 
 
 def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> list[Elision]:
@@ -135,10 +114,7 @@ def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCapt
 
 
 def _runs(source: bytes, captured: _BodyCaptures) -> Iterator[tuple[int, int]]:
-    """Yield the bodies that statements make up where a grammar has no node around them.
-
-    Neighbours are one body, with the comments between and behind them.
-    """
+    # A grammar has no node around these; neighbours are one body, with the comments between and behind them.
     comments = {(start, end) for end, start in captured.lead_start_by_end.items()}
     first = last = -1
     for start, end in sorted(captured.statements | comments):
@@ -155,7 +131,7 @@ def _runs(source: bytes, captured: _BodyCaptures) -> Iterator[tuple[int, int]]:
 def _cut_body(
     source: bytes, start: int, end: int, captured: _BodyCaptures, language: Language
 ) -> list[Elision]:
-    """Return the elisions for one body: its leading comments, then all but its docstring."""
+    # Leading comments go, then all but the docstring.
     first = _start_of_leads(source, start, captured.lead_start_by_end)
     doc_end = captured.doc_end_by_start.get(start)
     if doc_end is None:
@@ -181,7 +157,7 @@ def _cut_body(
 
 
 def _indented(source: bytes, elision: Elision, start: int) -> Elision:
-    """Return ``elision`` with its placeholder indented as the body at ``start`` is: comments in it may be less so."""
+    # Comments in a body may be indented less than it is.
     before_cut, before_body = _indentation(source, elision.start), _indentation(source, start)
     if before_cut is None or before_body is None or before_cut == before_body:
         return elision
@@ -189,10 +165,7 @@ def _indented(source: bytes, elision: Elision, start: int) -> Elision:
 
 
 def _indentation(source: bytes, position: int) -> bytes | None:
-    """Return the blanks before ``position`` on its line, ``None`` where something else stands there.
-
-    It looks no further back than these: a file may be one line with thousands of bodies.
-    """
+    # No further back than the blanks: a file may be one line with thousands of bodies.
     start = position
     while start and source[start - 1] in _BLANKS:
         start -= 1
@@ -201,7 +174,6 @@ def _indentation(source: bytes, position: int) -> bytes | None:
 
 
 def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
-    """Return where a comment behind the docstring, on its line, ends; ``doc_end`` where there is none."""
     rest = doc_end + _leading(source[doc_end:end], b" \t")
     if source[rest : rest + 1] in (b"", b"\r", b"\n", b";"):
         return doc_end
@@ -210,7 +182,6 @@ def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
 
 
 def _start_of_leads(source: bytes, start: int, lead_start_by_end: dict[int, int]) -> int:
-    """Return where the comments on lines of their own directly above a body begin, or ``start``."""
     if not lead_start_by_end:
         return start
     while True:
@@ -221,7 +192,6 @@ def _start_of_leads(source: bytes, start: int, lead_start_by_end: dict[int, int]
 
 
 def _end_before(source: bytes, position: int) -> int:
-    """Return where the last byte before ``position`` that is no white space ends."""
     while position and source[position - 1] in b" \t\r\n\f":
         position -= 1
     return position
@@ -232,7 +202,7 @@ def _leading(text: bytes, characters: bytes) -> int:
 
 
 def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
-    """Return the elision of one run, or none where its placeholder would be longer or would swallow what follows it."""
+    # Not where the placeholder would be longer, or would swallow what follows it.
     placeholder = language.placeholder.encode()
     if end - start < 4 * len(
         placeholder
@@ -255,10 +225,7 @@ def _line_end(source: bytes, position: int) -> int:
 
 
 def _apply(source: bytes, elisions: list[Elision]) -> tuple[list[bytes], list[Span]]:
-    """Return the pieces that remain, and the map of their lines.
-
-    A line with placeholders stands for all lines that went with them; the lines between map one to one.
-    """
+    # A line with placeholders stands for all lines that went with them; the lines between map one to one.
     pieces: list[bytes] = []
     spans: list[Span] = []
     position, line, source_line = 0, 1, 1

@@ -6,15 +6,20 @@ costs nothing else, and one level deep.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from tree_sitter import Node
 
 from aggregate.base.errors import DeadlineError
+from aggregate.code.syntax.compiled_queries import query_of
 from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.languages import Language, LanguageKind, language_named
+from aggregate.code.syntax.language_table import Language, LanguageKind
+from aggregate.code.syntax.languages import language_named
+from aggregate.code.syntax.parsing import Deadline
 
+_Read = TypeVar("_Read")
 _CAPTURES = "embedded."
 _TAG = "embedded.tag"
 _ATTRIBUTES = tuple(
@@ -71,7 +76,7 @@ class EmbeddedCaptures:
 
 
 def _named_language(tag: Node) -> str | None:
-    """Return the language that a tag names, ``""`` for one without a grammar, ``None`` where it names none."""
+    # ``""`` is a language without a grammar, ``None`` that the tag names none.
     text = (tag.text or b"")[:_TAG_BYTES]
     match = next(filter(None, (attribute.search(text) for attribute in _ATTRIBUTES)), None)
     if match is None:
@@ -80,38 +85,47 @@ def _named_language(tag: Node) -> str | None:
     return _LANGUAGES.get(value, "json" if _JSON.fullmatch(value) else "")
 
 
-def with_embedded(
-    module: Module, blocks: Iterable[Block], read: Callable[[bytes, Language], Module]
-) -> Module:
-    """Return a module with what its embedded parts define, inside the definitions of which they are the content.
-
-    A part that takes too long to be read defines nothing.
-    """
-    inner: dict[int, Module] = {}
-    by_start = {block.start: block for block in blocks}
-    for block in by_start.values():
+def read_blocks(
+    source: bytes,
+    blocks: Sequence[Block],
+    read: Callable[[bytes, Language, Deadline], _Read],
+    *,
+    wanted: frozenset[str],
+    times: int = 1,
+) -> Iterator[tuple[Block, _Read]]:
+    """Yield the parts with what is read of each; one that takes too long is left out."""
+    for block in blocks:
+        query_of(block.language, wanted)  # compiling it is not to take a text's time
+    # All of them together have as long as one text of their size.
+    deadline = Deadline(times * sum(block.end - block.start for block in blocks))
+    for block in blocks:
         try:
-            inner[block.start] = read(module.source[block.start : block.end], block.language)
+            found = read(source[block.start : block.end], block.language, deadline)
         except DeadlineError:
             continue
+        yield block, found
+
+
+def with_embedded(module: Module, parts: Iterable[tuple[Block, Module]]) -> Module:
+    """Return a module with what its parts define, inside the definitions of which they are the content."""
+    inner = {block.start: (block, part) for block, part in parts}
     definitions: list[Definition] = []
     for definition in module.definitions:
         definitions.append(definition)
-        if embedded := inner.get(definition.header_end):
-            block = by_start[definition.header_end]
-            definitions += _moved(embedded.definitions, definition, block, module.source)
+        if definition.header_end in inner:
+            block, part = inner[definition.header_end]
+            definitions += _moved(part.definitions, definition, block, module.source)
     return replace(
         module,
         definitions=tuple(definitions),
-        imports=_all(module.imports, (each.imports for each in inner.values())),
-        constants=_all(module.constants, (each.constants for each in inner.values())),
+        imports=_all(module.imports, (part.imports for _, part in inner.values())),
+        constants=_all(module.constants, (part.constants for _, part in inner.values())),
     )
 
 
 def _moved(
     definitions: Iterable[Definition], outer: Definition, block: Block, source: bytes
 ) -> Iterator[Definition]:
-    """Yield definitions of a part as definitions of the whole file."""
     by = block.start
     lines = outer.first_line - 1 + source.count(b"\n", outer.start, block.start)
     for definition in definitions:

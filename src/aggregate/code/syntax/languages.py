@@ -3,22 +3,29 @@
 import re
 from functools import cache
 
-from aggregate.code.syntax.language import Language, LanguageKind
-from aggregate.code.syntax.language_table import LANGUAGES
-from aggregate.code.syntax.plain_files import TAG_BY_INTERPRETER, TAG_BY_NAME, TAG_BY_SUFFIX
+from aggregate.code.syntax.language_table import LANGUAGES, Language
 
-__all__ = [
-    "HOW_TO_INSTALL",
-    "LANGUAGES",
-    "Language",
-    "LanguageKind",
-    "fence_tag",
-    "language_named",
-    "language_of",
-    "naming_class",
-    "telling_names",
-    "uninstalled_language_of",
-]
+TAG_BY_SUFFIX = {
+    ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
+    ".csv": "csv", ".desktop": "ini", ".diff": "diff", ".erl": "erlang",
+    ".fs": "fsharp", ".gradle": "groovy", ".graphql": "graphql", ".groovy": "groovy",
+    ".ini": "ini", ".less": "less", ".mk": "makefile", ".nim": "nim", ".patch": "diff",
+    ".proto": "protobuf", ".ps1": "powershell", ".r": "r", ".rst": "rst", ".sass": "sass",
+    ".scm": "scheme", ".scss": "scss", ".sql": "sql", ".svg": "xml", ".tsv": "tsv",
+    ".xml": "xml",
+}  # fmt: skip
+TAG_BY_NAME = {
+    ".editorconfig": "ini", ".gitattributes": "gitattributes", ".gitconfig": "ini",
+    ".gitignore": "gitignore", ".gitmodules": "ini", "cmakelists.txt": "cmake",
+    "gnumakefile": "makefile",
+    "makefile": "makefile",
+}  # fmt: skip
+TAG_BY_INTERPRETER = {
+    "awk": "awk", "gawk": "awk", "groovy": "groovy",
+    "make": "makefile", "pwsh": "powershell", "rscript": "r",
+    "tclsh": "tcl",
+}  # fmt: skip
+
 
 HOW_TO_INSTALL = "pip install 'manual-slop[languages]'"
 """The command that adds the grammars of all languages in the table."""
@@ -104,7 +111,6 @@ def fence_tag(path: str, text: str = "") -> str:
 
 
 def _language_at(path: str, text: str) -> Language | None:
-    """Return the language by the file's name or suffix, or where these say nothing by its first line."""
     by_name, by_suffix, by_interpreter = _index()
     name, suffix = _name_and_suffix(path)
     language = by_name.get(name) or by_suffix.get(suffix)
@@ -118,7 +124,6 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
-    """Return the program on the ``#!`` line that ``text`` begins with, without folders and version, in lower case."""
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
         rest = (word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:])
@@ -128,7 +133,6 @@ def _interpreter(text: str) -> str:
 
 
 def _name_and_suffix(path: str) -> tuple[str, str]:
-    """Return the file's name and its suffix with the dot, in lower case."""
     name = path[path.rfind("/") + 1 :].lower()
     dot = name.rfind(".")
     return name, name[dot:] if dot > 0 else ""
@@ -136,7 +140,6 @@ def _name_and_suffix(path: str) -> tuple[str, str]:
 
 @cache
 def _index() -> tuple[dict[str, Language], dict[str, Language], dict[str, Language]]:
-    """Return the rows by file name, by suffix and by interpreter."""
     by_name = {name: language for language in LANGUAGES for name in language.names}
     by_suffix = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
     by_interpreter = {

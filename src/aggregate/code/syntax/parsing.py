@@ -1,20 +1,103 @@
-"""Grammars, parsers and compiled queries, loaded once per process and only when first used.
-
-tree-sitter parsers are not safe to share between threads, so each thread has its own.
-"""
+"""Parse texts and run queries over their trees, in bounded time; what several views have in common is parsed once."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import groupby
+from time import monotonic, thread_time
+from typing import Final, TypeVar
 
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from aggregate.base.errors import DeadlineError
 from aggregate.code.syntax.compiled_queries import grammar_of, query_of
-from aggregate.code.syntax.deadline import Deadline
-from aggregate.code.syntax.languages import Language
+from aggregate.code.syntax.language_table import Language
 from aggregate.code.syntax.preprocessor import without
-from aggregate.code.syntax.shared_parse import computed_once
+
+_Result = TypeVar("_Result")
+_shared = threading.local()
+
+
+@contextmanager
+def shared_parse() -> Iterator[None]:
+    """Keep what ``computed_once`` returns to this thread until the end of the block, which is about one text."""
+    outer = getattr(_shared, "results", None)
+    _shared.results = {} if outer is None else outer
+    try:
+        yield
+    finally:
+        _shared.results = outer
+
+
+def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
+    """Return what ``compute`` returns, in ``shared_parse`` the one kept for ``key``; errors are not kept."""
+    results: dict[Hashable, _Result] | None = getattr(_shared, "results", None)
+    if results is None:
+        return compute()
+    if key not in results:
+        results[key] = compute()
+    return results[key]
+
+
+def is_shared() -> bool:
+    """Tell whether other views of the present text may follow in this thread."""
+    return getattr(_shared, "results", None) is not None
+
+
+# Twice what the densest programs take to be parsed and searched, on the machine that this was measured on.
+_SECONDS: Final = 0.8
+_SECONDS_PER_BYTE: Final = 0.9e-6
+# The parser tells of its progress after each hundred of its steps. Programs have 5 to 20 such reports for each
+# kilobyte, the densest minified ones 25, long lists of digits 50. What needs more is no program, and the time that it
+# takes may grow with the square or cube of its size, also within one step that no report interrupts.
+_REPORTS: Final = 100
+_REPORTS_PER_BYTE: Final = 0.08
+# What `_slowness` takes, in seconds, on that machine.
+_ROUNDS: Final = 50_000
+_SECONDS_OF_ROUNDS: Final = 0.001
+
+
+class Deadline:
+    """The end of the time that one text has, from now on.
+
+    Time is this thread's own, and a slow or busy machine gets more of it, so that ordinary texts are never given up.
+    """
+
+    __slots__ = ("_earliest", "_latest", "_reports", "_seconds")
+
+    def __init__(self, size: int) -> None:
+        self._seconds: float | None = _SECONDS + size * _SECONDS_PER_BYTE
+        self._earliest, self._latest = monotonic() + self._seconds, thread_time() + self._seconds
+        self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
+
+    def report(self, *_: object) -> bool:
+        """Count a report of the parser, and tell whether the text is to be given up."""
+        self._reports -= 1
+        return self._reports < 0 or self._has_passed()
+
+    def check(self) -> None:
+        """Raise ``DeadlineError`` where the time has passed."""
+        if self._has_passed():
+            raise DeadlineError
+
+    def _has_passed(self) -> bool:
+        if (
+            monotonic() < self._earliest or thread_time() < self._latest
+        ):  # the first is the quicker to ask
+            return False
+        if self._seconds is not None:
+            self._latest += self._seconds * max(0.0, _slowness() - 1)
+            self._seconds = None
+        return thread_time() >= self._latest
+
+
+def _slowness() -> float:
+    # As a multiple of what it takes on the machine above.
+    began = thread_time()
+    for _ in range(_ROUNDS):
+        pass
+    return (thread_time() - began) / _SECONDS_OF_ROUNDS
+
 
 _OF_BODIES = frozenset({"body", "body.first", "body.until", "statement", "keep", "lead", "doc"})
 
@@ -55,10 +138,7 @@ def parse_source(
 
 
 def _parse(
-    source: bytes,
-    language: Language,
-    macros: Mapping[int, int] | None,
-    deadline: Deadline | None,
+    source: bytes, language: Language, macros: Mapping[int, int] | None, deadline: Deadline | None
 ) -> Tree:
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
@@ -147,7 +227,6 @@ def unwrapped_body(source: bytes, match: dict[str, list[Node]]) -> tuple[int, in
 def _bodies(
     node: Node, language: Language, wanted: frozenset[str], deadline: Deadline
 ) -> Iterator[dict[str, list[Node]]]:
-    """Yield those matches in all of ``node`` that are about bodies."""
     query, _, _ = query_of(language, wanted & _OF_BODIES)
     for match in _all_matches(query, node, deadline):
         found = {name: nodes for name, nodes in match.items() if name in _OF_BODIES}
@@ -156,11 +235,9 @@ def _bodies(
 
 
 def _all_matches(query: Query, node: Node, deadline: Deadline) -> Iterator[dict[str, list[Node]]]:
-    """Yield the matches of a query in all of ``node``, those at each ``_LEVELS``-th level twice.
-
-    A cursor keeps in mind what has begun to match in each node around the present one, and asks all that at each node:
-    in time that grows with the depth of the tree, so a deep one is searched in pieces.
-    """
+    # A cursor keeps in mind what has begun to match in each node around the present one, and asks all that at each
+    # node: in time that grows with the depth of the tree, so a deep one is searched in pieces, and matches at their
+    # edges come twice.
     if node.descendant_count < _FEW_NODES:
         yield from _matches(query, node)
         return
@@ -173,7 +250,6 @@ def _all_matches(query: Query, node: Node, deadline: Deadline) -> Iterator[dict[
 
 
 def _matches(query: Query, node: Node, depth: int | None = None) -> Iterator[dict[str, list[Node]]]:
-    """Yield the matches of a query that begin at most ``depth`` levels below ``node``."""
     cursor = QueryCursor(query)
     if depth is not None:
         cursor.set_max_start_depth(depth)
@@ -181,7 +257,7 @@ def _matches(query: Query, node: Node, depth: int | None = None) -> Iterator[dic
 
 
 def _at_depth(node: Node, depth: int) -> list[Node]:
-    """Return the nodes that are ``depth`` levels below ``node``, going only where the tree may be as deep."""
+    # Only where the tree may be as deep.
     level = [node]
     for remaining in range(depth, 0, -1):
         level = [
@@ -194,7 +270,6 @@ def _at_depth(node: Node, depth: int) -> list[Node]:
 
 
 def _check_regions(tree: Tree, language: Language) -> None:
-    """Raise ``DeadlineError`` where a region anywhere in the tree is too long a run of tokens to be searched."""
     stack = [tree.root_node]
     while stack:
         node = stack.pop()
@@ -205,13 +280,10 @@ def _check_regions(tree: Tree, language: Language) -> None:
 
 
 def _is_unreadable(node: Node, language: Language) -> bool:
-    """Tell whether a node has runs of children that a query takes the square of.
-
-    A cursor asks of each token among which nothing was recognised whether a named node follows, and reads on to the
-    next of these; of each attribute of Rust, what the ones behind it belong to; and each document of YAML is a level of
-    the tree below the one before it. (Its ``progress_callback`` cannot be used: as of tree-sitter 0.26.1 it reads
-    memory that is freed.)
-    """
+    # A cursor asks of each token among which nothing was recognised whether a named node follows, and reads on to the
+    # next of these; of each attribute of Rust, what the ones behind it belong to; and each document of YAML is a
+    # level of the tree below the one before it. (Its ``progress_callback`` cannot be used: as of tree-sitter 0.26.1
+    # it reads memory that is freed.)
     if node.child_count < _LONGEST_RUN:
         return False
     if node.is_error:

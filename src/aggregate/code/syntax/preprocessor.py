@@ -1,13 +1,44 @@
-"""What of a C or C++ text no grammar can read before a preprocessor ran: macros and parts of conditions.
-
-Time is linear in all of it: each branch of a pattern that looks for more than a word begins with what is rare, repeats
-possessively, and reads no further than brackets, a line or a few hundred bytes.
-"""
+"""What no grammar can read: macros and parts of conditions of C, expressions in the markup of components."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
+
+_BRACE_OR_TAG = re.compile(rb"[{}]|</?(?:script|style|template)\b")
+
+
+def hidden_in_components(source: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the expressions in braces, the outermost ones: their ``<`` and ``>`` are no markup.
+
+    The braces of an attribute's value stay, so that it has one.
+    """
+    for start, end in _braced(source):
+        is_value = source[start - 1 : start] == b"="
+        yield start + is_value, end - is_value
+
+
+def _braced(source: bytes) -> Iterator[tuple[int, int]]:
+    # Only pairs that hold no tag of a part of the component, and of pairs in one another the outer ones.
+    within: list[tuple[int, int]] = []  # pairs that count if what is open around them never closes
+    openings: list[int] = []
+    for match in _BRACE_OR_TAG.finditer(source):
+        if match[0] == b"{":
+            openings.append(match.start())
+        elif match[0] != b"}":
+            openings.clear()
+            yield from within
+            within.clear()
+        elif openings:
+            start = openings.pop()
+            while within and within[-1][0] > start:
+                within.pop()
+            if openings:
+                within.append((start, match.end()))
+            else:
+                yield start, match.end()
+    yield from within
 
 
 def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
@@ -44,7 +75,7 @@ _COMMENT = re.compile(rb"/\*" + _TO_COMMENT_END)
 
 
 def _comments_in_macros(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the comments in macros of several lines: a grammar takes the first one for the macro's end."""
+    # A grammar takes the first comment for the macro's end.
     if b"\\" not in source:
         return
     for macro in _MACRO_OF_LINES.finditer(b"\n" + source):
@@ -107,30 +138,36 @@ class _Condition:
 
 
 def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
-    """Return what hides those conditions whose branches begin or end within a declaration, but for one branch each.
-
-    Conditions that hold whole declarations stay, and such as have branches with a brace's one half.
-    """
+    # Conditions that hold whole declarations stay, and such as have branches with a brace's one half; of the others
+    # one branch each stays.
     spans: list[tuple[int, int]] = []
     stack = [_Condition(_NONE, [_Branch(0, 0)])]
     position = 0
-    for match in _tokens(source):
+    # Before the first line there is no line break that a directive could follow.
+    first = _FIRST_LINE.match(source)
+    rest = _TOKENS.finditer(source, first.end() if first else 0)
+    for match in chain([first] if first else [], rest):
         start, end = match.span()
+        branch = stack[-1].branches[-1]
         if position < start:
-            _extend(stack[-1].branches[-1], source, position, start)
+            _extend(branch, source, position, start)
         position = end
         if match["first"] in _BRACES:
-            _count(stack[-1].branches[-1], start, 1 if match["first"] == b"{" else -1)
+            branch.last = start
+            branch.first = start if branch.first == _NONE else branch.first
+            branch.depth += 1 if match["first"] == b"{" else -1
+            branch.lowest = min(branch.lowest, branch.depth)
         elif match["string"]:
-            _extend(stack[-1].branches[-1], source, start, end)
+            _extend(branch, source, start, end)
         elif match["word"] in (b"if", b"ifdef", b"ifndef"):
-            stack.append(_Condition(_last(stack[-1]), [_Branch(match.start("directive"), end)]))
+            before = stack[-1].before if branch.last == _NONE else branch.last
+            stack.append(_Condition(before, [_Branch(match.start("directive"), end)]))
         elif match["word"] in (b"elif", b"else", b"elifdef", b"elifndef") and len(stack) > 1:
-            stack[-1].branches[-1].end = match.start("directive")
+            branch.end = match.start("directive")
             stack[-1].branches.append(_Branch(match.start("directive"), end))
         elif match["word"] == b"endif" and len(stack) > 1:
             condition = stack.pop()
-            condition.branches[-1].end = match.start("directive")
+            branch.end = match.start("directive")
             branch = _chosen(condition, source)
             if _is_broken(condition, source, end):
                 spans += [(condition.branches[0].directive, branch.start), (branch.end, end)]
@@ -142,16 +179,7 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
     return spans
 
 
-def _tokens(source: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield the tokens; before the first line there is no line break that a directive could follow."""
-    directive = _FIRST_LINE.match(source)
-    if directive:
-        yield directive
-    yield from _TOKENS.finditer(source, directive.end() if directive else 0)
-
-
 def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
-    """Add the program's text between two offsets to a branch."""
     text = source[start:end].rstrip()
     if not text:
         return
@@ -160,16 +188,7 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
         branch.first = end - len(source[start:end].lstrip())
 
 
-def _count(branch: _Branch, brace: int, step: int) -> None:
-    """Add a brace to a branch, an opening one with a ``step`` of 1, a closing one with -1."""
-    branch.last = brace
-    branch.first = brace if branch.first == _NONE else branch.first
-    branch.depth += step
-    branch.lowest = min(branch.lowest, branch.depth)
-
-
 def _join(outer: _Branch, inner: _Branch) -> None:
-    """Add the branch that stands for a condition to the one around it."""
     if inner.last == _NONE:
         return
     outer.last = inner.last
@@ -178,13 +197,8 @@ def _join(outer: _Branch, inner: _Branch) -> None:
     outer.depth += inner.depth
 
 
-def _last(condition: _Condition) -> int:
-    last = condition.branches[-1].last
-    return condition.before if last == _NONE else last
-
-
 def _chosen(condition: _Condition, source: bytes) -> _Branch:
-    """Return the branch that stands for a condition: the first with something in it that is not ``#if 0``."""
+    # The first with something in it that is not ``#if 0``.
     for branch in condition.branches:
         if branch.last != _NONE and not _IS_FALSE.match(source, branch.directive, branch.start):
             return branch
@@ -192,7 +206,6 @@ def _chosen(condition: _Condition, source: bytes) -> _Branch:
 
 
 def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
-    """Tell whether branches of a condition that ends at ``end`` begin or end within a declaration."""
     branches = [branch for branch in condition.branches if branch.last != _NONE]
     if not branches or any(branch.depth or branch.lowest < 0 for branch in branches):
         return False
@@ -201,7 +214,10 @@ def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
     if following == b"else":
         return True
     following = following[:1]
-    if following == b"{" and _ends(source, condition.before, b"") and _are_heads(branches, source):
+    are_heads = len(branches) > 1 and all(
+        source[branch.last : branch.last + 1] == b")" for branch in branches
+    )
+    if following == b"{" and _ends(source, condition.before, b"") and are_heads:
         return False  # queries know these: each head keeps its name
     if any(not _ends(source, branch.last, following) for branch in branches):
         return True
@@ -210,14 +226,7 @@ def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
     return not _ends(source, condition.before, following)
 
 
-def _are_heads(branches: list[_Branch], source: bytes) -> bool:
-    return len(branches) > 1 and all(
-        source[branch.last : branch.last + 1] == b")" for branch in branches
-    )
-
-
 def _ends(source: bytes, last: int, following: bytes) -> bool:
-    """Tell whether a declaration can end with the byte at ``last``."""
     if last == _NONE:
         return True
     byte = source[last : last + 1]
@@ -264,7 +273,7 @@ _PIECES_OF_C = {
 
 @cache
 def _macros() -> re.Pattern[bytes]:
-    """Return the pattern, compiled on first use: that takes 10 ms, and most projects have no C."""
+    # Compiled on first use: that takes 10 ms, and most projects have no C.
     text = _C_MACROS
     for name, piece in _PIECES_OF_C.items():
         text = text.replace(name, piece)

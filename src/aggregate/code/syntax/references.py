@@ -1,17 +1,234 @@
 """From a source text to the names that it uses and may define elsewhere, by its language's query."""
 
-from collections.abc import Iterator
-from typing import Final
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
 
-from aggregate.base.errors import DeadlineError
+from tree_sitter import Node
+
 from aggregate.code.syntax.compiled_queries import query_of
-from aggregate.code.syntax.deadline import Deadline
-from aggregate.code.syntax.embedded import Block
-from aggregate.code.syntax.languages import Language
-from aggregate.code.syntax.parsing import macros_by_end, parse_source, query_matches, without_macros
-from aggregate.code.syntax.reference_captures import ReferenceCaptures, SyntaxReference
+from aggregate.code.syntax.embedded import Block, EmbeddedCaptures, read_blocks
+from aggregate.code.syntax.language_table import Language
+from aggregate.code.syntax.parsing import (
+    Deadline,
+    macros_by_end,
+    parse_source,
+    query_matches,
+    without_macros,
+)
 
-__all__ = ["SyntaxReference", "read_references"]
+_MEMBER: Final = "reference.member"
+_MODULE: Final = "reference.module"
+_IMPORTS: Final = frozenset({"reference.import", _MEMBER, _MODULE})
+_RANKS: Final = {
+    **dict.fromkeys(_IMPORTS, 1),
+    "reference.inherit": 3,
+    "reference.call": 5,
+    "reference.type": 7,
+    "reference.attribute": 9,
+}
+"""Which capture counts where several patterns match one name, the lowest; one less with a scope."""
+_KINDS: Final = {capture: capture.removeprefix("reference.") for capture in _RANKS}
+_PARTS: Final = frozenset({"reference.type", "reference.attribute"})
+"""What a part of a module's name looks like in an import."""
+_LONGEST_SCOPE = 60
+"""Bytes of what stands before a name: a longer one is no path of names that anything could be found by."""
+_LONGEST_NAME = 200
+"""Bytes of a name, or of the module of an import; only generated programs have longer ones."""
+_SCOPE = re.compile(r"[\w$@!?]+(?>(?:(?:\.|::|->|\?\.|\\|:)[\w$@]+)*)")
+_NAME = re.compile(r"[^\s()\[\]{}<>\"'`,;|]++")
+_QUOTES = "\"'`<>"
+_VERSION = re.compile(r"v[0-9]{1,4}")
+_JOINT = re.compile(rb"\s*+(::|\\|\.)")
+
+
+class SyntaxReference(NamedTuple):
+    """A name that a text uses.
+
+    Attributes:
+        name: The last part, such as ``area`` of ``shape.area()``; of a file that is imported its own name.
+        kind: ``call``, ``type``, ``import``, ``inherit`` or ``attribute``.
+        start: First byte of the name in the text as UTF-8, or of the path that it is the last part of.
+        line: The line of that byte, 1-based.
+        scope: What stands before the name where that is a path of names of at most 60 bytes; of an import the module
+            that the name is taken from, or that is imported as a whole, as written. ``""`` for nothing.
+    """
+
+    name: str
+    kind: str
+    start: int
+    line: int
+    scope: str
+
+
+class _Module(NamedTuple):
+    """A statement of which all names are taken from one module, or a part of such a one.
+
+    Attributes:
+        start: Its first byte.
+        end: The byte behind its last one.
+        name: Of the module, ``""`` where each name has its own.
+        joint: What stands between that and a further part of the name, if anything can.
+    """
+
+    start: int = 0
+    end: int = 0
+    name: str = ""
+    joint: str = ""
+
+
+_NO_MODULE = _Module()
+_Captured: TypeAlias = tuple[int, str, Node, Node | None]
+"""The rank of a name, its capture, the name and its scope. A ``NamedTuple`` takes longer, and most names pass here."""
+
+
+@dataclass(slots=True)
+class ReferenceCaptures:
+    """What the query found.
+
+    Attributes:
+        text: The bytes that were parsed.
+        names: By their first byte, of those that begin there the one with the lowest rank.
+        defined: First bytes of names that are defined.
+        modules: Statements that members are looked up in.
+        embedded: Parts in other languages.
+    """
+
+    text: bytes
+    names: dict[int, _Captured] = field(default_factory=dict)
+    defined: set[int] = field(default_factory=set)
+    modules: set[_Module] = field(default_factory=set)
+    embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
+
+    def add(self, match: dict[str, list[Node]]) -> None:
+        """Add the nodes of one match; this runs for each reference of a project."""
+        names = self.names
+        scopes = match.get("reference.scope")
+        scope = scopes[0] if scopes else None
+        for capture, nodes in match.items():
+            rank = _RANKS.get(capture)
+            node = nodes[0]
+            if rank is not None:
+                if scopes:
+                    rank -= 1
+                start = node.start_byte
+                if start not in names or rank < names[start][0]:
+                    names[start] = rank, capture, node, scope
+            elif capture == "reference.defined":
+                self.defined.add(node.start_byte)
+            elif capture == "reference.within":
+                self.modules.add(self._module(node, scope))
+            elif capture == "embedded.tag":
+                self.embedded.add(match)
+
+    def references(self) -> list[SyntaxReference]:
+        """Return the references in order, each import with its module."""
+        references: list[SyntaxReference] = []
+        around = _Around(self.modules) if self.modules else None
+        for start in sorted(self.names.keys() - self.defined):
+            _, capture, node, scope = self.names[start]
+            module = around.module_at(start) if around else None
+            if capture in _IMPORTS:
+                reference = self._import(capture, module, node, scope)
+            elif module is None or capture not in _PARTS:
+                reference = self._use(_KINDS[capture], start, node, scope)
+            else:
+                continue
+            if reference is not None:
+                references.append(reference)
+        return references
+
+    def _use(
+        self, kind: str, start: int, node: Node, before: Node | None
+    ) -> SyntaxReference | None:
+        name = self._words(node, _LONGEST_NAME)
+        scope = self._words(before, _LONGEST_SCOPE) if before else ""
+        if not name.isidentifier():
+            path, name = _last_name(name, kind)
+            scope = scope or (path if len(path) <= _LONGEST_SCOPE else "")
+            if not _NAME.fullmatch(name):
+                return None
+        if scope and not scope.isidentifier() and not _SCOPE.fullmatch(scope):
+            scope = ""
+        return SyntaxReference(name, kind, start, node.start_point.row + 1, scope)
+
+    def _import(
+        self, capture: str, module: _Module | None, node: Node, taken_from: Node | None
+    ) -> SyntaxReference | None:
+        if capture != _MEMBER:
+            module = _NO_MODULE
+        elif module is None:
+            return None
+        written = self._words(node, _LONGEST_NAME).strip(_QUOTES)
+        name = _last_name(written, "import")[1] if capture == _MODULE else _last_part(written)
+        if not _NAME.fullmatch(name):
+            return None
+        scope = module.name or written
+        if taken_from is not None:
+            own = self._words(taken_from, _LONGEST_NAME).strip(_QUOTES)
+            scope = module.name + module.joint + own
+        if len(scope) > _LONGEST_NAME:
+            scope = ""
+        return SyntaxReference(name, "import", node.start_byte, node.start_point.row + 1, scope)
+
+    def _words(self, node: Node, longest: int) -> str:
+        start, end = node.start_byte, node.end_byte
+        return self.text[start:end].decode(errors="surrogatepass") if end - start <= longest else ""
+
+    def _module(self, node: Node, scope: Node | None) -> _Module:
+        if scope is None:
+            return _Module(node.start_byte, node.end_byte)
+        name = self._words(scope, _LONGEST_NAME).strip(_QUOTES)
+        joint = _JOINT.match(self.text, scope.end_byte)
+        return _Module(node.start_byte, node.end_byte, name, joint[1].decode() if joint else "")
+
+
+class _Around:
+    """The modules around a place that goes through a text from its beginning to its end."""
+
+    __slots__ = ("_around", "_waiting")
+
+    def __init__(self, modules: Iterable[_Module]) -> None:
+        self._waiting = sorted(modules, key=lambda module: (-module.start, module.end, module.name))
+        self._around: list[_Module] = []
+
+    def module_at(self, place: int) -> _Module | None:
+        """Go on to the byte ``place``, and return the innermost module around it with the names of all around it."""
+        while self._waiting and self._waiting[-1].start <= place:
+            module = self._waiting.pop()
+            outer = self._left_for(module.start)
+            self._around.append(_inside(outer, module) if outer else module)
+        return self._left_for(place)
+
+    def _left_for(self, place: int) -> _Module | None:
+        while self._around and self._around[-1].end <= place:
+            self._around.pop()
+        return self._around[-1] if self._around else None
+
+
+def _inside(outer: _Module, module: _Module) -> _Module:
+    if not module.name:
+        return module._replace(name=outer.name, joint=outer.joint)
+    # Cut where it is too long to be told anyway: else deep nesting would take the square of its depth.
+    return module._replace(name=(outer.name + outer.joint + module.name)[: _LONGEST_NAME + 1])
+
+
+def _last_name(written: str, kind: str) -> tuple[str, str]:
+    """Return what stands before the last of several names that one node holds, and that one; a program has a path."""
+    joint = "/" if "/" in written else "::" if "::" in written or kind == "call" else "."
+    path, _, name = written.rstrip("/").rpartition(joint)
+    return ("" if joint == "/" else path), name
+
+
+def _last_part(path: str) -> str:
+    if "/" not in path:
+        return path
+    parts = [part for part in path.split("/") if part]
+    if len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
+        parts.pop()
+    return parts[-1] if parts else ""
+
 
 _WANTED: Final = frozenset({"reference", "embedded"})
 _TIMES_AS_LONG = 3
@@ -31,27 +248,22 @@ def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...
     if not _has_patterns(language):
         return ()
     source = text.encode(errors="surrogatepass")
-    references, blocks = _read_own(source, language, _deadline(len(source)))
+    references, blocks = _read_own(source, language, Deadline(_TIMES_AS_LONG * len(source)))
     if blocks:
         references += _embedded(source, blocks)
-        references.sort(key=_start)
+        references.sort(key=lambda reference: reference.start)
     return tuple(references)
 
 
 def _embedded(source: bytes, blocks: list[Block]) -> Iterator[SyntaxReference]:
-    """Yield the references of parts in other languages; one that takes too long to be read has none."""
     blocks = [block for block in blocks if _has_patterns(block.language)]
-    # All of them together have as long as one text of their size.
-    deadline = _deadline(sum(block.end - block.start for block in blocks))
     lines, counted = 0, 0
-    for block in blocks:
+    for block, (references, _) in read_blocks(
+        source, blocks, _read_own, wanted=_WANTED, times=_TIMES_AS_LONG
+    ):
         lines += source.count(b"\n", counted, block.start)
         counted = block.start
-        try:
-            inner, _ = _read_own(source[block.start : block.end], block.language, deadline)
-        except DeadlineError:
-            continue
-        for reference in inner:
+        for reference in references:
             yield reference._replace(
                 start=reference.start + block.start, line=reference.line + lines
             )
@@ -60,7 +272,6 @@ def _embedded(source: bytes, blocks: list[Block]) -> Iterator[SyntaxReference]:
 def _read_own(
     source: bytes, language: Language, deadline: Deadline
 ) -> tuple[list[SyntaxReference], list[Block]]:
-    """Return what a text refers to, and its parts in other languages, which are not read yet."""
     parsed = without_macros(source, macros_by_end(source, language))
     tree = parse_source(parsed, language, {})
     captured = ReferenceCaptures(parsed)
@@ -70,14 +281,6 @@ def _read_own(
 
 
 def _has_patterns(language: Language) -> bool:
-    """Tell whether a language has references, and compile its query, which is not to take a text's time."""
+    # Compiling its query is not to take a text's time.
     query, _, _ = query_of(language, _WANTED)
     return query.pattern_count > 0
-
-
-def _deadline(size: int) -> Deadline:
-    return Deadline(_TIMES_AS_LONG * size)
-
-
-def _start(reference: SyntaxReference) -> int:
-    return reference.start

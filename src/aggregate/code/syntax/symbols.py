@@ -2,25 +2,194 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from tree_sitter import Node
 
-from aggregate.code.syntax.compiled_queries import prepare_query
-from aggregate.code.syntax.deadline import Deadline
-from aggregate.code.syntax.definition_captures import TEXTS, DefinitionCaptures
-from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.embedded import EmbeddedCaptures, with_embedded
-from aggregate.code.syntax.languages import Language
-from aggregate.code.syntax.nesting import nest, with_sections
+from aggregate.code.syntax.compiled_queries import query_of
+from aggregate.code.syntax.definitions import (
+    Definition,
+    Module,
+    nest,
+    split_symbol,
+    with_sections,
+    without_arguments,
+)
+from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks, with_embedded
+from aggregate.code.syntax.language_table import Language
 from aggregate.code.syntax.parsing import (
+    Deadline,
+    computed_once,
+    is_shared,
     macros_by_end,
     parse_source,
     query_matches,
+    shared_parse,
+    unwrapped_body,
     without_macros,
 )
-from aggregate.code.syntax.shared_parse import computed_once, is_shared, shared_parse
-from aggregate.code.syntax.symbol_names import split_symbol
+
+_DEFINITION = "definition."
+_LEVEL = "level."
+_MOST_ITEMS_READ = 10_000
+"""Children of a list or mapping up to which each is looked at; reading more takes longer than the rest of the view."""
+_MOST_COMMENTS = 1_000
+"""Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens."""
+# What begins a comment in one language or another, also those of fixed columns: a signature without it holds none.
+_COMMENT_MARK = re.compile(rb"[#%;!'\"]|//|/\*|--|\(\*|\{-|<!|^[cC*=]", re.MULTILINE)
+TEXTS = ("import", "constant", "constant.member", "package")
+"""Captures of which nothing but the text is wanted."""
+
+
+@dataclass(slots=True)
+class DefinitionCaptures:
+    """What the query found.
+
+    Attributes:
+        text: The bytes that were parsed.
+        definitions: By where their signature ends, which tells apart those that several patterns match.
+        texts: For each capture in ``TEXTS``, the texts by their first byte.
+        docs: Comments and strings that may document the file, by their first byte.
+        bodies: First byte and end of what no definition inside is told of, ``kept`` ones excepted.
+        embedded: Parts in other languages.
+    """
+
+    text: bytes
+    definitions: dict[int, Definition] = field(default_factory=dict)
+    texts: dict[str, dict[int, str]] = field(default_factory=lambda: {name: {} for name in TEXTS})
+    docs: dict[int, Node] = field(default_factory=dict)
+    bodies: set[tuple[int, int]] = field(default_factory=set)
+    kept: set[tuple[int, int]] = field(default_factory=set)
+    embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
+
+    def add(self, match: dict[str, list[Node]]) -> None:
+        """Add the nodes of one match."""
+        self.embedded.add(match)
+        if "body.first" in match:
+            self.bodies.add(unwrapped_body(self.text, match))
+        for capture, nodes in match.items():
+            if capture.startswith(_DEFINITION):
+                kind = capture.removeprefix(_DEFINITION)
+                _add(self.definitions, _definition(kind, nodes, match, self.text))
+            elif capture == "body":
+                self.bodies.update([(node.start_byte, node.end_byte) for node in nodes])
+            elif capture == "keep":
+                self.kept.update([(node.start_byte, node.end_byte) for node in nodes])
+            elif capture in self.texts:
+                self.texts[capture].update(
+                    [(node.start_byte, _words(self.text, node)) for node in nodes]
+                )
+            elif capture == "doc.module":
+                self.docs.update([(node.start_byte, node) for node in nodes])
+            elif capture == "doc.leading":
+                self.docs.update(
+                    (comment.start_byte, comment) for node in nodes for comment in _run_of(node)
+                )
+
+
+def _definition(
+    kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
+) -> Definition:
+    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet.
+
+    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
+    children are counted. This runs for each definition of a project.
+    """
+    path: list[str] = []
+    for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
+        name = _words(text, node)
+        path += (name,) if name.isidentifier() else split_symbol(without_arguments(name))
+    if "title" in match:
+        path.append(_words(text, match["title"][0]))
+    first, last = nodes[0], nodes[-1]
+    start, end = first.start_byte, last.end_byte
+    inside = (*match.get("body", ()), *match.get("body.first", ()), *match.get("members", ()))
+    if inside:
+        header_end = min([node.start_byte for node in inside])
+    else:
+        header_end = max([node.end_byte for node in match.get("header", ())], default=end)
+    first_line = first.start_point.row + 1
+    end_row, end_column = last.end_point
+    last_line = max(first_line, end_row + (end_column > 0))
+    may_have_remarks = (
+        first_line < last_line
+        and header_end < end
+        and _COMMENT_MARK.search(text, last.start_byte, header_end)
+    )
+    return Definition(
+        kind,
+        tuple(path),
+        start,
+        end,
+        header_end,
+        depth=0,
+        first_line=first_line,
+        last_line=last_line,
+        level=next(
+            (int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0
+        ),
+        items=_items(match["items"][0]) if "items" in match else None,
+        remarks=tuple(_remarks(last, header_end)) if may_have_remarks else (),
+        aliases=tuple([_words(text, node) for node in match.get("alias", ())]),
+    )
+
+
+def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if node.type.endswith("comment"):
+            yield node.start_byte, node.end_byte
+        else:
+            stack += reversed(
+                list(takewhile(lambda child: child.start_byte < end, node.named_children))
+            )
+
+
+def _run_of(first: Node) -> Iterator[Node]:
+    # A query could take them all, by ``(comment)+``, in time that grows with the square of their number.
+    if first.parent is None:
+        return
+    cursor = first.parent.walk()
+    following = cursor.goto_first_child()
+    while following and cursor.node is not None and cursor.node.start_byte < first.start_byte:
+        following = cursor.goto_next_sibling()
+    for _ in range(_MOST_COMMENTS):
+        if not following or cursor.node is None or cursor.node.type != first.type:
+            return
+        yield cursor.node
+        following = cursor.goto_next_sibling()
+
+
+def _items(node: Node) -> int:
+    # Comments are told apart only where that is quick.
+    if node.named_child_count > _MOST_ITEMS_READ:
+        return node.named_child_count
+    return sum(not child.is_extra and not child.is_error for child in node.named_children)
+
+
+def _add(definitions: dict[int, Definition], new: Definition) -> None:
+    # One definition per signature: the widest, which has the decorators; of two as wide, the one with a name. Names
+    # that are declared together, as in ``int *f(int), g(int);``, are one definition with aliases.
+    known = definitions.get(new.header_end)
+    if known is None or (new.start, not new.path) < (known.start, not known.path):
+        definitions[new.header_end] = new
+    elif (new.kind, new.start, new.end) == (
+        known.kind,
+        known.start,
+        known.end,
+    ) and new.path != known.path:
+        aliases = dict.fromkeys((*known.aliases, *new.path[-1:], *new.aliases))
+        others = tuple(name for name in aliases if name not in known.path)
+        definitions[new.header_end] = replace(known, aliases=others)
+
+
+def _words(text: bytes, node: Node) -> str:
+    words = text[node.start_byte : node.end_byte].decode(errors="surrogatepass")
+    return words if words.isidentifier() else " ".join(words.split())
+
 
 _NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNORECASE)
 _NOTICE_WITHIN = 400
@@ -61,24 +230,23 @@ def read_definitions(text: str, language: Language) -> Module:
 
 def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
     source = text.encode(errors="surrogatepass")
-    prepare_query(language, wanted)
+    query_of(language, wanted)  # compiling it is not to take the text's time
     module, embedded = _read_own(source, language, wanted, Deadline(len(source)))
     blocks = embedded.blocks()
     if not blocks:
         return module
-    for block in blocks:
-        prepare_query(block.language, wanted)
-    # All of them together have as long as one text of their size.
-    deadline = Deadline(sum(block.end - block.start for block in blocks))
-    return with_embedded(
-        module, blocks, lambda part, inner: _read_own(part, inner, wanted, deadline)[0]
+    parts = read_blocks(
+        source,
+        blocks,
+        lambda part, inner, deadline: _read_own(part, inner, wanted, deadline)[0],
+        wanted=wanted,
     )
+    return with_embedded(module, parts)
 
 
 def _read_own(
     source: bytes, language: Language, wanted: frozenset[str], deadline: Deadline
 ) -> tuple[Module, EmbeddedCaptures]:
-    """Return what a text defines, and its parts in other languages, which are not read yet."""
     macros = macros_by_end(source, language)
     parsed = without_macros(source, macros)
     tree = parse_source(parsed, language, {}, deadline=deadline)
@@ -108,7 +276,6 @@ def _read_own(
 
 
 def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) -> Definition:
-    """Return a definition that begins with the macros directly before it on its line."""
     start = definition.start
     while (macro := macros.get(_end_before(source, start))) is not None:
         start = macro
@@ -116,7 +283,6 @@ def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) 
 
 
 def _without_conditions(definition: Definition, conditions: list[tuple[int, int]]) -> Definition:
-    """Return a definition whose signature lacks the ``conditions`` in it, as it lacks comments."""
     first = bisect_left(conditions, (definition.start, 0))
     inside = conditions[first : bisect_left(conditions, (definition.header_end, 0))]
     if not inside:
@@ -130,14 +296,13 @@ def _without_conditions(definition: Definition, conditions: list[tuple[int, int]
 
 
 def _end_before(source: bytes, position: int) -> int:
-    """Return where the last byte before ``position`` on its line that is no white space ends."""
     while position and source[position - 1] in b" \t":
         position -= 1
     return position
 
 
 def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
-    """Return the first run of touching comments, or what else documents the file, that is no notice of copyright."""
+    # The first run of touching comments that is no notice of copyright.
     runs: list[list[str]] = []
     row = -2
     for start, node in sorted(docs.items()):
@@ -153,7 +318,6 @@ def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
 
 
 def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict[int, str]:
-    """Return those texts that stand in no definition."""
     ends = {definition.start: definition.end for definition in definitions if not definition.depth}
     starts = sorted(ends)
     outside: dict[int, str] = {}
@@ -165,5 +329,4 @@ def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict
 
 
 def _once(texts: dict[int, str]) -> tuple[str, ...]:
-    """Return the texts in order of their places, each once."""
     return tuple(dict.fromkeys(text for _, text in sorted(texts.items())))

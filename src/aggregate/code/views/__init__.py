@@ -6,20 +6,26 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.code.views.ast_parser import ASTParser
-    from aggregate.code.views.dispatch import NOTEBOOK_SUFFIX, PARSED, is_the_text, takes_grammar
     from aggregate.code.views.focused import GAP, focused
-    from aggregate.code.views.none import EXCLUDED
+    from aggregate.code.views.full import EXCLUDED
     from aggregate.code.views.one_text import summarise_file, view_of
-    from aggregate.code.views.rendering import packed_views, render_view, without_grammar
+    from aggregate.code.views.rendering import (
+        NOTEBOOK_SUFFIX,
+        PARSED,
+        is_the_text,
+        packed_views,
+        render_view,
+        takes_grammar,
+        without_grammar,
+    )
 else:
     __getattr__ = door(
         __name__,
         {
             "ast_parser": "ASTParser",
-            "dispatch": "NOTEBOOK_SUFFIX PARSED is_the_text takes_grammar",
             "focused": "GAP focused",
-            "none": "EXCLUDED",
+            "full": "EXCLUDED",
             "one_text": "summarise_file view_of",
-            "rendering": "packed_views render_view without_grammar",
+            "rendering": "NOTEBOOK_SUFFIX PARSED is_the_text packed_views render_view takes_grammar without_grammar",
         },
     )

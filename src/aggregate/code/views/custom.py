@@ -65,5 +65,5 @@ def slice_heading(piece: Mapping[str, Any], place: "Resolution") -> str:
 
 
 def _number_text(value: object) -> str:
-    """Return a line number as the user wrote it; what is no number of 64 bits is not repeated."""
+    # What is no number of 64 bits is not repeated.
     return str(value) if isinstance(value, int) and abs(value) < 1 << 63 else "?"

@@ -38,10 +38,7 @@ def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -
 
 
 def _composed(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
-    """Return spans from the new text to the file: ``outer`` lead to the view, ``inner`` from there to the file.
-
-    Lines of the view that come from nowhere stay without a span.
-    """
+    # ``outer`` leads to the view, ``inner`` from there to the file; lines that come from nowhere stay without a span.
     composed: list[Span] = []
     position = 0
     ordered = sorted(inner)
@@ -68,7 +65,6 @@ def _composed(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
 
 
 def _cut(span: Span, part: Span) -> Span:
-    """Return the lines of ``span``, a run that maps line by line to the view, that ``part`` maps to the file."""
     offset = span.start - span.source_start
     start = max(span.source_start, part.start) + offset
     end = min(span.source_end, part.end) + offset

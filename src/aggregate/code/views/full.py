@@ -1,8 +1,15 @@
-"""The whole file, as it is."""
+"""The views that read nothing in a file: all of it as it is, and none of it."""
 
 from aggregate.base.text import line_count
 from aggregate.base.values import Span, View, ViewRequest
 from aggregate.code.syntax.languages import fence_tag
+
+EXCLUDED = "(context excluded)"
+
+
+def none(_request: ViewRequest) -> View:
+    """Return the fixed note that stands for content left out on purpose (rule M-36)."""
+    return View(EXCLUDED)
 
 
 def full(request: ViewRequest) -> View:

@@ -1,29 +1,91 @@
-"""The symbols that the user picked, in full or by signature."""
+"""The symbols that the user picked, in full or by signature, in what they stand in."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from aggregate.base.text import heading_text
 from aggregate.base.values import Span, View, ViewRequest
-from aggregate.code.syntax.definitions import Definition, Module
+from aggregate.code.syntax.definitions import Definition, Module, split_symbol
 from aggregate.code.syntax.languages import language_of
-from aggregate.code.syntax.symbol_names import split_symbol
 from aggregate.code.syntax.symbols import read_module
-from aggregate.code.views.enclosing import Piece, footer, gap, opened
-from aggregate.code.views.skeleton import skeleton
+from aggregate.code.views.outline import skeleton
+
+_OPENING = re.compile(rb"\s*\{")
+_NOTHING = b" \t\r\n;,:"
+"""What may stand between two members without being missed."""
+_BEHIND = re.compile(rb"[ \t]*[;,]")
+_END = re.compile(rb"(?<![^\s;])end\Z")
+"""What closes a class or module of Ruby."""
+
+
+class Piece(NamedTuple):
+    """Lines of a view.
+
+    Attributes:
+        text: The lines.
+        first_line: The line of the file behind the first of them, the others follow it; 0 for lines of our own.
+    """
+
+    text: str
+    first_line: int = 0
+
+
+class Opened(NamedTuple):
+    """The opening of a container."""
+
+    text: str
+    end: int
+
+
+def opened(module: Module, container: Definition) -> Opened:
+    """Return how a container begins."""
+    brace = _OPENING.match(module.source, container.header_end, container.end)
+    if brace is None:
+        return Opened(module.header(container), container.header_end)
+    return Opened(module.text(module.line_start(container.start), brace.end()), brace.end())
+
+
+def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
+    """Return what stands between two members: the mark where lines are left out, else a blank line as in the file.
+
+    Args:
+        module: The file.
+        position: The byte behind the first one, or behind the opening.
+        start: The first byte of the second one; before ``position`` where the mask has another order than the file.
+        mark: The mark, indented.
+        is_first: Whether only the opening stands before.
+    """
+    between = module.source[position:start]
+    if start < position or between.strip(_NOTHING):
+        return [Piece(mark)]
+    return [Piece("")] if between.count(b"\n") > 1 and not is_first else []
+
+
+def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
+    """Return what stands behind the last member, which ends at ``position``: a mark, and what closes it all."""
+    rest = module.source[position : container.end]
+    closing = (
+        rest.rfind(b"}")
+        if _OPENING.match(module.source, container.header_end, container.end)
+        else -1
+    )
+    if closing < 0 and (word := _END.search(rest)):
+        closing = word.start()
+    left_out = [Piece(mark)] if (rest[:closing] if closing >= 0 else rest).strip(_NOTHING) else []
+    if closing < 0:
+        return left_out
+    start = position + closing
+    behind = _BEHIND.match(module.source, container.end)
+    text = module.text(module.line_start(start), behind.end() if behind else container.end)
+    line = container.last_line - module.source.count(b"\n", start, container.end)
+    return [*left_out, Piece(text.partition("\n")[0].rstrip(), line)]
 
 
 @dataclass(slots=True)
 class _MaskedBlock:
-    """A definition in the view.
-
-    Attributes:
-        text: Its lines, without what stands inside.
-        definition: Where it is in the file.
-        inside: The members shown below a container's header.
-    """
-
     text: str
     definition: Definition
     inside: list["_MaskedBlock"] = field(default_factory=list)
@@ -67,7 +129,7 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
 def _pieces(
     blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str
 ) -> list[Piece]:
-    """Return the lines of the view in order; containers may be nested as deep as they like."""
+    # Without recursion: containers may be nested as deep as they like.
     pieces: list[Piece] = []
     waiting: list[_MaskedBlock | Piece] = []  # the next one last
     for block in reversed(blocks):
@@ -86,7 +148,6 @@ def _pieces(
 
 
 def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock | Piece]:
-    """Return what stands below a container's header: its members, marks between them, and the line that closes it."""
     parts: list[_MaskedBlock | Piece] = []
     container = block.definition
     position = opened(module, container).end
@@ -101,14 +162,13 @@ def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock |
 
 
 def _message(problem: str) -> Piece:
-    """Return one line that says what cannot be shown; names of files hold what they like."""
+    # Names of files hold what they like.
     return Piece(heading_text(f"ERROR: {problem}"))
 
 
 def _blocks(
     mask: Mapping[str, str], module: Module | None, path: str
 ) -> list[_MaskedBlock | Piece]:
-    """Return the blocks of the view, members inside the blocks of their containers, and messages between them."""
     blocks: list[_MaskedBlock | Piece] = []
     containers = _containers(module) if module else {}
     headers: dict[Definition, _MaskedBlock] = {}
@@ -136,7 +196,6 @@ def _blocks(
 
 
 def _containers(module: Module) -> dict[Definition, Definition]:
-    """Return what each definition stands in directly."""
     containers: dict[Definition, Definition] = {}
     around: list[Definition] = []
     for definition in module.definitions:
@@ -153,7 +212,7 @@ def _put(
     containers: Mapping[Definition, Definition],
     headers: dict[Definition, _MaskedBlock],
 ) -> _MaskedBlock | None:
-    """Put a block into that of its container, made in ``headers``; return the outermost one that is new."""
+    # Containers get their blocks in ``headers``; what is returned is the outermost one that is new.
     container = containers.get(block.definition)
     while container is not None:
         if container in headers:
@@ -176,7 +235,7 @@ def find_symbol(module: Module, symbol: str) -> list[Definition]:
 
 
 def _by_name(definitions: Iterable[Definition]) -> Mapping[str, list[Definition]]:
-    """Return the definitions by their own names and aliases, so that a long mask is not searched again and again."""
+    # So that a long mask is not searched again and again.
     by_name: defaultdict[str, list[Definition]] = defaultdict(list)
     for definition in definitions:
         for name in dict.fromkeys((*definition.path[-1:], *definition.aliases)):
@@ -199,7 +258,6 @@ def _find(module: Module, symbol: str, by_name: Mapping[str, list[Definition]]) 
 
 
 def _is_named(definition: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:
-    """Return whether ``parts`` end a definition's path, by its own name or an alias."""
     outer = package + definition.path[:-1]
     names = (*definition.path[-1:], *definition.aliases)
     return any((*outer, name)[-len(parts) :] == parts for name in names)

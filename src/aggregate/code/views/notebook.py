@@ -1,22 +1,117 @@
-"""A Jupyter notebook in each view: its cells, without their outputs."""
+"""A Jupyter notebook in each view: its headings, cells and definitions, without outputs."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import accumulate
 
 from aggregate.base.errors import NotebookError
 from aggregate.base.values import Span, View, ViewMode, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.elision import without_bodies
-from aggregate.code.syntax.languages import LanguageKind
-from aggregate.code.syntax.notebook import Notebook, read_notebook
+from aggregate.code.syntax.language_table import LanguageKind
+from aggregate.code.syntax.notebook import Cell, CellLine, Notebook, read_notebook
 from aggregate.code.syntax.symbols import read_module
-from aggregate.code.views.labels import byte_size, counted, more_row, shortened
+from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
-from aggregate.code.views.notebook_script import Script, script_of
-from aggregate.code.views.notebook_sections import first_prose, notebook_definitions
+from aggregate.code.views.notebook_script import CellPlace, Script, script_of
 from aggregate.code.views.outline import indentation, numbered
 from aggregate.code.views.summary import definition_rows, details, shorter_than
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
+_NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
+"""How lines begin that say nothing of a notebook: headings, markup, badges, pictures, rules."""
+
+
+def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
+    """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script.
+
+    A heading reaches to the next one of its level or above. Cells are called by their number among all cells of the
+    notebook: ``cell 3``.
+    """
+    found = [*_headings_and_cells(script), *code.definitions]
+    found.sort(key=lambda definition: (definition.start, -definition.end))
+    end = len(code.source)
+    last_line = script.places[-1].last_line if script.places else 0
+    nested: list[Definition] = []
+    around: list[int] = []  # the headings above, by their places in ``nested``
+    for definition in found:
+        if definition.level:
+            while around and nested[around[-1]].level >= definition.level:
+                nested[around[-1]] = replace(
+                    nested[around[-1]], end=definition.start, last_line=definition.first_line - 1
+                )
+                around.pop()
+        depth = len(around) + (definition.kind not in ("heading", "cell"))
+        nested.append(replace(definition, depth=definition.depth + depth))
+        if definition.level:
+            around.append(len(nested) - 1)
+    for index in around:
+        nested[index] = replace(nested[index], end=end, last_line=last_line)
+    return tuple(nested)
+
+
+def first_prose(notebook: Notebook) -> str:
+    """Return the first paragraph of a notebook's prose, ``""`` where there is none."""
+    for cell in notebook.cells:
+        if cell.kind != "markdown":
+            continue
+        paragraph: list[str] = []
+        for line in cell.lines:
+            if not _NO_PROSE.match(line.text):
+                paragraph.append(line.text)
+            elif paragraph:
+                break
+        if paragraph:
+            return "\n".join(paragraph)
+    return ""
+
+
+def _headings_and_cells(script: Script) -> Iterator[Definition]:
+    lines = script.text.encode(errors="surrogatepass").split(b"\n")
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    for number, place in enumerate(script.places, start=1):
+        if place.cell.kind == "code":
+            yield _definition("cell", f"cell {number}", place, starts)
+            continue
+        for offset, level, title in _headings(place.cell):
+            line = place.first_line + 1 + offset
+            at = CellPlace(place.cell, line, line)
+            yield _definition("heading", title, at, starts, level)
+
+
+def _definition(
+    kind: str, name: str, place: CellPlace, starts: list[int], level: int = 0
+) -> Definition:
+    start = starts[place.first_line - 1]
+    return Definition(
+        kind,
+        (name,),
+        start,
+        starts[place.last_line] - 1,
+        starts[place.first_line] - 1,
+        depth=0,
+        first_line=place.first_line,
+        last_line=place.last_line,
+        level=level,
+    )
+
+
+def _headings(cell: Cell) -> Iterator[tuple[int, int, str]]:
+    # The line, from 0, the level and the title.
+    fence = ""
+    for offset, line in enumerate(cell.lines if cell.kind == "markdown" else _NO_LINES):
+        mark = _FENCE.match(line.text)
+        if mark and fence in ("", mark[1]):
+            fence = "" if fence else mark[1]
+        elif not fence and (match := _HEADING.match(line.text)) and match[2]:
+            yield offset, len(match[1]), match[2]
+
+
+_NO_LINES: tuple[CellLine, ...] = ()
+
 
 _MOST_HEADINGS = 40
 _NO_CODE = Module(b"", (), (), (), "")
@@ -46,12 +141,15 @@ def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
     script = script_of(notebook, request.text)
     mode = request.mode
     if mode is ViewMode.MASKED and request.mask:
-        return _masked(request, script)
-    if mode is ViewMode.FULL or (mode in _SCRIPTS and not _has_bodies(script)):
-        return View(script.text, script.spans(), script.tag)
-    if mode in _SCRIPTS and script.language:
+        module = _code(script)
+        module = replace(module, definitions=notebook_definitions(script, module))
+        view = masked(replace(request, text=script.text), module)
+        return replace(view, spans=script.through(view.spans), language=script.tag)
+    if mode in _SCRIPTS and script.language and script.language.kind is LanguageKind.CODE:
         text, spans = without_bodies(script.text, script.language)
         return View(text, script.through(spans), script.tag)
+    if mode is ViewMode.FULL or mode in _SCRIPTS:
+        return View(script.text, script.spans(), script.tag)
     if mode is ViewMode.OUTLINE:
         return _outline(script)
     return _summary(request, notebook, script)
@@ -61,23 +159,10 @@ _SCRIPTS = (ViewMode.SKELETON, ViewMode.MASKED)
 """The views that are scripts; an empty mask means the skeleton."""
 
 
-def _has_bodies(script: Script) -> bool:
-    return script.language is not None and script.language.kind is LanguageKind.CODE
-
-
 def _code(script: Script) -> Module:
-    """Return what the code of the cells defines."""
     if script.language is None:
         return replace(_NO_CODE, source=script.text.encode(errors="surrogatepass"))
     return read_module(script.text, script.language)
-
-
-def _masked(request: ViewRequest, script: Script) -> View:
-    """Return the picked headings, cells (``cell 3``) and definitions."""
-    module = _code(script)
-    module = replace(module, definitions=notebook_definitions(script, module))
-    view = masked(replace(request, text=script.text), module)
-    return replace(view, spans=script.through(view.spans), language=script.tag)
 
 
 def _outline(script: Script) -> View:
@@ -95,7 +180,7 @@ def _outline(script: Script) -> View:
 def _rows(
     script: Script, module: Module, definitions: tuple[Definition, ...]
 ) -> Iterator[tuple[Definition, str]]:
-    """Yield the rows of an outline; a cell that begins with a definition has none of its own."""
+    # A cell that begins with a definition has no row of its own.
     lines = script.text.split("\n")
     cells = {place.first_line: place.cell for place in script.places}
     starts = {
@@ -120,7 +205,7 @@ _OF_NOTEBOOKS = frozenset({"cell", "heading"})
 
 
 def _first_statement(lines: list[str], cell: Definition, comment: str) -> int:
-    """Return the first line of a cell that is no comment, else its first one that is not blank, 0 for none."""
+    # The first line that is no comment, else the first that is not blank, 0 for none.
     first = 0
     for number in range(cell.first_line + 1, cell.last_line + 1):
         text = lines[number - 1].strip()
@@ -159,7 +244,6 @@ def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
 
 
 def _damaged(view: View, request: ViewRequest, problem: str) -> View:
-    """Return the view of a damaged notebook, with a line that says so unless the whole text is shown."""
     if request.mode is ViewMode.FULL or not request.text.strip():
         return view
     problems = (*view.problems, problem)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from aggregate.base.text import find_invisible
 from aggregate.base.values import Span
-from aggregate.code.syntax.languages import Language, language_named
+from aggregate.code.syntax.language_table import Language
+from aggregate.code.syntax.languages import language_named
 from aggregate.code.syntax.notebook import Cell, Notebook
-from aggregate.code.views.labels import byte_size, counted
+from aggregate.code.views.digest import byte_size, counted
 
 _MARKER = "%%"
 _NAMES = {
@@ -144,22 +145,15 @@ def joined_spans(origins: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _outputs_note(cell: Cell) -> str:
-    """Return what is left out of a cell: ``2 outputs left out, 34 KB``; ``""`` where there is nothing."""
-    if not cell.outputs and not cell.output_bytes:
-        return ""
-    noun = counted(cell.outputs, "output") if cell.outputs else "attachments"
-    return f"{noun} left out, {byte_size(cell.output_bytes)}"
-
-
 def _marker(cell: Cell, comment: str) -> str:
-    kind = "" if cell.kind == "code" else f" [{cell.kind}]"
-    note = _outputs_note(cell)
-    return f"{comment} {_MARKER}{kind}{f' {note}' if note else ''}"
+    marker = f"{comment} {_MARKER}" + ("" if cell.kind == "code" else f" [{cell.kind}]")
+    if not cell.outputs and not cell.output_bytes:
+        return marker
+    noun = counted(cell.outputs, "output") if cell.outputs else "attachments"
+    return f"{marker} {noun} left out, {byte_size(cell.output_bytes)}"
 
 
 def _shown(cell: Cell, comment: str) -> Iterator[str]:
-    """Yield the lines of a cell as the script has them."""
     for line in cell.lines:
         if cell.kind == "code":
             yield line.text
@@ -174,10 +168,7 @@ def _data_note(match: re.Match[str]) -> str:
 
 
 def _with_escapes(script: str, text: str) -> str:
-    """Return the script with invisible characters as escapes that the file has as escapes too.
-
-    Those that stand in the file itself are told of when it is read.
-    """
+    # Those that stand in the file itself are told of when it is read.
     invisible = find_invisible(script)
     for kind in invisible.kinds if invisible else ():
         if kind not in text:
@@ -188,7 +179,6 @@ def _with_escapes(script: str, text: str) -> str:
 
 
 def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield what is no Python in a script of cells: lines of magic and shell commands, cells in other languages."""
     starts = [match.end() for match in _CELL_START.finditer(source)]
     ends = [*(match.start() for match in _CELL_START.finditer(source)), len(source)][1:]
     for start, end in zip(starts, ends, strict=True):

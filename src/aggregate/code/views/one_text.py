@@ -3,7 +3,7 @@
 from pathlib import PurePath
 
 from aggregate.base.values import View, ViewMode, ViewRequest
-from aggregate.code.views.dispatch import render, takes_grammar
+from aggregate.code.views.rendering import render, takes_grammar
 
 
 def view_of(request: ViewRequest) -> View:

@@ -1,13 +1,15 @@
-"""The definitions of a file, one line each."""
+"""The definitions of a file, one line each; and the file without the bodies of its functions."""
 
 from collections.abc import Sequence
 
 from aggregate.base.values import Span, View, ViewRequest
 from aggregate.code.syntax.definitions import Definition
-from aggregate.code.syntax.languages import LanguageKind, language_of
+from aggregate.code.syntax.elision import without_bodies
+from aggregate.code.syntax.language_table import LanguageKind
+from aggregate.code.syntax.languages import language_of
 from aggregate.code.syntax.symbols import read_definitions
-from aggregate.code.views.document import document_row, outermost
-from aggregate.code.views.labels import more_row
+from aggregate.code.views.digest import document_row, more_row, outermost
+from aggregate.code.views.full import full
 from aggregate.code.views.records import records_view
 from aggregate.code.views.summary import summary
 
@@ -59,3 +61,19 @@ def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: i
     if left_out:
         lines.append(more_row(left_out))
     return View("\n".join(lines) + "\n", tuple(spans), "text")
+
+
+def skeleton(request: ViewRequest) -> View:
+    """Return imports, constants, decorators, signatures and docstrings, with bodies cut out (rule M-33).
+
+    Data, markup and prose are shown by their outline where that is shorter than the file, else whole; files without a
+    grammar by their summary.
+    """
+    language = language_of(request.path, request.text)
+    if language is None:
+        return summary(request)
+    if language.kind is LanguageKind.DATA:
+        view = outline(request)
+        return view if len(view.text) < len(request.text) else full(request)
+    text, spans = without_bodies(request.text, language)
+    return View(text, spans, language.fence)

@@ -1,15 +1,64 @@
-"""Views, where a failure is a value, and files of which several views are wanted."""
+"""The views: each mode is rendered by the function of its name, and a failure is a value."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
 
 from aggregate.base.errors import DeadlineError
-from aggregate.base.values import PackedView, View, ViewRequest
-from aggregate.code.views.dispatch import render
+from aggregate.base.values import PackedView, View, ViewMode, ViewRequest
+from aggregate.code.syntax.languages import language_of
+from aggregate.code.views.full import full, none
+
+PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
+"""The views that parse the file."""
+_OF_CELLS = PARSED | {ViewMode.FULL}
+"""The views that show a notebook by its cells; slices are picked from the lines of its file."""
+NOTEBOOK_SUFFIX = ".ipynb"
+_RENDERED_HERE = {ViewMode.FULL: full, ViewMode.NONE: none}
+_MODULES = {ViewMode.SKELETON: "outline"}
+"""Where the function of a mode is, where that is not the module of its name."""
+
+
+def render(request: ViewRequest) -> View:
+    """Return the view that ``request`` asks for."""
+    if request.mode in _OF_CELLS and _is_notebook(request.path):
+        # Few projects have notebooks.
+        from aggregate.code.views.notebook import render_notebook
+
+        return render_notebook(request, _renderer(request.mode))
+    return _renderer(request.mode)(request)
+
+
+def takes_grammar(request: ViewRequest) -> bool:
+    """Tell whether a grammar may have to read the file for its view, which it does in child processes only."""
+    of_summary = request.mode is ViewMode.CUSTOM and not request.slices
+    if request.mode not in PARSED and not of_summary:
+        return False
+    return _is_notebook(request.path) or language_of(request.path, request.text) is not None
+
+
+def is_the_text(path: str, mode: ViewMode) -> bool:
+    """Tell whether a view is the file's text as it is, so that nothing has to be rendered (rule M-31)."""
+    return mode is ViewMode.FULL and not _is_notebook(path)
+
+
+def _is_notebook(path: str) -> bool:
+    return path[-len(NOTEBOOK_SUFFIX) :].lower() == NOTEBOOK_SUFFIX
+
+
+@cache
+def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
+    # Loaded on first use: most bring the parser, and files in full need none.
+    if mode in _RENDERED_HERE:
+        return _RENDERED_HERE[mode]
+    module = import_module(f"aggregate.code.views.{_MODULES.get(mode, mode.value)}")
+    renderer: Callable[[ViewRequest], View] = getattr(module, mode.value)
+    return renderer
 
 
 def packed_views(requests: Sequence[ViewRequest]) -> list[PackedView | str]:
     """Return the views of one text, which is parsed once, as they cross to another process."""
-    from aggregate.code.syntax.shared_parse import shared_parse  # for children
+    from aggregate.code.syntax.parsing import shared_parse  # for children
 
     with shared_parse():
         views = [render_view(request) for request in requests]
@@ -35,7 +84,7 @@ def render_view(request: ViewRequest) -> View | str:
 
 def without_grammar(request: ViewRequest, problem: str) -> View:
     """Return what can be said of a text that its grammar cannot read, below a sentence that says so."""
-    from aggregate.code.views.fallback import plain_digest  # many patterns
+    from aggregate.code.views.digest import plain_digest  # many patterns
 
     problem = f'{problem}; show the file with view_mode = "full", or exclude it'
     digest = plain_digest(request.path, request.text)

@@ -8,11 +8,18 @@ from dataclasses import replace
 from aggregate.base.text import line_count
 from aggregate.base.values import View, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.languages import Language, LanguageKind, fence_tag, language_of
+from aggregate.code.syntax.language_table import Language, LanguageKind
+from aggregate.code.syntax.languages import fence_tag, language_of
 from aggregate.code.syntax.symbols import read_module
-from aggregate.code.views.document import document_digest
-from aggregate.code.views.fallback import plain_digest, sample
-from aggregate.code.views.labels import counted, more_row, plural, shortened
+from aggregate.code.views.digest import (
+    counted,
+    document_digest,
+    more_row,
+    plain_digest,
+    plural,
+    sample,
+    shortened,
+)
 from aggregate.code.views.records import records_view
 
 _MOST_NAMES = 60
@@ -78,7 +85,6 @@ def details(module: Module, rows: Sequence[str]) -> list[str]:
 
 
 def _component_rows(module: Module) -> list[str]:
-    """Return rows for the program in a component, and behind them for its markup and styles."""
     code = [
         replace(definition, depth=definition.depth - 1)
         for definition in module.definitions
@@ -106,19 +112,17 @@ def definition_rows(module: Module) -> list[str]:
         else:
             leaves.setdefault(kind, []).extend([".".join(path) or kind, *definition.aliases])
         around.append(definition)
-    rows = [_holder_row(holder, names, module) for holder, names in members.items()]
+    rows: list[str] = []
+    for holder, names in members.items():
+        title = module.signature(holder).removesuffix(" =")
+        if holder.kind == "suite":
+            title = f"suite {holder.path[-1]}"
+        rows.append(_joined(shortened("  " * holder.depth + title), list(dict.fromkeys(names))))
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [more_row(len(rows) - _MOST_ROWS)]
     for kind, names in leaves.items():
         rows += _named(plural(kind), names)
     return rows
-
-
-def _holder_row(holder: Definition, members: Sequence[str], module: Module) -> str:
-    title = module.signature(holder).removesuffix(" =")
-    if holder.kind == "suite":
-        title = f"suite {holder.path[-1]}"
-    return _joined(shortened("  " * holder.depth + title), list(dict.fromkeys(members)))
 
 
 # What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines. In
@@ -154,7 +158,6 @@ def _title(request: ViewRequest, language: Language | None) -> str:
 
 
 def _first_paragraph(doc: str) -> str:
-    """Return the first paragraph of a documentation string or comment, without its marks, on one line."""
     lines = [line[:_LONGEST_LINE] for line in doc.strip().splitlines()]
     if _OPENING.match(doc):
         lines = [
@@ -169,7 +172,6 @@ def _named(title: str, names: Sequence[str]) -> list[str]:
 
 
 def _joined(title: str, names: Sequence[str]) -> str:
-    """Return ``title`` and as many names as a line can hold, with the number of the others."""
     if not names:
         return title
     listed: list[str] = []

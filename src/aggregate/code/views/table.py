@@ -3,12 +3,67 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
-from aggregate.code.views.cell_types import cell_type, column_types
-from aggregate.code.views.labels import DigestRow, counted, cut, more_row, shortened
+from aggregate.code.views.digest import DigestRow, counted, cut, more_row, shortened
+
+_EMPTY = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
+_PATTERNS = (
+    ("int", re.compile(r"[+-]?(?:0|[1-9]\d*|0x[\da-fA-F]+)")),  # 007 is no number but a code
+    ("float", re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")),
+    ("bool", re.compile(r"(?i:true|false|yes|no)")),
+    ("date", re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[/.]\d\d?[/.]\d{4}")),
+    (
+        "datetime",
+        re.compile(
+            r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?Z|[ +-][\w:]+)?"
+        ),
+    ),
+)
+_WIDER = {frozenset({"int", "float"}): "float", frozenset({"date", "datetime"}): "datetime"}
+_LONGEST = 64
+"""Characters of the longest number or date."""
+
+
+class Column(NamedTuple):
+    """What the cells of a column hold: their type, and how many are empty."""
+
+    type: str
+    empty: int
+
+
+def column_types(rows: Iterable[Sequence[str]], width: int) -> list[Column]:
+    """Return the types of the first ``width`` columns; cells that a row lacks are empty.
+
+    A type is ``int``, ``float``, ``bool``, ``date``, ``datetime``, ``text``, or ``empty`` where no cell holds anything.
+    """
+    types: list[set[str]] = [set() for _ in range(width)]
+    empty = [0] * width
+    for row in rows:
+        for column in range(width):
+            cell = row[column].strip() if column < len(row) else ""
+            if cell in _EMPTY:
+                empty[column] += 1
+            elif "text" not in types[column]:
+                types[column].add(cell_type(cell))
+    return [Column(_common(kinds), number) for kinds, number in zip(types, empty, strict=True)]
+
+
+def cell_type(cell: str) -> str:
+    """Return the type of one cell that is not empty."""
+    if len(cell) > _LONGEST:
+        return "text"
+    return next((name for name, pattern in _PATTERNS if pattern.fullmatch(cell)), "text")
+
+
+def _common(types: set[str]) -> str:
+    if len(types) == 1:
+        return next(iter(types))
+    return _WIDER.get(frozenset(types), "text") if types else "empty"
+
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 """What may part cells, by fence tag, the most usual first."""
@@ -39,29 +94,17 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class _ReadTable:
-    """A table as far as it was read.
-
-    Attributes:
-        delimiter: What parts its cells.
-        header: The names of its columns, none where the first row holds values.
-        rows: The first rows behind the header.
-        width: The cells of the first row.
-        total: All rows behind the header, ``None`` where they were not counted.
-    """
+    """A table as far as it was read."""
 
     delimiter: str
-    header: list[str]
+    header: list[str]  # empty where the first row holds values
     rows: list[_Record]
     width: int
-    total: int | None
+    total: int | None  # rows behind the header, where they were counted
 
 
 def table_digest(text: str, tag: str) -> list[DigestRow]:
     """Return the columns of a table with their types, its number of rows and the first ones.
-
-    Args:
-        text: The table.
-        tag: ``csv`` or ``tsv``; what parts the cells of a ``csv`` is told from its first rows.
 
     Returns:
         Nothing where the text is no table.
@@ -80,11 +123,6 @@ def table_digest(text: str, tag: str) -> list[DigestRow]:
 
 
 def _read_table(text: str, delimiters: str) -> _ReadTable | None:
-    """Read the first rows of a table, ``None`` where there are too few.
-
-    Raises:
-        csv.Error: It is no table.
-    """
     is_whole = len(text) <= _READ_CHARACTERS
     head = text if is_whole else text[: text.rfind("\n", 0, _READ_CHARACTERS) + 1]
     delimiter = _delimiter(head, delimiters)
@@ -103,7 +141,6 @@ def _read_table(text: str, delimiters: str) -> _ReadTable | None:
 
 
 def _shape(table: _ReadTable, *, names_delimiter: bool) -> Iterator[str]:
-    """Yield how large a table is and what is odd about it."""
     yield counted(table.width, "column")
     yield "rows not counted" if table.total is None else counted(table.total, "row")
     if names_delimiter and table.delimiter != ",":
@@ -118,7 +155,6 @@ def _shape(table: _ReadTable, *, names_delimiter: bool) -> Iterator[str]:
 
 
 def _records(text: str, delimiter: str) -> Iterator[_Record]:
-    """Yield the rows that hold anything."""
     reader = csv.reader((match[0] for match in _LINE.finditer(text)), delimiter=delimiter)
     done = 0
     for cells in reader:
@@ -128,7 +164,7 @@ def _records(text: str, delimiter: str) -> Iterator[_Record]:
 
 
 def _delimiter(head: str, candidates: str) -> str:
-    """Return what parts the cells so that the most rows have as many, and more than one; else the first candidate."""
+    # The one by which the most rows have as many cells, and more than one.
     best = (0.0, 0, candidates[0])
     for delimiter in candidates:
         widths = Counter(len(r.cells) for r in islice(_records(head, delimiter), _SNIFFED_ROWS))
@@ -139,7 +175,7 @@ def _delimiter(head: str, candidates: str) -> str:
 
 
 def _row_count(text: str, delimiter: str) -> int | None:
-    """Return how many rows hold anything, ``None`` where counting them would take long."""
+    # ``None`` where counting would take long.
     if '"' not in text:
         lines = text.count("\n") + (not text.endswith("\n"))
         blank = sum(match[1].count("\n") for match in _BLANK_LINES.finditer(text))
@@ -150,7 +186,7 @@ def _row_count(text: str, delimiter: str) -> int | None:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    """Tell whether a first row names columns: each is a short text, and no two are the same."""
+    # Each is a short text, and no two are the same.
     names = [cell.strip() for cell in cells]
     named = [name for name in names if name]
     if not named or len(set(named)) < len(named) or max(map(len, named)) > _LONGEST_NAME:
@@ -169,11 +205,8 @@ def _columns(names: Sequence[str], rows: Sequence[_Record], width: int) -> Itera
 
 
 def _sample(record: _Record, delimiter: str) -> DigestRow:
-    cells = delimiter.join(_written(cell, delimiter) for cell in record.cells[:_MOST_COLUMNS])
-    return DigestRow(shortened(cells), record.first_line, record.last_line)
-
-
-def _written(cell: str, delimiter: str) -> str:
-    """Return a cell on one line, cut, in quotation marks where it would be read as several."""
-    text = cut(cell.replace("\r\n", "\n").replace("\n", "\\n"), _CELL_WIDTH)
-    return f'"{text}"' if delimiter in text else text
+    cells: list[str] = []
+    for cell in record.cells[:_MOST_COLUMNS]:
+        text = cut(cell.replace("\r\n", "\n").replace("\n", "\\n"), _CELL_WIDTH)
+        cells.append(f'"{text}"' if delimiter in text else text)
+    return DigestRow(shortened(delimiter.join(cells)), record.first_line, record.last_line)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class DefinitionLines(Protocol):
-    """A definition, as ``ranking.file_analysis.DefinedName`` has it."""
+    """A definition, as ``ranking.DefinedName`` has it."""
 
     @property
     def first(self) -> int:
@@ -35,7 +35,7 @@ class DefinitionLines(Protocol):
 
 
 class PieceLines(Protocol):
-    """A piece, as ``ranking.file_analysis.Piece`` has it."""
+    """A piece, as ``ranking.Piece`` has it."""
 
     @property
     def first(self) -> int:

@@ -1,0 +1,174 @@
+"""Rows of digests and outlines: labels, the rows of a document, and what can be said of a text without a grammar."""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from aggregate.code.syntax.definitions import Definition, Module
+from aggregate.code.syntax.languages import fence_tag
+
+LINE_WIDTH = 160
+"""The longest line, in characters, of a digest and of a document's outline."""
+
+
+class DigestRow(NamedTuple):
+    """A line of a digest, and the first and last line of the file that it shows; zeros where it shows none."""
+
+    text: str
+    first_line: int = 0
+    last_line: int = 0
+
+
+def shortened(line: str) -> str:
+    """Return ``line``, cut to ``LINE_WIDTH`` characters with a visible mark."""
+    return cut(line, LINE_WIDTH)
+
+
+def cut(text: str, width: int) -> str:
+    """Return ``text``, cut to ``width`` characters with a visible mark."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``number`` and ``noun`` in the right form: ``1 class``, ``2 classes``."""
+    return f"{number} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular English noun."""
+    if noun.endswith(("s", "x")):
+        return f"{noun}es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
+
+
+def more_row(number: int) -> str:
+    """Return the row that stands for ``number`` rows that were left out."""
+    return f"... and {number} more"
+
+
+def byte_size(number: int) -> str:
+    """Return a number of bytes as people read it: ``512 bytes``, ``34 KB``, ``1.2 MB``."""
+    if number < 1_000:
+        return counted(number, "byte")
+    return f"{number / 1_000:.0f} KB" if number < 1_000_000 else f"{number / 1_000_000:,.1f} MB"
+
+
+_AS_WRITTEN = frozenset({"block", "element", "heading", "instruction", "rule"})
+_ITEM = {"array": "item"}
+
+
+def document_row(definition: Definition, module: Module) -> str:
+    """Return a heading, rule, element or piece of code as written, or a key with the kind and size of its value."""
+    if definition.kind in _AS_WRITTEN or definition.is_embedded_code:
+        return shortened("  " * definition.depth + module.signature(definition))
+    sizes: list[str] = []
+    if definition.items is not None:
+        sizes.append(counted(definition.items, _ITEM.get(definition.kind, "key")))
+    lines = definition.last_line - definition.first_line + 1
+    if lines > 1:
+        sizes.append(counted(lines, "line"))
+    return _key_row(definition, f" ({', '.join(sizes)})" if sizes else "")
+
+
+def document_digest(module: Module, most: int) -> list[str]:
+    """Return at most ``most`` rows; repeated keys (of a list's tables, of documents) share one row.
+
+    Where there are more, the deepest ones are left out first.
+    """
+    groups: dict[object, list[Definition]] = {}
+    for definition in module.definitions:
+        is_alone = definition.kind in _AS_WRITTEN or definition.is_embedded_code
+        key = definition if is_alone else (definition.depth, definition.kind, definition.path)
+        groups.setdefault(key, []).append(definition)
+    repeats = {group[0]: len(group) for group in groups.values()}
+    definitions, left_out = outermost(list(repeats), most)
+    rows: list[str] = []
+    for definition in definitions:
+        if repeats[definition] == 1:
+            rows.append(document_row(definition, module))
+        else:
+            rows.append(_key_row(definition, f" × {repeats[definition]}"))
+    return [*rows, more_row(left_out)] if left_out else rows
+
+
+def outermost(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:
+    """Return at most ``most`` definitions, and how many were left out: the deepest, then the last."""
+    outer = definitions
+    while len(outer) > most:
+        deepest = max(definition.depth for definition in outer)
+        if deepest == 0:
+            break
+        outer = [definition for definition in outer if definition.depth < deepest]
+    outer = outer[:most]
+    return outer, len(definitions) - len(outer)
+
+
+def _key_row(definition: Definition, size: str) -> str:
+    key = ": ".join([*definition.path[-1:], definition.kind])
+    return shortened("  " * definition.depth + key) + size
+
+
+_SAMPLE_LINES = 3
+_MOST_LANDMARKS = 30
+"""A digest is read at a glance: half the rows of one with a grammar."""
+
+# Lines that tell how a file is built, by fence tag.
+_LANDMARKS = {
+    tag: re.compile(pattern, re.MULTILINE)
+    for tag, pattern in {
+        "cmake": r"^[ \t]*((?:project|add_executable|add_library|function|macro|find_package)[ \t]*\(.*)$",
+        "diff": r"^((?:diff --git|\+\+\+) .*)$",
+        "dockerfile": r"^((?i:FROM|ENTRYPOINT|CMD|EXPOSE|VOLUME|WORKDIR)[ \t].*)$",
+        "elixir": r"^[ \t]*((?:defmodule|def|defp|defmacro)[ \t].*)$",
+        "graphql": r"^((?:type|input|enum|interface|union|scalar|query|mutation|fragment|extend)[ \t].*)$",
+        "haskell": r"^((?:module|data|newtype|class|instance|type)[ \t].*|\w+[ \t]*::.*)$",
+        "hcl": r"^((?:resource|data|module|variable|output|provider|locals|terraform)\b.*)$",
+        "ini": r"^[ \t]*(\[.+\])[ \t]*$",
+        "kotlin": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|interface|object|fun)[ \t].*)$",
+        "less": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
+        "lua": r"^[ \t]*((?:local[ \t]+)?function[ \t].*)$",
+        "makefile": r"^([\w/%$(){}-][\w ./%$(){}-]*::?(?!=).*)$",
+        "perl": r"^[ \t]*((?:package|sub)[ \t].*)$",
+        "powershell": r"^[ \t]*((?i:function|class|enum)[ \t].*)$",
+        "protobuf": r"^[ \t]*((?:package|message|service|enum|rpc)[ \t].*)$",
+        "rst": r"^([^\s].*)\n(?:=+|-+|~+|\^+|\"+|\*+|#+|\++)[ \t]*$",
+        "scala": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|trait|object|def)[ \t].*)$",
+        "scss": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
+        "sql": r"^[ \t]*((?i:CREATE|ALTER|DROP)[ \t].*)$",
+        "swift": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|struct|enum|protocol|extension|func)[ \t].*)$",
+    }.items()
+}
+
+
+def plain_digest(path: str, text: str) -> list[str]:
+    """Return a few lines about the text of a file without a grammar.
+
+    Kinds of file with landmarks (sections, statements, targets) give these, all others the
+    number of their words; the first lines stand for the rest.
+    """
+    tag = fence_tag(path, text)
+    landmarks = _landmarks(tag, text)
+    if landmarks:
+        return landmarks
+    if PurePosixPath(path).suffix.lower() in ("", ".txt", ".rst"):
+        return [counted(len(text.split()), "word"), *sample(text)]
+    return sample(text)
+
+
+def sample(text: str) -> list[str]:
+    """Return the first lines that say something."""
+    lines = (line.strip() for line in text.split("\n"))
+    return [shortened(line) for line in islice(filter(None, lines), _SAMPLE_LINES)]
+
+
+def _landmarks(tag: str, text: str) -> list[str]:
+    pattern = _LANDMARKS.get(tag)
+    if pattern is None:
+        return []
+    rows = [shortened(match[1].strip()) for match in pattern.finditer(text)]
+    left_out = len(rows) - _MOST_LANDMARKS
+    return [*rows[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else rows
