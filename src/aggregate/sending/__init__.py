@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         project_discussion,
         take_back,
     )
-    from aggregate.sending.keep_alive import KeepAlive, renew_until
     from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
     from aggregate.sending.prepared_compaction import CompletedCompaction, PreparedCompaction
     from aggregate.sending.prompt_meter import PromptMeter
@@ -37,7 +36,6 @@ else:
             "cache_settings": "cache_settings",
             "compaction": "compact_discussion prepare_compaction",
             "discussions": "delete_discussion fork_discussion last_exchange project_discussion take_back",
-            "keep_alive": "KeepAlive renew_until",
             "model_selection": "ModelSelection SelectedModel select_model",
             "prepared_compaction": "CompletedCompaction PreparedCompaction",
             "prompt_meter": "PromptMeter",
