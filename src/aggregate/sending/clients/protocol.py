@@ -24,7 +24,6 @@ class RequestOptions:
         weights: How likely each segment of the prompt is the first one to change.
         temperature: How freely the model chooses its words; left out where a provider takes none.
         effort: How long the model thinks before it answers; left out where a provider cannot be told.
-        cached_content: The name of Gemini's explicit cache that holds what stands before the discussion.
         schema: JSON schema of the answer. Every object in it names all its properties as required and allows no others,
             which all providers understand. Where a provider knows no schemas the answer is free text.
         seconds: How long everything may take, waits between attempts included; ``None`` for the adapter's own limit.
@@ -38,7 +37,6 @@ class RequestOptions:
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
     effort: Effort | None = None
-    cached_content: str = ""
 
 
 DEFAULT_OPTIONS: Final = RequestOptions()
@@ -85,7 +83,6 @@ class ModelRequest:
         schema: What the answer must be, ``None`` for free text.
         response_format: How the answer is bound to the schema.
         effort: How long to think, ``None`` for the model's own.
-        cached_content: The name of the explicit cache that is read, ``""`` for none.
     """
 
     plan: RequestPlan
@@ -95,7 +92,6 @@ class ModelRequest:
     schema: Mapping[str, Any] | None = None
     response_format: ResponseFormat = ResponseFormat.TEXT
     effort: Effort | None = None
-    cached_content: str = ""
 
     @property
     def beside_text(self) -> tuple[str, ...]:
