@@ -141,7 +141,7 @@ def _plan(turn: ComposedTurn, policy: CachePolicy, caching: CacheSettings) -> Re
         turn.ordered.prompt,
         policy,
         earlier=last.layout,
-        weights=turn.ordered.weights,
+        replaced=turn.ordered.replaced,
         age=last.age,
         lifetime=caching.lifetime,
         writes=caching.writes,

@@ -77,7 +77,6 @@ class Client:
             message=message,
             message_tokens=count(message),
             earlier=options.earlier,
-            weights=options.weights,
         )
 
     def send(

@@ -1,6 +1,6 @@
 """The two ports: what a client is to its callers, and what a provider's adapter is to the client."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -21,7 +21,6 @@ class RequestOptions:
         system: The instructions that go before everything.
         max_output: The most tokens that the model may write.
         earlier: The layout of the last request of the same discussion.
-        weights: How likely each segment of the prompt is the first one to change.
         temperature: How freely the model chooses its words; left out where a provider takes none.
         effort: How long the model thinks before it answers; left out where a provider cannot be told.
         schema: JSON schema of the answer. Every object in it names all its properties as required and allows no others,
@@ -32,7 +31,6 @@ class RequestOptions:
     system: str = ""
     max_output: int = 16_000
     earlier: BlockLayout | None = None
-    weights: Sequence[float] | None = None
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
