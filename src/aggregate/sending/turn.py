@@ -16,15 +16,9 @@ from aggregate.sending.clients.client import LEFT_OUT
 from aggregate.sending.clients.context_window import truncation_warning
 from aggregate.sending.clients.protocol import OnText, RequestOptions
 from aggregate.sending.clients.ratio_store import record_usage
-from aggregate.sending.model_selection import (
-    ModelSelection as ModelSelection,
-)  # part of this module's interface
-from aggregate.sending.prepared_turn import (
-    PreparedTurn as PreparedTurn,  # part of this module's interface
-)
+from aggregate.sending.prepared_turn import PreparedTurn
 from aggregate.sending.reply_file import ReplyFile, StreamRecorder
 from aggregate.sending.request_log import LoggedRequest, write_request
-from aggregate.sending.turn_preparation import prepare_turn as prepare_turn
 from aggregate.sending.turn_request import USER
 
 ASSISTANT = "AI"
