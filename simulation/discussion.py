@@ -248,7 +248,7 @@ def _book(
             ready.ordered.prompt,
             policy,
             earlier=one.ours.layout,
-            weights=ready.ordered.weights,
+            replaced=ready.ordered.replaced,
             age=starts[turn] - starts[turn - 1] if turn else 0.0,
             lifetime=CacheLifetime.AUTO,
             pauses=pauses,

@@ -65,18 +65,12 @@ class ChatServer:
     Attributes:
         url: Where it is.
         requests: The path and the JSON of each request, in order.
-        methods: How each was made.
-        caches: The names of Gemini's explicit caches that are there.
-        refuses_caches: Whether making one fails.
         headers: Those of each request.
     """
 
     url: str = ""
     requests: list[tuple[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
-    methods: list[str] = field(default_factory=list)
-    caches: list[str] = field(default_factory=list)
-    refuses_caches: bool = False
 
     @property
     def bodies(self) -> list[Any]:
@@ -91,25 +85,6 @@ def reply_to(path: str) -> dict[str, Any]:
     return _OPENAI if "/chat/completions" in path else _GEMINI
 
 
-def _answer(
-    server: ChatServer, method: str, path: str, body: dict[str, Any]
-) -> tuple[int, dict[str, Any]]:
-    """Return the status and the answer of a request."""
-    name = "cachedContents/" + path.split("?")[0].rpartition("cachedContents/")[2]
-    if path.split("?")[0].endswith("/cachedContents"):
-        if server.refuses_caches:
-            return 400, {"error": {"code": 400, "message": "too small", "status": "INVALID"}}
-        server.caches.append(f"cachedContents/{len(server.requests)}")
-        return 200, {"name": server.caches[-1], "model": "m"}
-    used = body.get("cachedContent")
-    if (used or "cachedContents/" in path) and (used or name) not in server.caches:
-        return 403, {"error": {"code": 403, "message": "not found", "status": "DENIED"}}
-    if method == "DELETE":
-        server.caches.remove(name)
-        return 200, {}
-    return (200, {"name": name}) if method == "PATCH" else (200, reply_to(path.split("?")[0]))
-
-
 @contextmanager
 def chat_server() -> Iterator[ChatServer]:
     """Serve while the block runs."""
@@ -120,20 +95,12 @@ def chat_server() -> Iterator[ChatServer]:
             size = int(self.headers.get("content-length") or 0)
             server.requests.append((self.path, json.loads(self.rfile.read(size) or b"{}")))
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
-            server.methods.append(self.command)
-            status, answer = _answer(server, self.command, *server.requests[-1])
-            data = json.dumps(answer).encode()
-            self.send_response(status)
+            data = json.dumps(reply_to(self.path.split("?")[0])).encode()
+            self.send_response(200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
-
-        def do_PATCH(self) -> None:
-            self.do_POST()
-
-        def do_DELETE(self) -> None:
-            self.do_POST()
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

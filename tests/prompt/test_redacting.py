@@ -27,11 +27,10 @@ from aggregate.project.configuration import load_config
 from aggregate.project.history.history_reader import load_history
 from aggregate.project.index import Index
 from aggregate.prompt import Strategy, open_project, redaction_for, request_for
-from aggregate.sending import prepare_turn, send_turn
+from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.cache import SimulatedCache
 from aggregate.sending.clients import with_redaction
 from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
-from aggregate.sending.turn import ModelSelection
 from tests.base.redaction.samples import PLANTED, pem
 from tests.cli.command_line import start
 from tests.fakes.conducting import conducted, track_project

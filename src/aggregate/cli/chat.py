@@ -1,10 +1,6 @@
 """``chat``: a discussion turn by turn in one process."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from threading import Event, Thread
-from time import time
 
 import click
 
@@ -18,7 +14,6 @@ from aggregate.cli.output import say, say_aside
 from aggregate.cli.turn import TurnArguments, output_options, turn_options
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT
-from aggregate.sending import renew_until
 
 
 @click.command()
@@ -60,9 +55,8 @@ def _answer_all(session: ChatSession, messages: MessageInput) -> None:
     """Answer message after message until there is none; on a terminal also after a mistake."""
     while True:
         try:
-            with _kept_alive(session):
-                label = "" if session.discussion == DEFAULT else session.discussion
-                message = messages.read(label)
+            label = "" if session.discussion == DEFAULT else session.discussion
+            message = messages.read(label)
         except EOFError:
             if messages.is_interactive:
                 say("")
@@ -82,27 +76,6 @@ def _answer_all(session: ChatSession, messages: MessageInput) -> None:
             if not messages.is_interactive:
                 raise
             say(_sentence(error))
-
-
-@contextmanager
-def _kept_alive(session: ChatSession) -> Iterator[None]:
-    """Renew what the provider's cache holds while the user thinks; a renewal that fails ends it, and is said."""
-    stop = Event()
-
-    def renew() -> None:
-        try:
-            if session.kept:
-                renew_until(session.kept, stop.wait, time, session.renewed)
-        except AggregateError as error:
-            session.kept = None
-            say("", f"the cache is no longer renewed: {error}")
-
-    if session.kept:
-        Thread(target=renew, daemon=True).start()
-    try:
-        yield
-    finally:
-        stop.set()
 
 
 def _answer(session: ChatSession, messages: MessageInput, message: str) -> None:

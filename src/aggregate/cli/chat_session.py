@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
-from time import time
 from typing import Any
 
 from aggregate.base.errors import ConfigError
@@ -18,11 +17,9 @@ from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import for_reader
 from aggregate.sending import (
     CompletedTurn,
-    KeepAlive,
     ModelSelection,
     PreparedTurn,
     SelectedModel,
-    cache_settings,
     dollars,
     last_exchange,
     price,
@@ -100,7 +97,6 @@ class ChatSession:
         totals: What was paid.
         last: The last turn that was prepared.
         discussion: The name of the discussion.
-        kept: What is renewed while the user thinks, if the user's own configuration wants it (rule C-4).
     """
 
     open_project: Callable[[bool], Project]
@@ -110,7 +106,6 @@ class ChatSession:
     totals: Totals = field(default_factory=Totals)
     last: PreparedTurn | None = None
     discussion: str = DEFAULT
-    kept: KeepAlive | None = None
     _message: str = ""
     _is_answered: bool = False
     _said: set[str] = field(default_factory=set)
@@ -157,26 +152,9 @@ class ChatSession:
         project = self.project
         turn = self._prepare(project, message, replaces=replaces)
         self._say_news(for_reader(turn.warnings), notes_on(turn, date.today()))
-        sent = time()
         completed = deliver(turn, project, as_json=self.as_json, indent=None)
         self._is_answered = True
         self._report(turn, completed)
-        minutes = cache_settings(project).keep_alive
-        self.kept = KeepAlive(turn, completed.path, minutes, sent, sent) if minutes else None
-        if self.kept and self.kept.renewals:
-            self._say_news((), self._renewals_note(self.kept))
-
-    def renewed(self, kept: KeepAlive, usage: Usage) -> None:
-        """Add what a renewal has cost, and remember what follows it."""
-        if self.kept and self.kept.turn is kept.turn:  # no other turn has come meanwhile
-            self.kept = kept
-        amount = price(self.last, usage) if self.last else None
-        self.totals = replace(
-            self.totals,
-            usage=self.totals.usage + usage,
-            cost=self.totals.cost + (amount or 0),
-            is_whole=self.totals.is_whole and amount is not None,
-        )
 
     def undo(self) -> str:
         """Take the last question with its answer out of the discussion, and return the question."""
@@ -186,7 +164,6 @@ class ChatSession:
     def compact(self) -> None:
         """Let the model put a summary in the place of the discussion's oldest turns."""
         prepared, compacted = compact(self.project, self.settings.selection, quiet=self.quiet)
-        self.kept = None  # what it would renew is not sent again
         if compacted is not None:
             usage = compacted.completed.reply.usage
             self.totals = self.totals.plus(usage, price(prepared.turn, usage))
@@ -238,16 +215,6 @@ class ChatSession:
         self._said.update(new_notes)
         say(*new_notes)
 
-    def _renewals_note(self, kept: KeepAlive) -> tuple[str, ...]:
-        """Return what renewing may cost, once in a session."""
-        if "keep_alive" in self._said:
-            return ()
-        self._said.add("keep_alive")
-        return (
-            f"while you think, the cache is renewed up to {kept.renewals} times in {kept.minutes:g} minutes, "
-            f"{_in_all(kept.price)} ([send] keep_alive)",
-        )
-
     def _report(self, turn: PreparedTurn, completed: CompletedTurn) -> None:
         """Say what a turn has cost, and the session with it."""
         usage = completed.reply.usage
@@ -265,11 +232,6 @@ class ChatSession:
 def with_selection(settings: ChatSettings, **changes: object) -> ChatSettings:
     """Return settings with another selection."""
     return replace(settings, selection=replace(settings.selection, **changes))  # type: ignore[arg-type]
-
-
-def _in_all(amount: Decimal | None) -> str:
-    """Return for how much something is done, as a part of a sentence."""
-    return "at a price that is not known" if amount is None else f"for {dollars(amount)} in all"
 
 
 def _tokens(usage: Usage) -> str:

@@ -38,7 +38,6 @@ if (
     from aggregate.prompt.token_counts import count_prompt as count_prompt
     from aggregate.sending.audit_recorder import AuditRecorder as AuditRecorder
     from aggregate.sending.clients.model_choice import exceeded_window as exceeded_window
-    from aggregate.sending.gemini_caching import prune_caches as prune_caches
 
 HOMES = {
     "AskedAgain": "aggregate.cli.watched_request",
@@ -62,7 +61,6 @@ HOMES = {
     "new_token": "aggregate.mcp.http",  # what serves agents needs an extra
     "print_audit": "aggregate.cli.audit_table",  # draws with rich
     "print_tracks": "aggregate.cli.conduct.tracks",  # so that the help of conduct is quick
-    "prune_caches": "aggregate.sending.gemini_caching",  # loads the clients
     "run_process": "aggregate.cli.program",  # nothing is loaded before PATH is clean
     "serve_on_http": "aggregate.mcp.serving",
     "serve_on_stdio": "aggregate.mcp.serving",

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli import lazy
 from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option
-from aggregate.cli.output import warn_all, write_path
+from aggregate.cli.output import write_path
 from aggregate.prompt import prune_outputs, request_for
 
 
@@ -27,4 +26,3 @@ def prune(config: Path, keep: int) -> None:
         request.output_dir, request.namespace, keep=keep, project=request.written_in
     ):
         write_path(path)
-    warn_all(lazy.prune_caches(request.output_dir))

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
         project_discussion,
         take_back,
     )
-    from aggregate.sending.keep_alive import KeepAlive, renew_until
     from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
     from aggregate.sending.prepared_compaction import CompletedCompaction, PreparedCompaction
+    from aggregate.sending.prepared_turn import PreparedTurn
     from aggregate.sending.prompt_meter import PromptMeter
     from aggregate.sending.request_log import (
         LoggedRequest,
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     )
     from aggregate.sending.send_plan import diffs_sentence, dollars, plan_data, plan_lines, price
     from aggregate.sending.send_settings import COMPANIES
-    from aggregate.sending.turn import CompletedTurn, PreparedTurn, prepare_turn, send_turn
+    from aggregate.sending.turn import CompletedTurn, send_turn
+    from aggregate.sending.turn_preparation import prepare_turn
 else:
     __getattr__ = door(
         __name__,
@@ -37,13 +38,14 @@ else:
             "cache_settings": "cache_settings",
             "compaction": "compact_discussion prepare_compaction",
             "discussions": "delete_discussion fork_discussion last_exchange project_discussion take_back",
-            "keep_alive": "KeepAlive renew_until",
             "model_selection": "ModelSelection SelectedModel select_model",
             "prepared_compaction": "CompletedCompaction PreparedCompaction",
             "prompt_meter": "PromptMeter",
             "request_log": "LoggedRequest find_prompt log_written_prompt read_request recent_requests",
             "send_plan": "diffs_sentence dollars plan_data plan_lines price",
             "send_settings": "COMPANIES",
-            "turn": "CompletedTurn PreparedTurn prepare_turn send_turn",
+            "prepared_turn": "PreparedTurn",
+            "turn": "CompletedTurn send_turn",
+            "turn_preparation": "prepare_turn",
         },
     )

@@ -37,9 +37,10 @@ from aggregate.prompt.sections import build_discussion_section
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.discussions import project_discussion
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.prepared_compaction import SUMMARY_WORDS, CompletedCompaction
 from aggregate.sending.prepared_compaction import (
-    PreparedCompaction as PreparedCompaction,  # part of this module's interface
+    SUMMARY_WORDS,
+    CompletedCompaction,
+    PreparedCompaction,
 )
 from aggregate.sending.prepared_turn import PreparedTurn
 from aggregate.sending.turn import CompletedTurn, send_turn

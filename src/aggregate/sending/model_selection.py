@@ -1,24 +1,95 @@
 """Who is asked: what the user chose, what a persona or ``[send]`` names, and which address may be given a key."""
 
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from aggregate.base.disk import project_root
-from aggregate.base.errors import ClientSetupError, ProviderError
-from aggregate.project.configuration import Project, global_config_path, is_trusted
+from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
+from aggregate.base.values import Amount
+from aggregate.project.configuration import (
+    PersonaTable,
+    Project,
+    global_config_path,
+    is_trusted,
+    user_config,
+)
 from aggregate.prompt import discussion_turns, is_users_own, scope_of
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
-from aggregate.sending.clients.address import display_address
+from aggregate.sending.clients.address import display_address, is_loopback, origin
 from aggregate.sending.clients.capabilities import Effort
+from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.clouds import check_not_from_project
-from aggregate.sending.clients.providers import open_client, provider_of_model
-from aggregate.sending.project_choices import decided_by_project, for_project_address
-from aggregate.sending.selected_model import USUAL_MAX_OUTPUT
-from aggregate.sending.selected_model import (
-    ModelSelection as ModelSelection,  # part of this module's interface
-)
-from aggregate.sending.selected_model import SelectedModel as SelectedModel
+from aggregate.sending.clients.providers import PROVIDERS, open_client, provider_of_model
 from aggregate.sending.send_settings import OPTION, USUAL, SendSettings, Source, send_settings
+
+USUAL_MAX_OUTPUT: Final = 16_000
+"""Tokens of the longest answer that is asked for by default: all models can write as many, and few need more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSelection:
+    """Who is asked; empty fields are taken from the persona, then from ``[send]``, then from the provider.
+
+    Attributes:
+        provider: One of ``aggregate.sending.clients.providers.NAMES``.
+        model: The provider's name of the model, or an alias of ``[send.aliases]``.
+        persona: The name of a persona in the configuration.
+        base_url: Where the provider is reached.
+        max_output: The most tokens that the model may write; ``None`` leaves it to the configuration.
+        redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
+        budget: The most tokens of the whole request by the provider's count, or ``"auto"``; ``None`` leaves it to the
+            persona, then to the configuration.
+        cache: How long the provider's cache is to keep what is sent: ``auto``, ``5m``, ``1h`` or ``off``; ``""`` leaves
+            it to the configuration.
+        effort: How long the model thinks before it answers; ``None`` leaves it to the model.
+        temperature: How freely it chooses its words; ``None`` leaves it to the model.
+        system: The instructions, ``""`` for the persona's.
+        discussion: Which discussion goes on, ``""`` for the default one, or for that of the scripted client where it is
+            asked; a new name begins one, and ``"none"`` is a question outside of all.
+    """
+
+    provider: str = ""
+    model: str = ""
+    persona: str = ""
+    base_url: str = ""
+    max_output: int | None = None
+    redact: bool | None = None
+    budget: Amount | str | None = None
+    cache: str = ""
+    effort: Effort | None = None
+    temperature: float | None = None
+    system: str = ""
+    discussion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedModel:
+    """Who is asked.
+
+    Attributes:
+        client: Reaches the model.
+        persona: Has the instructions.
+        address: Where it is sent, ``""`` for the provider's own address.
+        warnings: What of the persona is not used, and what its project has named.
+        max_output: The most tokens that the model may write.
+        effort: How long the model thinks, ``None`` for its own choice.
+        temperature: How freely it chooses its words, ``None`` for its own choice.
+        discussion: Which discussion goes on, ``""`` for the default one.
+        origins: Where each choice is from: ``provider``, ``model``, and what else is no usual one: ``persona``,
+            ``max_output``, ``effort``, ``temperature``.
+    """
+
+    client: Client
+    persona: PersonaTable
+    address: str = ""
+    warnings: tuple[str, ...] = ()
+    max_output: int = USUAL_MAX_OUTPUT
+    effort: Effort | None = None
+    temperature: float | None = None
+    discussion: str = ""
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 def select_model(
@@ -60,7 +131,7 @@ def select_model(
     if provider.key:
         check_not_from_project(provider.provider)
     if address.key:
-        environ, address_warnings = for_project_address(project, address, provider, environ)
+        environ, address_warnings = _for_project_address(project, address, provider, environ)
         warnings += address_warnings
     client = open_client(
         provider.provider,
@@ -71,17 +142,23 @@ def select_model(
         require_key=require_key,
     )
     if not is_trusted(project_root(project.folder)):
-        warnings += decided_by_project(settings, client, (provider, model), selection)
+        warnings += _decided_by_project(settings, client, (provider, model), selection)
+    settled = _settled(settings, selection)
+    origins = {"provider": provider.name, "model": model.name}
+    origins |= {name: source for name, (source, _) in settled.items()}
+    if settings.persona_name:
+        origins["persona"] = settings.persona_name
+    values = {name: value for name, (_, value) in settled.items()}
     return SelectedModel(
         client,
         settings.persona,
         display_address(address.base_url) if address.base_url else "",
         warnings,
-        _max_output(settings, selection),
-        _effort(settings, selection),
-        _temperature(settings, selection),
+        values.get("max_output", USUAL_MAX_OUTPUT),
+        Effort(values["effort"]) if "effort" in values else None,
+        values.get("temperature"),
         _discussion(project, selection, client.provider),
-        {"provider": provider.name, "model": model.name} | _origins(settings, selection),
+        origins,
     )
 
 
@@ -164,12 +241,6 @@ def _unused(settings: SendSettings, provider: str) -> tuple[str, ...]:
     return (f"{what}: not used with --provider {provider}",)
 
 
-def _max_output(settings: SendSettings, selection: ModelSelection) -> int:
-    """Return the most tokens of the answer."""
-    named = [selection.max_output, *(table.max_output for _, table in settings.tables)]
-    return next((tokens for tokens in named if tokens is not None), USUAL_MAX_OUTPUT)
-
-
 def _discussion(project: Project, selection: ModelSelection, provider: str) -> str:
     """Return which discussion goes on: where no model answers one of its own, unless one is named or configured."""
     if selection.discussion or provider != SCRIPTED or project.path is None:
@@ -178,26 +249,77 @@ def _discussion(project: Project, selection: ModelSelection, provider: str) -> s
     return "" if turns.configured or turns.path else SCRIPTED
 
 
-def _origins(settings: SendSettings, selection: ModelSelection) -> dict[str, str]:
-    """Return where the settings of ``[send]`` that are no usual ones were chosen, and the persona, by their names."""
-    origins = {}
-    for setting in ("max_output", "effort", "temperature"):
-        named = [(OPTION, getattr(selection, setting))]
-        named += [(source, getattr(table, setting)) for source, table in settings.tables]
-        chosen = next((source for source, value in named if value is not None), "")
+def _settled(settings: SendSettings, selection: ModelSelection) -> dict[str, tuple[str, Any]]:
+    """Return settings that are no usual ones, with their sources: an option first, then the tables ``[send]``."""
+    settled = {}
+    for name in ("max_output", "effort", "temperature"):
+        named = [(OPTION, getattr(selection, name))]
+        named += [(source, getattr(table, name)) for source, table in settings.tables]
+        chosen = next(((source, value) for source, value in named if value is not None), None)
         if chosen:
-            origins[setting] = chosen
-    if settings.persona_name:
-        origins["persona"] = settings.persona_name
-    return origins
+            settled[name] = chosen
+    return settled
 
 
-def _effort(settings: SendSettings, selection: ModelSelection) -> Effort | None:
-    named = [selection.effort, *(table.effort for _, table in settings.tables)]
-    chosen = next((effort for effort in named if effort is not None), None)
-    return None if chosen is None else Effort(chosen)
+def _decided_by_project(
+    settings: SendSettings,
+    client: Client,
+    chosen: tuple[Source, Source],
+    selection: ModelSelection,
+) -> tuple[str, ...]:
+    """Return a sentence on what a project's own file has chosen without the user naming it: that may cost more."""
+    provider, model = chosen
+    said = []
+    if provider.is_projects:
+        said.append(f"provider {client.provider}")
+    if model.is_projects or (provider.is_projects and model.name == USUAL):
+        said.append(f"model {client.model}")
+    projects = settings.projects
+    if projects.persona and not selection.persona:
+        said.append(f'persona "{projects.persona}"')
+    if projects.max_output is not None and selection.max_output is None:
+        said.append(f"answers of up to {projects.max_output:,} tokens")
+    if projects.budget is not None and selection.budget is None and settings.persona.budget is None:
+        said.append(f"budget {projects.budget}")
+    if projects.effort is not None and selection.effort is None:
+        said.append(f"effort {projects.effort}")
+    if projects.cache == "1h":
+        said.append("a cache that lives for an hour")
+    return (f"chosen by the project's own configuration: {', '.join(said)}",) if said else ()
 
 
-def _temperature(settings: SendSettings, selection: ModelSelection) -> float | None:
-    named = [selection.temperature, *(table.temperature for _, table in settings.tables)]
-    return next((temperature for temperature in named if temperature is not None), None)
+def _for_project_address(
+    project: Project, address: Source, provider: Source, environ: Mapping[str, str] | None
+) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
+    """Return where keys are read from for an address that a project's own file names, and what to say of it.
+
+    Else a project that came from somebody else could have the key, and the prompt, sent to an address of theirs.
+
+    Raises:
+        ConfigError: The user names this address nowhere, and it is not this machine.
+    """
+    base_url = address.base_url
+    if (provider.provider, origin(base_url)) in _known_addresses():
+        return environ, ()
+    shown = display_address(base_url)
+    if provider.provider == COMPATIBLE and is_loopback(base_url):
+        keys = os.environ if environ is None else environ
+        has_key = any(keys.get(variable) for variable in PROVIDERS[COMPATIBLE].keys)
+        hint = " (a key is sent with --base-url only)" if has_key else ""
+        return {}, (f"the project names the address {shown}: sent there without a key{hint}",)
+    moved = "persona" if address.key.startswith("personas.") else "table [send]"
+    where = f"move the {moved} to {global_config_path()}, or add --base-url"
+    what = (
+        f"the project names the address {shown}, which you have not: to send to it, {where}"
+        if provider.provider == COMPATIBLE
+        else f"a project's {moved} may name an address for {COMPATIBLE} only, so that no key is sent there: {where}"
+    )
+    raise ConfigError(what, path=str(project.path), key=address.key)
+
+
+def _known_addresses() -> set[tuple[str, str]]:
+    """Return the providers with the addresses that the user's own configuration names."""
+    users = user_config()
+    named = [(table.provider, table.base_url) for table in users.personas.values()]
+    named.append((users.send.provider, users.send.base_url))
+    return {(provider or COMPATIBLE, origin(url)) for provider, url in named if url}

@@ -12,7 +12,6 @@ from aggregate.sending.cache.prefix_diff import PrefixReport
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.capabilities import Effort
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.gemini_caches import CacheDecision
 from aggregate.sending.request_log import SentRecord
 
 
@@ -36,7 +35,6 @@ class PreparedTurn:
         budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
         effort: How long the model thinks, ``None`` for its own choice.
         temperature: How freely it chooses its words, ``None`` for its own choice.
-        explicit_cache: What is done with an explicit cache of Gemini's, ``None`` for other providers.
         origins: Where provider, model, persona and the length of the answer were chosen.
         replaces: The last turns of the discussion, in whose place its turns come once it is answered.
     """
@@ -56,7 +54,6 @@ class PreparedTurn:
     budget: int | None = None
     effort: Effort | None = None
     temperature: float | None = None
-    explicit_cache: CacheDecision | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
     replaces: tuple[Mapping[str, Any], ...] = ()
 

@@ -10,8 +10,8 @@ from aggregate.project.history import DEFAULT
 from aggregate.sending.cache.policy import LONG_LIFETIME, SCRIPTED
 from aggregate.sending.cache.request_plan import BlockRole, role_and_words
 from aggregate.sending.clients.pricing import cost
+from aggregate.sending.prepared_turn import PreparedTurn
 from aggregate.sending.send_settings import OPTION
-from aggregate.sending.turn import PreparedTurn
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
@@ -42,8 +42,6 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{dollars(price(turn, usage))} for the input"
     )
-    if turn.explicit_cache and turn.explicit_cache.sentence:
-        lines.append(turn.explicit_cache.sentence)
     if turn.ordered.older:
         lines.append(diffs_sentence(turn))
     if turn.report:
@@ -75,7 +73,6 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "cost": None if amount is None else float(amount),
         "prefix": turn.report.sentence if turn.report else None,
         "diffs": list(turn.ordered.older),
-        "explicit_cache": turn.explicit_cache.sentence if turn.explicit_cache else "",
         "warnings": list(turn.warnings),
     }
 

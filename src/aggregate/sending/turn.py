@@ -12,27 +12,17 @@ from aggregate.base.values import FinishReason, Reply, Usage
 from aggregate.project.configuration import Project, is_trusted
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.prompt import Request, record_audit, request_log_path, write_numbered
-from aggregate.sending.clients.client import CACHED_CONTENT, LEFT_OUT
+from aggregate.sending.clients.client import LEFT_OUT
 from aggregate.sending.clients.context_window import truncation_warning
-from aggregate.sending.clients.gemini_cache_store import read_caches
 from aggregate.sending.clients.protocol import OnText, RequestOptions
 from aggregate.sending.clients.ratio_store import record_usage
-from aggregate.sending.gemini_caching import forget_caches, open_cache, record_hits
-from aggregate.sending.model_selection import (
-    ModelSelection as ModelSelection,
-)  # part of this module's interface
-from aggregate.sending.prepared_turn import (
-    PreparedTurn as PreparedTurn,  # part of this module's interface
-)
+from aggregate.sending.prepared_turn import PreparedTurn
 from aggregate.sending.reply_file import ReplyFile, StreamRecorder
 from aggregate.sending.request_log import LoggedRequest, write_request
-from aggregate.sending.turn_preparation import prepare_turn as prepare_turn
 from aggregate.sending.turn_request import USER
 
 ASSISTANT = "AI"
 """Who answers, as the discussion calls them."""
-WARNINGS = "warnings"
-"""In a reply's ``raw``: what went wrong on the way and did not end it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +124,6 @@ def _completed(
             raise recorder.error
     warnings = (
         *_left_out(prepared.client.provider, reply),
-        *reply.raw.get(WARNINGS, ()),
         *_usage_warnings(prepared, reply.usage),
         *_unremembered(request, problem),
         *file.warnings,
@@ -172,13 +161,10 @@ def _usage_warnings(prepared: PreparedTurn, usage: Usage) -> tuple[str, ...]:
 
 def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -> Reply:
     """Return the answer; where a part of it came before a failure, what was sent is recorded too."""
-    folder = prepared.request.output_dir
-    name, warnings = open_cache(prepared.explicit_cache, prepared.client, prepared.plan, folder)
     options = RequestOptions(
         max_output=prepared.max_output,
         temperature=prepared.temperature,
         effort=prepared.effort,
-        cached_content=name,
     )
     try:
         reply = prepared.client.exchange(
@@ -190,8 +176,7 @@ def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -
             with suppress(OutputError):  # the first error says more
                 write_request(log)
         raise
-    warnings += _after_cache(prepared, reply, name)
-    return replace(reply, raw={**reply.raw, WARNINGS: warnings}) if warnings else reply
+    return reply
 
 
 def _recorded_from_the_first(recorder: StreamRecorder, log: LoggedRequest) -> OnText:
@@ -208,19 +193,6 @@ def _recorded_from_the_first(recorder: StreamRecorder, log: LoggedRequest) -> On
                 write_request(log)
 
     return take
-
-
-def _after_cache(prepared: PreparedTurn, reply: Reply, name: str) -> tuple[str, ...]:
-    """Note how the caches have done: an explicit one that was refused is forgotten."""
-    folder = prepared.request.output_dir
-    if not name:
-        expected, read = prepared.expected.cache_read, reply.usage.cache_read
-        record_hits(prepared.client, expected=expected, read=read, output_dir=folder)
-        return ()
-    if CACHED_CONTENT not in reply.raw.get(LEFT_OUT, ()):
-        return ()
-    gone = [cache for cache in read_caches(folder).caches if cache.name == name]
-    return forget_caches(gone, folder)
 
 
 def _keep(prepared: PreparedTurn, reply: Reply, history: Path | None, log: LoggedRequest) -> str:

@@ -30,12 +30,10 @@ from aggregate.sending.cache_settings import CacheSettings, cache_settings
 from aggregate.sending.clients.capabilities import unused_options
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.context_window import check_window
-from aggregate.sending.clients.gemini_caches import CacheDecision
 from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.clients.ratio_store import token_ratio
 from aggregate.sending.clients.scripted_client import scripted_client
-from aggregate.sending.gemini_caching import decide_cache
 from aggregate.sending.last_request import LastRequest
 from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
 from aggregate.sending.prepared_turn import PreparedTurn
@@ -131,7 +129,6 @@ def prepare_turn(
         budget=request.budget.tokens if request.budget else None,
         effort=selected.effort,
         temperature=selected.temperature,
-        explicit_cache=_explicit_cache(caching.lifetime, client, plan, turn),
         origins=selected.origins,
         replaces=tuple(replaces),
     )
@@ -144,7 +141,7 @@ def _plan(turn: ComposedTurn, policy: CachePolicy, caching: CacheSettings) -> Re
         turn.ordered.prompt,
         policy,
         earlier=last.layout,
-        weights=turn.ordered.weights,
+        replaced=turn.ordered.replaced,
         age=last.age,
         lifetime=caching.lifetime,
         writes=caching.writes,
@@ -178,15 +175,6 @@ def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> Sen
         pauses=tuple(turn.last.pauses.seconds),
         discussion=turn.request.discussion,
     )
-
-
-def _explicit_cache(
-    lifetime: CacheLifetime, client: Client, plan: RequestPlan, turn: ComposedTurn
-) -> CacheDecision | None:
-    """Return what is done with an explicit cache; with caches switched off nothing is."""
-    if lifetime is CacheLifetime.OFF:
-        return None
-    return decide_cache(client, plan, turn.last, turn.request.output_dir)
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:

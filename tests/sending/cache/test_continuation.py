@@ -292,4 +292,3 @@ def test_a_reader_knows_every_file_as_it_is(turns: list[list[Edit]]) -> None:
         assert [one for one in shown.segments if one.section is Section.HISTORY] == history
         assert shown.segments[-1] == history[-1]
         assert ordered.prompt.tokens == count_prompt(shown).document
-        assert len(ordered.weights) == len(shown.segments)

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 
 from aggregate.base.values import Prompt, Section, Segment, Stability, Usage
 from aggregate.sending.cache import HashedPrompt, plan_request
-from aggregate.sending.cache.breakpoints import EACH_TURN
 from aggregate.sending.cache.policy import AS_OF, CacheLookup, CachePolicy, known_window, policy_for
 from aggregate.sending.cache.request_plan import BlockRole
 from aggregate.sending.clients import PROVIDERS, cost
@@ -35,7 +34,7 @@ def test_a_plan_shown_whole() -> None:
         (
             "system 10 'Be brief.'",
             "document 2003 '## Files\\n\\n### `a.py`\\n\\nA' |",
-            "document 3000 '\\n\\n### `b.py`\\n\\nB'",
+            "document 3000 '\\n\\n### `b.py`\\n\\nB' |",
             "document 4 '\\n\\n## Discussion History'",
             "user 20 '\\n\\n### Discussion Excerpt 1\\n\\nhello' |",
             "message 7 '\\n\\nWhy?'",
@@ -176,8 +175,7 @@ def test_no_breakpoint_stands_behind_what_is_replaced_each_turn() -> None:
     )
     tokens = [3_010, 10, 3_010, 10]
     policy = policy_for("anthropic", "claude-sonnet-5")
-    weights = (0.1, 20.0, EACH_TURN, 0.1)
-    plan = plan_request(HashedPrompt.of(prompt, tokens), policy, weights=weights)
+    plan = plan_request(HashedPrompt.of(prompt, tokens), policy, replaced=3)
     assert plan.layout.breakpoints[-1] == 3
-    without = plan_request(HashedPrompt.of(prompt, tokens), policy, weights=(0.1, 20.0, 1.0, 0.1))
+    without = plan_request(HashedPrompt.of(prompt, tokens), policy)
     assert without.layout.breakpoints[-1] == 5

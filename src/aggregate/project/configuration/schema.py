@@ -362,13 +362,6 @@ class SendTable(_Table):
         description="How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
         "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
     )
-    keep_alive: int = Field(
-        default=0,
-        ge=0,
-        le=480,
-        description="For how many minutes a process that stays open renews what the provider's cache holds, at the "
-        "price of reading it; in the user's own configuration only.",
-    )
 
 
 class ModelTable(_Table):

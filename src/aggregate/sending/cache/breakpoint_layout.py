@@ -7,10 +7,7 @@ from itertools import takewhile
 from aggregate.base.text import common_prefix
 from aggregate.base.values import Section
 from aggregate.sending.cache.block_layout import BlockLayout
-from aggregate.sending.cache.breakpoints import (
-    EACH_TURN,
-    choose_breakpoints,
-)
+from aggregate.sending.cache.breakpoints import choose_breakpoints, expected_change
 from aggregate.sending.cache.hashed_prompt import HashedPrompt
 from aggregate.sending.cache.lifetimes import (
     CacheLifetime,
@@ -34,6 +31,8 @@ class EarlierRequest:
         lifetime: How long new entries are to live.
         pauses: Those between the last turns.
         writes: Whether a request follows that may read what this one writes.
+        replaced: How many segments of the new prompt stand before what the next request replaces for certain, ``0``
+            where nothing is.
     """
 
     layout: BlockLayout | None
@@ -41,6 +40,7 @@ class EarlierRequest:
     lifetime: CacheLifetime
     pauses: Pauses
     writes: bool
+    replaced: int
 
 
 def layout_with_breakpoints(
@@ -49,7 +49,6 @@ def layout_with_breakpoints(
     tokens: Sequence[int],
     policy: CachePolicy,
     before: EarlierRequest,
-    weights: Sequence[float],
 ) -> BlockLayout:
     """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same."""
     old_ends: list[int] = []
@@ -69,25 +68,19 @@ def layout_with_breakpoints(
     breakpoints: tuple[int, ...] = tuple(sorted(old)[-1:])
     if before.writes:
         # Behind what the next request replaces no entry could ever be read.
-        last = _place_of_replaced(weights) or len(tokens)
+        last = before.replaced or len(tokens)
         ends.add(last)
         breakpoints = choose_breakpoints(
             tokens[:last],
             policy,
             body=min(body, last),
+            first_change=expected_change(prompt.segments),
             ends=sorted(end for end in ends if end <= last),
-            old=sorted(place for place in old if place <= last),
-            weights=weights[: last - 1],
+            old=[place for place in old if place <= last],
             fallback=_last_long(old, policy),
         )
     lifetimes = _lifetimes(breakpoints, tokens, policy, old, before)
     return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
-
-
-def _place_of_replaced(weights: Sequence[float]) -> int:
-    """Return how many segments stand before what the next request replaces for certain, ``0`` where nothing is."""
-    places = (place for place, weight in enumerate(weights, 1) if weight == EACH_TURN)
-    return next(places, 0)
 
 
 def _last_long(old: Mapping[int, int], policy: CachePolicy) -> int:

@@ -8,14 +8,12 @@ some of them in older versions (see ``retention``), with diffs of these behind t
 All of it follows from what is recorded: the last prompt that was sent, and how often each file has changed.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from aggregate.base.text import common_prefix
 from aggregate.base.values import Prompt, Section, Segment
 from aggregate.prompt.sections import changed_heading
-from aggregate.sending.cache.breakpoints import EACH_TURN, SELDOM, default_change_weight
 from aggregate.sending.cache.continuation import continued_segments
 from aggregate.sending.cache.fingerprint import digest
 from aggregate.sending.cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
@@ -41,8 +39,9 @@ MOST_BEHIND = 0.3
 prompt, the files are written anew instead, before the discussion."""
 _LEAST_BEHIND = 6_000
 """Tokens that may stand there in any case: small budgets leave a larger part to the question."""
-_STEEP = 8
-"""Exponent of how likely a part of the files stays from their beginning to a place; see ``_replaced_weights``."""
+_SELDOM = 0.02
+"""How often a file changes that was never seen to; one that changed just now has 1. About what is left of a change
+after 200 further turns with changes, so that any change that is remembered counts more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +50,14 @@ class OrderedPrompt:
 
     Attributes:
         prompt: Its segments.
-        weights: How likely each segment is the first one that the next request has to change.
+        replaced: How many segments, the system prompt included, stand before what the next request replaces for
+            certain, ``0`` where nothing is.
         older: The files that stand there in an older version, with a diff behind the files.
         extra: How many tokens more that takes than the files as they are now.
     """
 
     prompt: HashedPrompt
-    weights: tuple[float, ...]
+    replaced: int
     older: tuple[str, ...]
     extra: int
 
@@ -90,21 +90,14 @@ def order_for_sending(
         if carried_on and _is_cheaper(carried_on, rewritten, prompt, earlier, policy):
             segments = carried_on
     in_order = replace(prompt, segments=segments)
-    weights = _weights(
-        segments,
-        changes,
-        changes_show_behind=policy.read < policy.write,
-        remainder=bool(_headings_and_remainder(prompt.segments)[1]),
-    )
-    if grown is not None and (start := _added_place(segments)):
-        weights = (*weights[:start], EACH_TURN, *weights[start + 1 :])
     above = {part.path for part in segments if part.section is Section.FILES}
     older = dict.fromkeys(
         part.path
         for part in segments
         if part.section is Section.CHANGED and part.path and (grown is None or part.path in above)
     )
-    return OrderedPrompt(in_order, weights, tuple(older), in_order.tokens - prompt.tokens)
+    replaced = _added_place(segments) if grown is not None else 0
+    return OrderedPrompt(in_order, replaced, tuple(older), in_order.tokens - prompt.tokens)
 
 
 def _is_cheaper(
@@ -174,11 +167,11 @@ def _rewritten(
 
 
 def _added_place(segments: Sequence[HashedSegment]) -> int:
-    """Return how many segments stand before what a question adds behind its discussion, ``0`` where nothing does."""
+    """Return how many segments, the system prompt included, stand before what a question adds behind its discussion."""
     is_behind = False
     for number, part in enumerate(segments):
         if is_behind and part.section in (Section.CHANGED, Section.FILES):
-            return number
+            return number + 1
         is_behind = is_behind or part.section is Section.HISTORY
     return 0
 
@@ -253,53 +246,5 @@ def _by_change(
     return sorted(parts, key=lambda part: _often(part, changes) / max(files[part.path].tokens, 1))
 
 
-def _weights(
-    ordered: Sequence[HashedSegment],
-    changes: Mapping[str, float],
-    *,
-    changes_show_behind: bool,
-    remainder: bool,
-) -> tuple[float, ...]:
-    """Return how likely each segment is the first one that the next request has to change.
-
-    Args:
-        ordered: The prompt's segments.
-        changes: How often each file changes, by its path.
-        changes_show_behind: Whether a file that changes stays where it stands, and a diff comes behind the files.
-        remainder: Whether not all files are shown, so that other ones may be next time.
-    """
-    weights = [default_change_weight(part.segment) for part in ordered]
-    older = {part.path for part in ordered if part.section is Section.CHANGED}
-    body = takewhile(lambda part: part.section is not Section.HISTORY, ordered)
-    end = sum(part.section in (Section.FILES, Section.CHANGED) for part in body)
-    behind_files = min(end, len(ordered) - 1)
-    for number, part in enumerate(ordered[:end]):
-        if part.section is Section.CHANGED:
-            weights[number] += _often(part, changes)
-        elif (
-            not part.path and number and part.section is Section.FILES and ordered[number - 1].path
-        ):
-            weights[number] = 1.0  # what is not shown, and new files before it: in nearly each turn
-        elif part.path and part.path not in older:
-            weights[behind_files if changes_show_behind else number] += _often(part, changes)
-    if remainder:
-        replaced = _replaced_weights(ordered[:end])
-        weights[:end] = [sum(pair) for pair in zip(weights[:end], replaced, strict=True)]
-    return tuple(weights)
-
-
-def _replaced_weights(parts: Sequence[HashedSegment]) -> Iterator[float]:
-    """Yield how likely each part is the first one that makes room for others in a prompt with a budget.
-
-    What stands last leaves first: in three turns of four nothing before the last sixth does.
-    """
-    total = sum(part.tokens for part in parts) or 1
-    before = 0
-    for part in parts:
-        behind = before + part.tokens
-        yield (behind / total) ** _STEEP - (before / total) ** _STEEP
-        before = behind
-
-
 def _often(part: HashedSegment, changes: Mapping[str, float]) -> float:
-    return changes.get(part.path, 0.0) + SELDOM
+    return changes.get(part.path, 0.0) + _SELDOM

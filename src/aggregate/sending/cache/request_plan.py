@@ -5,7 +5,7 @@ keeps its bytes whatever follows. An excerpt of the discussion is a block of its
 whose they are: ``clients.messages`` makes messages of them.
 
 Breakpoints that an earlier request set, and that still stand behind the same bytes, are kept, because only there can a
-cache be read; new ones go where the next change is likely to cost least (see ``breakpoints``).
+cache be read; new ones have fixed places (see ``breakpoints``).
 
 Segments are counted as in the prompt's fingerprint, where the system prompt is the first one. A number of segments
 names the place behind them: a block that ends at 3 ends behind the system prompt and two segments of the prompt.
@@ -23,9 +23,6 @@ from aggregate.sending.cache.breakpoint_layout import (
     EarlierRequest,
     image_ends,
     layout_with_breakpoints,
-)
-from aggregate.sending.cache.breakpoints import (
-    default_change_weights,
 )
 from aggregate.sending.cache.hashed_prompt import HashedPrompt, HashedSegment
 from aggregate.sending.cache.lifetimes import (
@@ -123,7 +120,7 @@ def plan_request(
     message: str = "",
     message_tokens: int = 0,
     earlier: BlockLayout | None = None,
-    weights: Sequence[float] | None = None,
+    replaced: int = 0,
     age: float = 0.0,
     lifetime: CacheLifetime = CacheLifetime.SHORT,
     pauses: Pauses = NO_PAUSES,
@@ -137,7 +134,8 @@ def plan_request(
         message: What is said behind the prompt and will not be there next time; no breakpoint stands behind it.
         message_tokens: Its tokens.
         earlier: The layout of the last request, whose breakpoints are kept as far as the bytes are the same.
-        weights: How likely each segment of the prompt is the first one to change; without it all files count alike.
+        replaced: How many segments, the system prompt included, stand before what the next request replaces for
+            certain, so that no breakpoint stands behind it; ``0`` where nothing is.
         age: Seconds since the last request.
         lifetime: How long its new entries are to live.
         pauses: Those between the last turns, by which lifetimes are chosen where that is automatic.
@@ -146,14 +144,12 @@ def plan_request(
     fingerprint = prompt.fingerprint
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
     if policy.lookup is CacheLookup.BREAKPOINTS:
-        weights = weights or default_change_weights(prompt.prompt)
         layout = layout_with_breakpoints(
             prompt,
             fingerprint.digests,
             tokens,
             policy,
-            EarlierRequest(earlier, age, lifetime, pauses, writes),
-            weights,
+            EarlierRequest(earlier, age, lifetime, pauses, writes, replaced),
         )
     else:
         layout = BlockLayout(fingerprint.digests, tuple(range(1, len(tokens) + 1)), ())

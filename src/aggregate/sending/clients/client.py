@@ -33,9 +33,6 @@ MALFORMED: Final = frozenset({400, 422})
 """Statuses of a request that a provider does not understand."""
 NO_IMAGES: Final = 500
 """The status of llama.cpp's server for images where its model takes none."""
-NO_CACHE_THERE: Final = frozenset({400, 403, 404})
-"""Statuses of a request whose explicit cache has ended, or belongs to another key."""
-CACHED_CONTENT: Final = "the explicit cache"
 LEFT_OUT: Final = "left_out"
 """In a reply's ``raw``: what the provider has refused beside the text."""
 
@@ -80,7 +77,6 @@ class Client:
             message=message,
             message_tokens=count(message),
             earlier=options.earlier,
-            weights=options.weights,
         )
 
     def send(
@@ -186,7 +182,6 @@ class Client:
             schema,
             response_format,
             effort,
-            options.cached_content,
         )
 
     async def _ask(self, request: ModelRequest, forwarder: StreamForwarder | None) -> Reply:
@@ -206,10 +201,6 @@ class Client:
             error.__context__ = (
                 None  # the SDK's error, which holds the request with its headers and open streams
             )
-            if request.cached_content and error.status in NO_CACHE_THERE and may_repeat():
-                reply = await self._ask(replace(request, cached_content=""), forwarder)
-                left_out = (CACHED_CONTENT, *reply.raw.get(LEFT_OUT, ()))
-                return replace(reply, raw={**reply.raw, LEFT_OUT: left_out})
             refused = error.status in MALFORMED or (
                 error.status == NO_IMAGES and request.plan.has_images
             )

@@ -1,16 +1,12 @@
 """Google's Gemini API, through its SDK; its cache needs no breakpoints."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
-from aggregate.base.concurrency import run_async
-from aggregate.base.errors import ProviderError
 from aggregate.base.values import FinishReason, Reply, Usage, reported_tokens
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan
 from aggregate.sending.clients.connection import (
     DEFAULT_LIMITS,
     ConnectionLimits,
@@ -18,16 +14,13 @@ from aggregate.sending.clients.connection import (
     http_client_options,
 )
 from aggregate.sending.clients.credentials import ApiKey
-from aggregate.sending.clients.messages import Message, MessagePart, messages_of
+from aggregate.sending.clients.messages import MessagePart, messages_of
 from aggregate.sending.clients.protocol import ModelRequest, OnText
 from aggregate.sending.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
-_T = TypeVar("_T")
-_GONE = frozenset({403, 404})
-"""What is answered for a cache that has ended: Google does not tell whether there was one."""
 PROVIDERS = frozenset({"gemini"})
 """Who speaks it."""
 _REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
@@ -56,56 +49,6 @@ class GeminiApi:
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
-
-        async def ask(session: "AsyncClient") -> Reply:
-            return parse_reply(await _ask(session, request_body(request), on_text))
-
-        return await self._in_session(ask)
-
-    def create_cache(self, plan: RequestPlan, model: str, *, seconds: float) -> str:
-        """Make an explicit cache of what stands before the discussion, and return its name.
-
-        Raises:
-            ProviderError: The provider refused or failed.
-        """
-        prefix, _ = _split_prefix(plan)
-        config: dict[str, Any] = {"ttl": f"{seconds:.0f}s"}
-        if prefix:
-            config["contents"] = [{"role": "user", "parts": _parts(prefix)}]
-        if plan.system:
-            config["system_instruction"] = plan.system
-
-        async def create(session: "AsyncClient") -> str:
-            made = await session.caches.create(model=model, config=cast("Any", config))
-            return made.name or ""
-
-        name = run_async(self._in_session(create))
-        if not name:
-            raise ProviderError(f"{self.provider} has made a cache without a name")
-        return name
-
-    def extend_cache(self, name: str, *, seconds: float) -> None:
-        """Let an explicit cache live for ``seconds`` from now; errors are those of ``create_cache``."""
-
-        async def extend(session: "AsyncClient") -> None:
-            await session.caches.update(name=name, config={"ttl": f"{seconds:.0f}s"})
-
-        run_async(self._in_session(extend))
-
-    def delete_cache(self, name: str) -> None:
-        """Delete an explicit cache; one that has ended is no error, others are those of ``create_cache``."""
-
-        async def delete(session: "AsyncClient") -> None:
-            await session.caches.delete(name=name)
-
-        try:
-            run_async(self._in_session(delete))
-        except ProviderError as error:
-            if error.status not in _GONE:
-                raise
-
-    async def _in_session(self, act: Callable[["AsyncClient"], Awaitable[_T]]) -> _T:
-        """Do something with a client of the SDK."""
         try:
             from google import genai
             from google.genai import errors, types
@@ -126,7 +69,7 @@ class GeminiApi:
                 )
                 client = self._client(genai, options)
                 async with client.aio as session:
-                    return await act(session)
+                    return parse_reply(await _ask(session, request_body(request), on_text))
 
     def _client(self, sdk: Any, options: object) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
         """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
@@ -151,17 +94,9 @@ async def _ask(
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
-    """Return the arguments of a request: texts in one part each, because only the prefix matters to the cache.
-
-    What an explicit cache holds is left out, the instructions included.
-    """
+    """Return the arguments of a request: texts in one part each, because only the prefix matters to the cache."""
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
-    messages = messages_of(request.plan)
-    _, rest = _split_prefix(request.plan)
-    if request.cached_content and rest:
-        config["cached_content"] = request.cached_content
-        messages = (Message(is_assistant=False, parts=rest), *messages[1:])
-    elif request.plan.system:
+    if request.plan.system:
         config["system_instruction"] = request.plan.system
     if request.temperature is not None:
         config["temperature"] = request.temperature
@@ -171,34 +106,9 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
         config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
     contents = [
         {"role": "model" if message.is_assistant else "user", "parts": _parts(message.parts)}
-        for message in messages
+        for message in messages_of(request.plan)
     ]
     return {"model": request.model, "contents": contents, "config": config}
-
-
-def cached_prefix(plan: RequestPlan) -> tuple[str, int]:
-    """Return a hash of what an explicit cache would hold, ``""`` where nothing is left to send, and its tokens."""
-    prefix, rest = _split_prefix(plan)
-    if not prefix or not rest:
-        return "", 0
-    texts = (part.block.image.digest if part.block.image else part.text for part in prefix)
-    held = "\0".join((plan.system, *texts))
-    system = sum(block.tokens for block in plan.blocks if block.role is BlockRole.SYSTEM)
-    return blake2b(held.encode(), digest_size=16).hexdigest(), system + sum(
-        part.block.tokens for part in prefix
-    )
-
-
-def _split_prefix(
-    plan: RequestPlan,
-) -> tuple[tuple[MessagePart, ...], tuple[MessagePart, ...]]:
-    """Return the parts of the first message that stand before the discussion, and the others."""
-    first = next(iter(messages_of(plan)), None)
-    if first is None:
-        return (), ()
-    roles = [part.block.role for part in first.parts]
-    end = next((i for i, role in enumerate(roles) if role is not BlockRole.DOCUMENT), len(roles))
-    return first.parts[:end], first.parts[end:]
 
 
 def _parts(pieces: Sequence[MessagePart]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """The two ports: what a client is to its callers, and what a provider's adapter is to the client."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -21,10 +21,8 @@ class RequestOptions:
         system: The instructions that go before everything.
         max_output: The most tokens that the model may write.
         earlier: The layout of the last request of the same discussion.
-        weights: How likely each segment of the prompt is the first one to change.
         temperature: How freely the model chooses its words; left out where a provider takes none.
         effort: How long the model thinks before it answers; left out where a provider cannot be told.
-        cached_content: The name of Gemini's explicit cache that holds what stands before the discussion.
         schema: JSON schema of the answer. Every object in it names all its properties as required and allows no others,
             which all providers understand. Where a provider knows no schemas the answer is free text.
         seconds: How long everything may take, waits between attempts included; ``None`` for the adapter's own limit.
@@ -33,12 +31,10 @@ class RequestOptions:
     system: str = ""
     max_output: int = 16_000
     earlier: BlockLayout | None = None
-    weights: Sequence[float] | None = None
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
     effort: Effort | None = None
-    cached_content: str = ""
 
 
 DEFAULT_OPTIONS: Final = RequestOptions()
@@ -85,7 +81,6 @@ class ModelRequest:
         schema: What the answer must be, ``None`` for free text.
         response_format: How the answer is bound to the schema.
         effort: How long to think, ``None`` for the model's own.
-        cached_content: The name of the explicit cache that is read, ``""`` for none.
     """
 
     plan: RequestPlan
@@ -95,7 +90,6 @@ class ModelRequest:
     schema: Mapping[str, Any] | None = None
     response_format: ResponseFormat = ResponseFormat.TEXT
     effort: Effort | None = None
-    cached_content: str = ""
 
     @property
     def beside_text(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -95,6 +95,14 @@ async def with_retries(
             if on_wait:
                 on_wait(seconds, error)
             await asyncio.sleep(seconds)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a provider asks to wait, ``None`` where it does not say."""
+    milliseconds = seconds_of(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    return seconds_of(headers.get("retry-after"))
 
 
 def seconds_of(value: str | None, *, now: float | None = None) -> float | None:

@@ -14,7 +14,7 @@ from aggregate.base.values import FinishReason
 from aggregate.sending.clients.address import origin
 from aggregate.sending.clients.connection import WrongAddressError, causes
 from aggregate.sending.clients.credentials import ApiKey
-from aggregate.sending.clients.retry import RETRYABLE, seconds_of
+from aggregate.sending.clients.retry import RETRYABLE, retry_after
 
 _TRANSIENT = (
     "overloaded",
@@ -129,7 +129,7 @@ def _from_sdk(
     return ProviderError(
         f"{provider} {what}{hint}: {text}",
         status=status,
-        retry_after=_retry_after(headers),
+        retry_after=retry_after(headers),
         retryable=is_transient,
     )
 
@@ -189,13 +189,6 @@ def _where(chain: Sequence[BaseException]) -> str:
         if asked:
             return f" at {asked}"
     return ""
-
-
-def _retry_after(headers: Any) -> float | None:  # noqa: ANN401 - any mapping of headers
-    milliseconds = seconds_of(headers.get("retry-after-ms"))
-    return (
-        milliseconds / 1000 if milliseconds is not None else seconds_of(headers.get("retry-after"))
-    )
 
 
 def _provider_message(error: Any) -> str:  # noqa: ANN401 - three SDKs, three trees
