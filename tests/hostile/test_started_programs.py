@@ -62,7 +62,6 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("goal", "count the files", "--script", "script.json"): 1,
     ("conduct", "new", "demo"): 0,
     ("conduct", "run", "demo", "--plain"): 0,
-    ("worker", "--help"): 0,
     ("mcp",): 0,
     ("init", "-c", "new.toml"): 0,
     ("check",): 0,
@@ -75,7 +74,6 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("results", "merge", "a.json", "--strategy", "custom", "--function", "lambda results: 1"): 0,
     ("languages",): 0,
     ("schema",): 0,
-    ("completion", "bash"): 0,
 }
 """Each command in the project, and how it ends."""
 ELSEWHERE: Mapping[tuple[str, ...], int] = {

@@ -21,7 +21,7 @@ from starlette.requests import Request
 
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import ConfigError, ToolError
-from aggregate.cli.panel import panel as command
+from aggregate.cli.serve import panel as command
 from aggregate.panel.access import Access
 from aggregate.panel.app import Panel
 from aggregate.panel.event_stream import Broadcast

@@ -10,9 +10,8 @@ from typing import Any
 from aggregate.base.errors import ConfigError
 from aggregate.base.values import Usage
 from aggregate.cli.asking import seeds_of
-from aggregate.cli.compaction import compact
 from aggregate.cli.output import say, say_aside, warn, warn_all
-from aggregate.cli.turn import checked_message, deliver, notes_on, prepare
+from aggregate.cli.turn import checked_message, compact, deliver, notes_on, prepare
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import for_reader

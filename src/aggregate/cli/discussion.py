@@ -3,7 +3,6 @@
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.tokens import count
 from aggregate.cli.commands import Described
 from aggregate.cli.opened_project import open_project_here
-from aggregate.cli.options import complete_discussions, config_option, json_option
+from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import say, write_path, write_result, write_rows
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, named_discussions
@@ -25,11 +24,6 @@ from aggregate.sending import delete_discussion, fork_discussion, project_discus
 @click.group(cls=Described)
 def discussion() -> None:
     """List, show, fork, rename and delete discussions."""
-
-
-def _name_argument(name: str, *, known: bool = True) -> Callable[..., Callable[..., None]]:
-    complete = complete_discussions if known else None
-    return click.argument(name, shell_complete=complete)
 
 
 class _Row(NamedTuple):
@@ -68,7 +62,7 @@ def list_(config: Path, as_json: bool) -> None:
 
 
 @discussion.command()
-@_name_argument("name")
+@click.argument("name")
 @config_option
 @json_option
 def show(name: str, config: Path, as_json: bool) -> None:
@@ -81,8 +75,8 @@ def show(name: str, config: Path, as_json: bool) -> None:
 
 
 @discussion.command()
-@_name_argument("old")
-@_name_argument("new", known=False)
+@click.argument("old")
+@click.argument("new")
 @config_option
 def fork(old: str, new: str, config: Path) -> None:
     """Begin the discussion NEW with all turns of OLD; print the path of its file.
@@ -93,8 +87,8 @@ def fork(old: str, new: str, config: Path) -> None:
 
 
 @discussion.command()
-@_name_argument("old")
-@_name_argument("new", known=False)
+@click.argument("old")
+@click.argument("new")
 @config_option
 def rename(old: str, new: str, config: Path) -> None:
     """Give the discussion OLD the name NEW; print the path of its file."""
@@ -111,7 +105,7 @@ def rename(old: str, new: str, config: Path) -> None:
 
 
 @discussion.command()
-@_name_argument("name")
+@click.argument("name")
 @config_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def delete(name: str, config: Path, yes: bool) -> None:

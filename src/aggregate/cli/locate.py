@@ -11,11 +11,10 @@ from aggregate.base.disk import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import path_meant
 from aggregate.base.values import Audit, FileChoice, Level, Origin, OriginKind, SourceMap
-from aggregate.cli.audited_prompts import audited_prompt, is_prompt, newest_prompt
-from aggregate.cli.opened_project import open_project_here
+from aggregate.cli.explain import audited_prompt, is_prompt, newest_prompt
+from aggregate.cli.opened_project import from_here, open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_rows
-from aggregate.cli.path_arguments import from_here
 from aggregate.project.files import decode
 from aggregate.prompt import Request, request_for
 

@@ -7,12 +7,16 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from aggregate.base.errors import OutputError
 from aggregate.base.text import group_warnings, printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
 
 _BLOCK_BYTES = 1 << 16
 """What is written at once of a body that comes in pieces."""
@@ -227,3 +231,40 @@ def _drop(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+_LONG_WORK = 200
+"""Files below which a run is over before a bar could be read."""
+
+
+class Bar:
+    """A bar that appears once there is much to do; without a terminal it does nothing."""
+
+    def __init__(self, title: str, rich: "Progress | None" = None) -> None:
+        self._title = title
+        self._rich = rich
+        self._task: TaskID | None = None
+
+    def start(self, total: int) -> None:
+        """Say how much there is to do."""
+        if self._rich is not None and total >= _LONG_WORK:
+            self._task = self._rich.add_task(self._title, total=total)
+
+    def advance(self, done: int) -> None:
+        """Say how much more is done."""
+        if self._rich is not None and self._task is not None:
+            self._rich.advance(self._task, done)
+
+
+@contextmanager
+def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
+    """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet."""
+    if hidden or not is_terminal(err=True):
+        yield Bar(title)
+        return
+    # rich adds a twelfth to the time of a run, and draws on a terminal alone
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as rich:
+        yield Bar(title, rich)

@@ -19,7 +19,6 @@ from aggregate.base.errors import (
     ToolError,
     TrackError,
 )
-from aggregate.cli import lazy
 from aggregate.cli.commands import Commands
 from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
 
@@ -108,7 +107,9 @@ def _with_notes(message: str, error: BaseException) -> str:
 
 def _fail(message: str, code: int, error: Exception | None = None) -> int:
     if error is not None and os.environ.get(DEBUG):
-        say_body("".join(lazy.format_exception(error)))
+        from traceback import format_exception
+
+        say_body("".join(format_exception(error)))
     say(f"aggregate: {message}")
     return code
 

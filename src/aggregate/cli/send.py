@@ -5,19 +5,18 @@ from datetime import date
 
 import click
 
-from aggregate.cli.asking import seeds_of
-from aggregate.cli.compaction import compact
+from aggregate.cli.asking import read_input, seeds_of
 from aggregate.cli.opened_project import KEEP, open_asked_project
 from aggregate.cli.output import say, warn_all, write_result, write_rows
-from aggregate.cli.send_report import print_report
-from aggregate.cli.stdin import read_input
 from aggregate.cli.turn import (
     TurnArguments,
     checked_message,
+    compact,
     deliver,
     notes_on,
     output_options,
     prepare,
+    print_report,
     turn_options,
 )
 from aggregate.prompt import for_reader

@@ -6,7 +6,6 @@ from typing import Unpack
 import click
 
 from aggregate.agents.tracks import WorkerContexts, check_prices, open_track, preview
-from aggregate.cli import lazy
 from aggregate.cli.commands import require_dbos
 from aggregate.cli.conduct.options import RunSettings, run_options, track_argument
 from aggregate.cli.conduct.preview_lines import preview_lines
@@ -40,7 +39,9 @@ def run(
         _print_preview(project, track, settings)
         return
     require_dbos()
-    lazy.start_track(project, track, **settings)
+    from aggregate.cli.conduct.start import start_track  # needs DBOS, without which a dry run works
+
+    start_track(project, track, **settings)
 
 
 def _print_preview(project: Project, name: str, settings: RunSettings) -> None:
