@@ -68,7 +68,6 @@ _POINTS_AT = "Show this file, or what is around these lines, whatever it costs, 
 def _seed_options(
     option: Callable[..., Callable[..., Any]], *, focus: str = f"{_POINTS_AT}."
 ) -> tuple[Callable[..., Any], ...]:
-    """Return the options that say where ranking starts: ``focus``, ``symbol`` and ``since``."""
     return (
         option(
             "--focus",
@@ -130,9 +129,6 @@ def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str =
         argument: The text, ``@FILE`` or ``-``; ``None`` for none.
         symbols: Names of definitions.
         since: A git revision.
-
-    Raises:
-        UsageError: The text cannot be read, or a symbol has no name.
     """
     if argument is None and not symbols and not since:
         return None
@@ -143,11 +139,7 @@ def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str =
 
 
 def task_argument(words: tuple[str, ...], task: str | None) -> str | None:
-    """Return the task's text as it was named: by ``--task``, or by a sentence alone.
-
-    Raises:
-        UsageError: Both name one, or it is no sentence but words, which may be meant for something else.
-    """
+    """Return the task's text as it was named: by ``--task``, or by a sentence alone."""
     if not words:
         return task
     sentence = " ".join(words)[:_SHOWN]
@@ -170,11 +162,6 @@ def _read_text(argument: str) -> str:
 
 
 def _read_file(name: str) -> str:
-    """Return the text of the task's file.
-
-    Raises:
-        UsageError: It cannot be read.
-    """
     try:
         return read_text(Path(name))
     except UnicodeDecodeError as error:
@@ -201,22 +188,14 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
 def seeds_of(
     project: Project, focus: Sequence[str], symbols: Sequence[str], since: str
 ) -> Task | None:
-    """Return what the user points at, as a task whose text the message will be; ``None`` for nothing.
-
-    Raises:
-        UsageError: A symbol has no name.
-    """
+    """Return what the user points at, as a task whose text the message will be; ``None`` for nothing."""
     named = read_task(None, symbols=symbols, since=since)
     places = typed_places(focus, project.folder / project.config.files.base_dir)
     return replace(named or Task(), focus=places) if places else named
 
 
 def read_input() -> str:
-    """Return all of standard input, as UTF-8 whatever the locale says.
-
-    Raises:
-        UsageError: It is closed, too large, or no UTF-8.
-    """
+    """Return all of standard input, as UTF-8 whatever the locale says."""
     if sys.stdin is None:
         raise click.UsageError("there is no standard input to read: it is closed")
     data = sys.stdin.buffer.read(SETTINGS_BYTES + 1)

@@ -52,9 +52,6 @@ class MessageInput(Protocol):
 
         Args:
             label: What stands before the cursor.
-
-        Raises:
-            EOFError: There is none.
         """
         ...
 
@@ -73,12 +70,7 @@ class PipedInput:
     is_interactive = False
 
     def read(self, label: str) -> str:
-        """Return the next line, in UTF-8 whatever the locale says.
-
-        Raises:
-            EOFError: There is none.
-            UsageError: It is too long or no UTF-8.
-        """
+        """Return the next line, in UTF-8 whatever the locale says."""
         if sys.stdin is None:
             raise EOFError
         data = sys.stdin.buffer.readline(SETTINGS_BYTES + 1)
@@ -129,11 +121,7 @@ class TerminalInput:
                 readline.parse_and_bind("bind ^I rl_complete")
 
     def read(self, label: str) -> str:
-        """Return what is typed, behind what was typed before and kept.
-
-        Raises:
-            EOFError: The user has typed Ctrl-D.
-        """
+        """Return what is typed, behind what was typed before and kept."""
         line = self._continued(f"{label}> ")
         if line.lstrip().startswith(_BLOCK):
             lines = [line.lstrip().removeprefix(_BLOCK)]
@@ -169,7 +157,6 @@ class TerminalInput:
                 readline.add_history(message)
 
     def _match(self, word: str, number: int) -> str | None:
-        """Return one of what ``word`` may become, as the library asks for them one by one."""
         if number == 0:
             before = readline.get_line_buffer()[: readline.get_begidx()]
             self._matches = list(self._complete(before, word))
@@ -183,7 +170,6 @@ def message_input(complete: Complete) -> MessageInput:
 
 
 def _line(label: str) -> str:
-    """Return one line from the terminal; without one for answers, what is asked goes to standard error."""
     if is_terminal():
         return input(label)
     click.echo(label, nl=False, err=True)
@@ -306,7 +292,6 @@ def _answer(session: ChatSession, messages: MessageInput, message: str) -> None:
 
 
 def _sentence(error: BaseException) -> str:
-    """Return what went wrong, with what was noted on its way, such as where an answer was kept."""
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     if isinstance(error, KeyboardInterrupt):
         message = "stopped"

@@ -54,12 +54,7 @@ def is_command(message: str) -> bool:
 
 
 def run_command(session: ChatSession, line: str) -> None:
-    """Do what a line that begins with a slash says.
-
-    Raises:
-        Leave: The session is over.
-        UsageError: There is no such command, or its arguments are wrong.
-    """
+    """Do what a line that begins with a slash says."""
     name, _, rest = line[1:].partition(" ")
     command = COMMANDS.get(name)
     if command is None:
@@ -188,11 +183,6 @@ def who(selected: SelectedModel) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Return words as a shell takes them, with quotation marks around what has blanks.
-
-    Raises:
-        UsageError: A quotation mark has no other.
-    """
     try:
         return shlex.split(text)
     except ValueError:
@@ -272,11 +262,6 @@ def set_temperature(session: ChatSession, text: str) -> None:
 
 
 def _degree(text: str) -> float | None:
-    """Return a temperature, ``None`` for the configured one.
-
-    Raises:
-        UsageError: It is none.
-    """
     if text == AS_CONFIGURED:
         return None
     try:

@@ -120,12 +120,7 @@ class ChatSession:
         return self.open_project(self.settings.selection.budget is not None)
 
     def select(self, settings: ChatSettings) -> SelectedModel:
-        """Take other settings, if they can be used, and return who is asked with them.
-
-        Raises:
-            ConfigError: There is no such persona or discussion, or a file cannot be used.
-            ClientSetupError: A key or a name is missing, or the model is another provider's.
-        """
+        """Take other settings, if they can be used, and return who is asked with them."""
         project = self.open_project(settings.selection.budget is not None)
         selected = select_model(project, settings.selection)
         seeds_of(project, settings.focus, settings.symbols, settings.since)
@@ -191,11 +186,7 @@ class ChatSession:
             self.totals = self.totals.plus(usage, price(prepared.turn, usage))
 
     def retry(self) -> None:
-        """Ask the last question once more; an answer that it has stays until another one is there.
-
-        Raises:
-            ConfigError: Nothing was asked in this discussion, or another process has gone on with it.
-        """
+        """Ask the last question once more; an answer that it has stays until another one is there."""
         if self._message and (not self._is_answered or self.discussion == NO_DISCUSSION):
             self.ask(self._message)
             return
@@ -227,7 +218,6 @@ class ChatSession:
         return self.last
 
     def _say_news(self, warnings: Sequence[str], notes: Sequence[str] = ()) -> None:
-        """Say what was not said before: most of it holds for each turn."""
         if self.quiet:
             return
         news = [warning for warning in warnings if warning not in self._said]
@@ -248,7 +238,6 @@ class ChatSession:
         )
 
     def _report(self, turn: PreparedTurn, completed: CompletedTurn) -> None:
-        """Say what a turn has cost, and the session with it."""
         usage = completed.reply.usage
         amount = price(turn, usage)
         self.totals = self.totals.plus(usage, amount)
@@ -267,7 +256,6 @@ def with_selection(settings: ChatSettings, **changes: object) -> ChatSettings:
 
 
 def _in_all(amount: Decimal | None) -> str:
-    """Return for how much something is done, as a part of a sentence."""
     return "at a price that is not known" if amount is None else f"for {dollars(amount)} in all"
 
 

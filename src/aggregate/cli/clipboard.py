@@ -26,15 +26,6 @@ _ERROR_BYTES: Final = 200
 
 
 class _Program(NamedTuple):
-    """A program that takes the clipboard's new text on its standard input.
-
-    Attributes:
-        command: Its name and options.
-        variable: The environment variable without which it has no clipboard to write to.
-        system: The only system that has it.
-        encoding: What it expects.
-    """
-
     command: tuple[str, ...]
     variable: str = ""
     system: str = ""
@@ -75,9 +66,6 @@ def copy_to_clipboard(
         environment: Says which desktop, terminal or remote session this is, and where programs are.
         system: As ``sys.platform`` has it.
         seconds: How long programs that do not answer are waited for.
-
-    Raises:
-        OutputError: There is no clipboard, or none that takes it.
     """
     desktop = [program for program in _PROGRAMS if program.is_usable(environment, system)]
     tmux = [_TMUX] if _TMUX.is_usable(environment, system) else []
@@ -97,12 +85,6 @@ def copy_to_clipboard(
 
 
 class _Attempt:
-    """The ways that were tried for one text.
-
-    Attributes:
-        failures: What was said of each program that did not take it.
-    """
-
     def __init__(self, data: bytes, environment: Mapping[str, str], *, seconds: float) -> None:
         self.failures: list[str] = []
         self._data = data
@@ -170,7 +152,6 @@ def _run(
 
 
 def _by_terminal(data: bytes, environment: Mapping[str, str]) -> str:
-    """Return what was said to the terminal, ``""`` where there is none. Whether it took the text, no terminal tells."""
     sequence = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
     if environment.get("TMUX"):  # by its own command tmux has refused
         escaped = sequence.replace("\x1b", "\x1b\x1b")

@@ -260,11 +260,7 @@ def _is_about_option(argument: str) -> bool:
 
 
 def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
-    """Return the command called ``name``, which is also its name in its module.
-
-    Raises:
-        StateError: The module needs DBOS, which is not installed.
-    """
+    """Return the command called ``name``, which is also its name in its module."""
     row = table[name]
     if row.needs_dbos:
         require_dbos()
@@ -286,11 +282,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 def require_dbos() -> None:
-    """Make sure that runs of tracks are possible.
-
-    Raises:
-        StateError: DBOS is not installed.
-    """
+    """Make sure that runs of tracks are possible."""
     if find_spec("dbos") is None:
         raise StateError(
             "running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'"

@@ -71,12 +71,6 @@ def _first_config(folder: Path, budget: Amount | None) -> str:
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Write a file that must not exist yet.
-
-    Raises:
-        ConfigError: It exists.
-        OutputError: It cannot be written.
-    """
     try:
         with path.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
@@ -108,7 +102,6 @@ def _files(number: int) -> str:
 
 
 def _offer_gitignore(folder: Path, ignore: bool | None) -> None:
-    """Add the folders of ours to ``.gitignore`` if the user says so."""
     names = [] if ignore is False else unignored(folder, ("md_gen", "state"))
     if not names:
         return
@@ -169,11 +162,6 @@ def check(
 
 
 def _problems(config: Path, *, allow_outside: bool | None, allow_secrets: bool | None) -> list[str]:
-    """Return a sentence for each thing that a configuration names and that is not there, or not as it was.
-
-    Raises:
-        AggregateError: The configuration cannot be used.
-    """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     presets = sorted(project.config.context_presets)
     sentences: dict[str, None] = {}

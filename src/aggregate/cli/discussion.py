@@ -27,16 +27,6 @@ def discussion() -> None:
 
 
 class _Row(NamedTuple):
-    """A discussion in the list.
-
-    Attributes:
-        name: Its name.
-        turns: How many it has.
-        tokens: What these have in a prompt, by o200k.
-        used: When its file was last written, in seconds since 1970; ``None`` where it has none.
-        continues: The discussion that it goes on from, ``""`` for none.
-    """
-
     name: str
     turns: int
     tokens: int
@@ -131,12 +121,6 @@ def _row(project: Project, name: str) -> _Row:
 
 
 def _ask(name: str, turns: DiscussionTurns) -> None:
-    """Make sure that the user means it.
-
-    Raises:
-        UsageError: Nobody is there to be asked.
-        Abort: It is not meant.
-    """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("nobody is here to be asked: add --yes")
     question = f'Delete the discussion "{name}", {_turns(len(turns.written))}, for good?'

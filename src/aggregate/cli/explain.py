@@ -137,11 +137,7 @@ def is_prompt(name: str, request: Request) -> bool:
 
 
 def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
-    """Return the prompt that a person names, and its account.
-
-    Raises:
-        ConfigError: It has none.
-    """
+    """Return the prompt that a person names, and its account."""
     path = find_prompt(request.output_dir, request.namespace, name)
     audit = read_audit(path)
     if audit is None:
@@ -152,11 +148,7 @@ def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
 
 
 def newest_prompt(request: Request) -> tuple[Path, Audit]:
-    """Return the newest prompt that has an account, and that.
-
-    Raises:
-        ConfigError: There is none.
-    """
+    """Return the newest prompt that has an account, and that."""
     newest = newest_audited(request.output_dir, request.namespace)
     if newest is None:
         raise ConfigError(f"no prompt in {request.output_dir} has an account of its lines: {_HOW}")

@@ -91,11 +91,6 @@ def _without(problems: tuple[str, ...], text: str) -> str:
 def _view_mode(
     mode: str | None, mask: dict[str, str], slices: tuple[dict[str, int], ...]
 ) -> ViewMode:
-    """Return the view that was named, or that the other options imply.
-
-    Raises:
-        UsageError: They need another one.
-    """
     for values, option, needed in ((mask, "--symbol", "masked"), (slices, "--lines", "custom")):
         if not values:
             continue
@@ -193,13 +188,11 @@ def stats(
 
 
 def _data(file: FileSizes, scores: Mapping[str, float] | None) -> dict[str, Any]:
-    """Return a file as JSON data, with its score where there is a task."""
     score = {} if scores is None else {"score": scores.get(file.path, 0.0)}
     return file.to_dict() | score
 
 
 def _missing_grammars(files: Sequence[FileSizes]) -> list[str]:
-    """Return a sentence for each language whose files were measured without its grammar."""
     requests = (ViewRequest(file.path, "", ViewMode.SKELETON) for file in files)
     missing = [
         (request.path, language) for request in requests if (language := missing_grammar(request))
@@ -219,10 +212,6 @@ def _print_table(rows: Sequence[FolderRow], *, has_scores: bool) -> None:
 
 
 def _lines(rows: Sequence[FolderRow], width: int, *, has_scores: bool) -> Iterator[str]:
-    """Yield the table's header and its rows, names cut so that all fit into ``width`` columns.
-
-    A library for tables takes seconds for thousands of rows; here numbers and names are set under each other.
-    """
     score_title = ("score",) if has_scores else ()
     titles = (*score_title, "lines", "defs", *(mode.value for mode in MEASURED))
     numbers = [
@@ -246,7 +235,6 @@ def _lines(rows: Sequence[FolderRow], width: int, *, has_scores: bool) -> Iterat
 
 
 def _bar(row: FolderRow, most: int) -> str:
-    """Return a bar for a file's tokens, none for a folder."""
     if row.is_folder or not most:
         return ""
     return bar(row.tokens[0] / most)

@@ -211,12 +211,6 @@ def goal(
 
 
 def _read_goal(goal: str | None, instruction: Path | None) -> str:
-    """Return the goal, from the command line or a file.
-
-    Raises:
-        UsageError: There is none, or there are two.
-        ConfigError: The file cannot be used.
-    """
     if (goal is None) == (instruction is None):
         raise click.UsageError("give a goal or --instruction FILE, one of them")
     if instruction is not None:
@@ -232,12 +226,7 @@ def _read_goal(goal: str | None, instruction: Path | None) -> str:
 def _open_model(
     provider: str, *, model: str, base_url: str, script: Path | None, redact: bool | None
 ) -> Model:
-    """Return what answers the agent's questions; secrets in these are replaced as the user's configuration says.
-
-    Raises:
-        UsageError: The scripted provider has no script.
-        ClientSetupError: There is no such provider, or a key or an address is missing.
-    """
+    """Return what answers the agent's questions; secrets in these are replaced as the user's configuration says."""
     if provider == "scripted":
         if script is None:
             raise click.UsageError(
@@ -257,7 +246,6 @@ def _open_model(
 def _open_tools(
     folder: Path | None, *, allow: tuple[str, ...], roots: tuple[str, ...], state_dir: Path
 ) -> ToolRegistry:
-    """Return the tools that come with the package and those in ``folder``."""
     registry = standard_tools(state_dir=state_dir, roots=roots, permissions=("read", *allow))
     if folder is not None:
         registry.discover(folder)
@@ -265,7 +253,6 @@ def _open_tools(
 
 
 def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
-    """Print the answer and how the goal ended; ``resume`` is its number where more of what ran out lets it go on."""
     if as_json:
         data = {
             **result.as_dict(),
@@ -287,11 +274,7 @@ def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
 def goal_limits(
     config: Path, *, max_tokens: int | None, max_seconds: float | None, max_steps: int | None
 ) -> EngineLimits:
-    """Return the limits of a goal: each from its option, else as the configurations say, the user's and ``config``.
-
-    Raises:
-        ConfigError: A configuration cannot be used.
-    """
+    """Return the limits of a goal: each from its option, else as the configurations say, the user's and ``config``."""
     usual = EngineLimits()
     options = GoalTable(max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
     own, theirs = user_config().goal, _projects_table(config)
@@ -348,12 +331,7 @@ def begin_record(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedG
 
 
 def resume_record(config: Path, number: int, interrupted: str | None) -> RecordedGoal:
-    """Return the record of the goal to go on with, one of the project with this configuration.
-
-    Raises:
-        StateError: There is none, or another process works on it.
-        UsageError: A call was running that may do something twice, and the user has not said what becomes of it.
-    """
+    """Return the record of the goal to go on with, one of the project with this configuration."""
     folder = records_folder(config.parent)
     record = recorded(folder, number, repeat=interrupted == REPEAT)
     calls = record.unfinished()

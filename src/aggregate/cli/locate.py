@@ -42,7 +42,6 @@ def locate(place: str, config: Path) -> None:
 
 
 def _locate_in_prompt(name: str, line: int, request: Request) -> None:
-    """Print where a line of a prompt comes from."""
     path, audit = audited_prompt(name, request)
     source_map = _map_of(path, audit)
     origin = source_map.origin(line)
@@ -60,7 +59,6 @@ def _locate_in_prompt(name: str, line: int, request: Request) -> None:
 
 
 def _locate_in_file(name: str, line: int, request: Request) -> None:
-    """Print where in the newest prompt a line of a file stands, or why nowhere."""
     prompt, audit = newest_prompt(request)
     source_map = _map_of(prompt, audit)
     path = from_here([name], request.base_dir)[0]
@@ -92,7 +90,6 @@ def _map_of(path: Path, audit: Audit) -> SourceMap:
 
 
 def _told(origin: Origin) -> str:
-    """Return an origin in a line."""
     if origin.kind is OriginKind.GENERATED:
         lines = f" ({origin.source}:{_numbers(origin)})" if origin.first else ""
         return f"generated: {origin.stands_for}{lines}"
@@ -114,7 +111,6 @@ _WHY_NOT = {
 
 
 def _why_not(row: FileChoice | None) -> str:
-    """Return why no line of a prompt stands for a line of a file."""
     if row is None:
         return "no part of the prompt is made of it"
     reason = _WHY_NOT.get(row.level, f"its level is {row.level.value}, which does not show it")
@@ -128,7 +124,6 @@ def _line_count(path: str, request: Request) -> int | None:
 
 
 def _content(path: str, request: Request) -> bytes | None:
-    """Return what a file of the project holds now, ``None`` where it cannot be read."""
     try:
         return read_bytes(request.base_dir / path, limit=CONTENT_BYTES)
     except (OSError, ValueError):
@@ -136,7 +131,6 @@ def _content(path: str, request: Request) -> bytes | None:
 
 
 def _lines(data: bytes) -> list[str]:
-    """Return the lines of a file's text, whatever it is encoded in."""
     return decode(data).text.split("\n")
 
 
@@ -154,15 +148,7 @@ def _tell_changed_prompt(path: Path, audit: Audit) -> None:
 def _tell_changed_file(
     path: str, audit: Audit, request: Request, *, first: int = 0, shown: str | None = None
 ) -> None:
-    """Say so where a file is not as the prompt was made of it.
-
-    Args:
-        path: The file.
-        audit: Has the hash of what it held, unless secrets in it were replaced.
-        request: Of the project.
-        first: A line of it, for want of a hash.
-        shown: That line as the prompt shows it, ``None`` where it is not the same.
-    """
+    """Say so where a file is not as the prompt was made of it."""
     row = next((row for row in audit.rows if row.path == path), None)
     data = _content(path, request)
     if data is None:
@@ -177,7 +163,6 @@ def _tell_changed_file(
 
 
 def _prompt_line(prompt: Path, line: int) -> str | None:
-    """Return a line of a prompt, ``None`` where it cannot be read."""
     try:
         lines = _lines(read_bytes(prompt, limit=CONTENT_BYTES))
     except (OSError, ValueError):

@@ -23,11 +23,7 @@ KEEP = (
 
 
 def open_project_here(config: Path) -> Project:
-    """Return the project, or the folder without a configuration that prompts were written in (rule T-6).
-
-    Raises:
-        ConfigError: The configuration cannot be used, or there is none and no prompt either.
-    """
+    """Return the project, or the folder without a configuration that prompts were written in (rule T-6)."""
     bare = unconfigured(config)
     has_prompts = (bare.folder / bare.config.output.output_dir).is_dir()
     if config.exists() or is_named("config"):
@@ -51,9 +47,6 @@ def open_asked_project(
         is_asked: Whether a task or a budget was named.
         allow_outside: What the user says for this run.
         allow_secrets: The same.
-
-    Raises:
-        ConfigError: The configuration is missing or cannot be used.
     """
     bare = is_asked and not config.exists() and not is_named("config")
     if bare:
@@ -67,11 +60,7 @@ def open_asked_project(
 
 
 def _check_is_a_project(folder: Path) -> None:
-    """Make sure that a folder without a configuration is none that holds all that somebody has.
-
-    Raises:
-        ConfigError: It is the home folder or the top of a disk, and no repository.
-    """
+    """Make sure that a folder without a configuration is none that holds all that somebody has."""
     here = folder.absolute()
     is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
     if is_everything and not os.path.lexists(here / ".git"):
@@ -120,7 +109,6 @@ def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -
 
 
 def _names(folder: Path) -> list[str]:
-    """Return what is in a folder, nothing where that cannot be told."""
     try:
         return sorted(os.listdir(folder))  # noqa: PTH208
     except OSError:

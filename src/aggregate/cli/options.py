@@ -123,8 +123,6 @@ class SectionedCommand(click.Command):
 
 
 class _SectionedOption(click.Option):
-    """An option that knows its heading."""
-
     def __init__(self, *args: Any, heading: str, **kwargs: Any) -> None:  # noqa: ANN401 - those of an option
         super().__init__(*args, **kwargs)
         self.heading = heading

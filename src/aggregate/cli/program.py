@@ -119,7 +119,6 @@ _NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)
 
 
 def _sentence(error: OSError) -> str:
-    """Return what the system refused, and for which file."""
     reason = error.strerror or str(error) or type(error).__name__
     if error.filename:
         return f"{reason}: {error.filename}"

@@ -161,7 +161,6 @@ def _compose(asked: RunArguments, request: Request, index: Index) -> Path | None
 
 
 def _explain(asked: RunArguments, request: Request, index: Index) -> None:
-    """Print what would be shown of each file, and write nothing (rule A-3)."""
     from aggregate.cli.explain import print_audit
     from aggregate.prompt import audit_data, audit_of, count_prompt
 
@@ -189,7 +188,6 @@ def _report(
     tokens: "PromptTokens | None",
     request: Request,
 ) -> None:
-    """Record the prompt that was written, and tell of it what was asked for."""
     segments = tokens.segments if tokens else ()
     prefix = log_written_prompt(path, meter.fingerprint(segments), request) if path else None
     if tokens is None or (asked.quiet and not asked.as_json):

@@ -95,9 +95,4 @@ def send(
 
 
 def _read_message(argument: str) -> str:
-    """Return the message, read from standard input for ``-``.
-
-    Raises:
-        UsageError: It is empty or no Unicode text.
-    """
     return checked_message(read_input() if argument == "-" else argument)

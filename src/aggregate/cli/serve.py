@@ -67,20 +67,10 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
 
 
 def _check(config: Path) -> None:
-    """Make sure that a project can be served.
-
-    Raises:
-        ConfigError: Its configuration cannot be used, or it is a folder that holds all that somebody has.
-    """
     open_asked_project(config, is_asked=True, allow_outside=False, allow_secrets=False)
 
 
 def _require_sdk() -> None:
-    """Make sure that the protocol's library is there.
-
-    Raises:
-        ConfigError: It is not.
-    """
     if find_spec("mcp") is None:
         raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
 

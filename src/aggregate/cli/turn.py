@@ -197,11 +197,7 @@ def deliver(
 
 
 def checked_message(text: str) -> str:
-    """Return a message that can be sent.
-
-    Raises:
-        UsageError: It is empty or no Unicode text.
-    """
+    """Return a message that can be sent."""
     if not text.strip():
         raise click.UsageError("the message is empty: say something")
     if any("\ud800" <= character <= "\udfff" for character in text):
@@ -327,7 +323,6 @@ def compact(
 
 
 def _plan_data(prepared: PreparedCompaction) -> dict[str, object]:
-    """Return what is done as JSON data."""
     price = prepared.price
     return {
         "provider": prepared.turn.client.provider,

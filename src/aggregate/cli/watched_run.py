@@ -82,11 +82,6 @@ def watch_run(asked: RunArguments, index: Index) -> None:
 
 
 def _write_again(run: "_WatchedRun", watch: TreeWatch) -> None:
-    """Write a prompt behind each change.
-
-    Raises:
-        BrokenPipeError: Nobody reads what would be written.
-    """
     activity, notice = GitActivity(watch), watch.notice
     while True:
         changes = watch.wait(_READER_SECONDS)
@@ -102,8 +97,6 @@ def _write_again(run: "_WatchedRun", watch: TreeWatch) -> None:
 
 
 class _WatchedRun:
-    """Writes prompts one after another and tells what became of each."""
-
     def __init__(self, asked: RunArguments, index: Index) -> None:
         self.number = 0
         self.begun = 0.0
@@ -191,7 +184,6 @@ class _WatchedRun:
         changed: Sequence[str],
         warnings: Sequence[str],
     ) -> None:
-        """Print the path or the data, and the whole report of the first prompt, one line for each later one."""
         if self._asked.as_json:
             data = report_data(path, stream, tokens, warnings)
             more = {"changed": list(changed), "prefix": prefix.kept if prefix else 0}
@@ -209,7 +201,6 @@ class _WatchedRun:
 
 
 def _line(tokens: int, more: int, changed: Sequence[str], prefix: "PrefixReport | None") -> str:
-    """Return what is said of a prompt that was composed again."""
     names = ", ".join(changed[:_NAMED_CHANGES]) or _UNNAMED
     if len(changed) > _NAMED_CHANGES:
         names += f" and {len(changed) - _NAMED_CHANGES:,} more"

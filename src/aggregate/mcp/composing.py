@@ -25,11 +25,7 @@ _NOTES: Final = 200
 def compose(
     workspace: Workspace, connection: Connection, asked: ComposeArguments, progress: Progress
 ) -> str:
-    """Return the prompt for a task, or what is in it and its handle.
-
-    Raises:
-        ToolError: The task says nothing, or what is to be shown in any case does not fit.
-    """
+    """Return the prompt for a task, or what is in it and its handle."""
     task = Task(
         asked.task,
         focus=tuple(map(Place.parse, asked.focus)),
@@ -63,11 +59,7 @@ def compose(
 def _composed_answer(
     workspace: Workspace, task: Task, budget: int, progress: Progress
 ) -> KeptPrompt:
-    """Return the prompt that fits into a budget together with what is said behind it.
-
-    Raises:
-        ToolError: What is to be shown in any case does not fit.
-    """
+    """Return the prompt that fits into a budget together with what is said behind it."""
     kept = _composed(workspace, task, budget, progress, said=_HANDLE)
     said = _HANDLE + workspace.count(_notes(workspace, kept))
     if said > _HANDLE and workspace.count(kept.markdown) + said > budget:
@@ -76,7 +68,6 @@ def _composed_answer(
 
 
 def _doubts(kept: KeptPrompt) -> list[str]:
-    """Return what is doubtful about what was asked, and about the files, in sentences."""
     empty = (
         []
         if kept.markdown.strip()
@@ -94,7 +85,6 @@ def _notes(workspace: Workspace, kept: KeptPrompt, *, told: frozenset[str] = fro
 def _composed(
     workspace: Workspace, task: Task, budget: int, progress: Progress, *, said: int
 ) -> KeptPrompt:
-    """Return the prompt for a task, kept under a handle, that leaves ``said`` tokens of the budget."""
     request = workspace.request(task=task, budget=max(budget - said, 1))
     files = workspace.read_files(request, progress)
     try:
@@ -114,7 +104,6 @@ def audit_of_prompt(workspace: Workspace, kept: KeptPrompt) -> Audit:
 
 
 def _record(connection: Connection, kept: KeptPrompt) -> None:
-    """Note which lines of files the reader is shown by this prompt."""
     for file in kept.composition.files:
         lines = kept.composition.source_map.verbatim_lines(file.path)
         if lines:

@@ -9,11 +9,7 @@ from aggregate.prompt import audit_lines, is_named, row_lines
 
 
 def explain(workspace: Workspace, connection: Connection, asked: ExplainArguments) -> str:
-    """Return what was decided about a prompt's files, or everything about those of one path.
-
-    Raises:
-        ToolError: There is no such prompt, or no such candidate.
-    """
+    """Return what was decided about a prompt's files, or everything about those of one path."""
     handle = asked.handle or connection.last_prompt
     if not handle:
         raise ToolError("explain: there is no prompt yet: compose one, or name its handle")

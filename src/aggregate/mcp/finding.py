@@ -28,9 +28,6 @@ def find(workspace: Workspace, asked: FindArguments, progress: Progress) -> str:
     """Return the definitions of a name and where it is used, else the lines that hold a text.
 
     A text is found whatever its case.
-
-    Raises:
-        ToolError: There is no such file or folder to look in.
     """
     request = workspace.request()
     corpus = workspace.read_files(request, progress).corpus
@@ -46,8 +43,6 @@ def find(workspace: Workspace, asked: FindArguments, progress: Progress) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One query."""
-
     corpus: FileCorpus
     query: str
     path: str

@@ -43,8 +43,6 @@ def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
 
 
 class _WithToken:
-    """Hands on only what carries the token."""
-
     def __init__(self, app: App, token: str) -> None:
         self._app = app
         self._expected = f"Bearer {token}".encode()
@@ -55,7 +53,6 @@ class _WithToken:
         receive: Callable[[], Awaitable[Message]],
         send: Callable[[Message], Awaitable[None]],
     ) -> None:
-        """Hand a request on, or refuse it."""
         if scope["type"] == "http" and not self._is_allowed(scope):
             response = PlainTextResponse("the token is missing or wrong\n", status_code=401)
             await response(scope, receive, send)

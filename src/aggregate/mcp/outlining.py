@@ -23,11 +23,7 @@ _MOST_NAMED: Final = 300
 def outline(
     workspace: Workspace, connection: Connection, asked: OutlineArguments, progress: Progress
 ) -> str:
-    """Return the files below a folder with their sizes, and their outermost definitions where these fit.
-
-    Raises:
-        ToolError: There is no such file or folder.
-    """
+    """Return the files below a folder with their sizes, and their outermost definitions where these fit."""
     request = workspace.request()
     folder = project_path(asked.path, os.path.abspath(request.base_dir))
     corpus = workspace.read_files(request, progress).corpus
@@ -56,8 +52,6 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """What a folder holds, in the most detail that fits."""
-
     workspace: Workspace
     corpus: Corpus
     folder: str

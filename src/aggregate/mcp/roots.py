@@ -45,7 +45,6 @@ async def config_of_host(session: Any, started_in: Path) -> Path | None:  # noqa
 
 
 def _folder(uri: str) -> Path | None:
-    """Return the folder that a URI names, ``None`` where it names none on this machine."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None

@@ -121,9 +121,6 @@ class AgentServer:
         """Serve the project that the host names, asked before the first answer and after it has named others.
 
         Over HTTP it stays the one that the server was started for: whoever knows the token may be elsewhere.
-
-        Raises:
-            AggregateError: It is no project to serve.
         """
         if self._check is None or context.request is not None:
             return
@@ -140,7 +137,6 @@ class AgentServer:
             self._followed = named
 
     async def _name_other_folders(self, _context: Any, _params: Any) -> None:  # noqa: ANN401 - the SDK's
-        """Note that the host has opened or closed folders: the next call asks which there are."""
         self._named += 1
 
     def _answer(
@@ -210,7 +206,6 @@ class AgentServer:
         context: Any,  # noqa: ANN401
         work: Callable[[], str],
     ) -> str:
-        """Do work beside the protocol; a mistake becomes the protocol's error."""
 
         def locked(_progress: Progress) -> str:
             with self._lock:
@@ -234,7 +229,6 @@ async def _relay(incoming: Any, messages: Any, outgoing: Any) -> None:  # noqa: 
 
 
 def _sentence(error: AggregateError) -> str:
-    """Return a mistake as one line; it may name a file."""
     return printable(" ".join(str(error).split()))
 
 

@@ -83,12 +83,7 @@ def call_tool(
     connection: Connection,
     progress: Progress,
 ) -> str:
-    """Return a tool's answer.
-
-    Raises:
-        AggregateError: The arguments do not fit, or there is no answer; the sentence says why.
-        KeyError: There is no such tool.
-    """
+    """Return a tool's answer."""
     tool = TOOLS[name]
     asked = parse(tool.arguments, given, tool=name)
     connection.calls += 1

@@ -115,11 +115,7 @@ class Workspace:
         return Workspace(config, cap=self.cap, index=self.index)
 
     def read_files(self, request: Request, progress: "Progress") -> ReadFiles:
-        """Read the files of a request, as far as they are not known; ``progress`` is told how many are.
-
-        Raises:
-            ConfigError: An ignore file cannot be used.
-        """
+        """Read the files of a request, as far as they are not known; ``progress`` is told how many are."""
         done = total = 0
 
         def start(number: int) -> None:
@@ -135,11 +131,7 @@ class Workspace:
         return self.files.read(request, index=self.index, on_start=start, on_done=advance)
 
     def project(self) -> Project:
-        """Return the project as it is now.
-
-        Raises:
-            ConfigError: The configuration cannot be used.
-        """
+        """Return the project as it is now."""
         return open_project(
             self.config if self.config.exists() else unconfigured(self.config),
             allow_outside=False,
@@ -152,9 +144,6 @@ class Workspace:
         """Return what the project's configuration asks for, secrets replaced.
 
         Nothing beyond the project's root is read, whether the user trusts it or not: it is not the user who asks.
-
-        Raises:
-            ConfigError: The configuration cannot be used.
         """
         project = self.project()
         request = request_for(
@@ -182,11 +171,7 @@ class Workspace:
         return kept
 
     def prompt(self, handle: str) -> KeptPrompt:
-        """Return a prompt that was composed before.
-
-        Raises:
-            ToolError: There is none of this handle, or no more.
-        """
+        """Return a prompt that was composed before."""
         if handle not in self._prompts:
             raise ToolError(f"there is no prompt {handle[:40]!r} (any more): compose it again")
         return self._prompts[handle]

@@ -94,7 +94,6 @@ class Access:
 
 
 def _host_and_port(header: str) -> tuple[str, int]:
-    """Return the parts of a Host header, port ``0`` where it is none."""
     try:
         parts = urlsplit(f"//{header}")
         port = parts.port
@@ -142,7 +141,6 @@ class Guarded:
         await (refusal or self._app)(scope, receive, with_headers)
 
     def _refusal(self, scope: Message) -> Response | None:
-        """Return the answer to who may not ask; ``None`` where it is answered."""
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         path, method = str(scope["path"]), str(scope["method"])
         if not self._access.is_own_host(headers.get(b"host", "")):
@@ -195,7 +193,6 @@ class Guarded:
 
 
 def _token(scope: Message) -> str:
-    """Return the token of a request's address, ``""`` for none."""
     query: bytes = scope["query_string"]
     return parse_qs(query.decode("latin-1")).get("token", [""])[0]
 

@@ -197,7 +197,6 @@ class Panel:
         return state_data(self._session)
 
     def _state_after(self, act: Callable[[], None]) -> Callable[[Mapping[str, Any]], StateData]:
-        """Return an action that needs to know nothing else, answered with the state."""
 
         def respond(_body: Mapping[str, Any]) -> StateData:
             act()
@@ -225,7 +224,6 @@ class Panel:
         }
 
     def _run(self, _body: Mapping[str, Any]) -> RunData:
-        """Write the prompt of the draft as ``aggregate run`` does, with its account and its record."""
         composed = self._session.compose_now()
         path = write_prompt(composed)
         tokens = composed.tokens.document
@@ -243,7 +241,6 @@ class Panel:
         return {"state": state_data(self._session), "path": path}
 
     def _save_preset(self, body: Mapping[str, Any]) -> StateData:
-        """Store what is composed as a preset, in the configuration on the disk."""
         session = self._session
         name = str(body.get("name") or "").strip()
         scope = str(body.get("scope") or "project")

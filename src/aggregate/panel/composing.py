@@ -61,15 +61,6 @@ class ComposedDraft:
 
 
 class _Ranked(NamedTuple):
-    """Files that were ranked, and for what: they are ranked again for anything else.
-
-    Attributes:
-        request: What was asked, without what the ranking does not look at.
-        disk: The state of the disk.
-        ranked: The ranked files.
-        fitting: The same to be fitted to a budget, where there is one.
-    """
-
     request: Request
     disk: int
     ranked: RankedFiles
@@ -107,9 +98,6 @@ class Composer:
             draft: The draft.
             project: As a project.
             disk: As for ``compose``.
-
-        Raises:
-            ConfigError: The project cannot be composed.
         """
         request = draft.request(project)
         files = self._selections.select(request, disk=disk).files if request.entries else ()
@@ -131,10 +119,6 @@ class Composer:
             disk: A number for the state of the disk: as long as it is the same, no file was changed.
             changed: The files that were changed since the last call, as the prompt shows their paths; ``None`` where
                 that is not known.
-
-        Raises:
-            BudgetError: What must be shown does not fit.
-            ConfigError: The project cannot be composed.
         """
         request = draft.request(project)
         self._disk = disk

@@ -33,9 +33,6 @@ class ConfigDraft:
         project: The draft as a project.
         outside: Whether the file was changed since, while the draft has edits.
         problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
-
-    Raises:
-        ConfigError: The configuration cannot be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -81,12 +78,7 @@ class ConfigDraft:
         return UnsavedDraft(self._base, self.current) if self.is_dirty else None
 
     def restore(self, unsaved: UnsavedDraft) -> None:
-        """Take a draft that was not saved before; what the file has changed since is merged when it is saved.
-
-        Raises:
-            ToolError: There are edits already, which it would replace.
-            ConfigError: It is no configuration any more.
-        """
+        """Take a draft that was not saved before; what the file has changed since is merged when it is saved."""
         if self.is_dirty:
             raise ToolError(
                 "there are edits here already: save or undo them before you take others"
@@ -121,19 +113,11 @@ class ConfigDraft:
         return was_redone
 
     def reload(self) -> None:
-        """Drop the draft, and take the configuration as it is on the disk.
-
-        Raises:
-            ConfigError: It cannot be used.
-        """
+        """Drop the draft, and take the configuration as it is on the disk."""
         self._rebase(self._read())
 
     def follow(self) -> None:
-        """Take the configuration as it is on the disk, or note that it differs, where the draft has edits.
-
-        Raises:
-            ConfigError: It cannot be used.
-        """
+        """Take the configuration as it is on the disk, or note that it differs, where the draft has edits."""
         try:
             text = self._read()
         except ConfigError as error:
@@ -155,13 +139,7 @@ class ConfigDraft:
             return False
 
     def save(self) -> Saved:
-        """Write the draft to the configuration; what the disk has changed meanwhile is merged.
-
-        Raises:
-            ConflictError: Both have changed the same.
-            ConfigError: The file on the disk cannot be used.
-            OutputError: It cannot be written.
-        """
+        """Write the draft to the configuration; what the disk has changed meanwhile is merged."""
         root = self._checked_root()
         mine = self.current.text
         with changing(self.path):
@@ -181,11 +159,6 @@ class ConfigDraft:
         """Store the files, screenshots and budget of the draft as a preset, in a configuration on the disk.
 
         The rest of the draft stays unsaved.
-
-        Raises:
-            PresetError: The name is empty, or there is no such scope.
-            ConfigError: The file cannot be used.
-            OutputError: It cannot be written.
         """
         project = self.project
         request = self.current.request(project)
@@ -223,22 +196,13 @@ class ConfigDraft:
         self.project = self.current.project(self.path)
 
     def _checked_root(self) -> Path | None:
-        """Return the folder that the configuration has to lie in, ``None`` for any.
-
-        Raises:
-            OutputError: It is a link out of there.
-        """
+        """Return the folder that the configuration has to lie in, ``None`` for any."""
         scope = scope_of(self.project)
         root = None if scope.allow_outside else Path(scope.root)
         confined(self.path, root)
         return root
 
     def _read(self) -> str | None:
-        """Return the configuration's text, ``None`` where there is none.
-
-        Raises:
-            ConfigError: It cannot be used.
-        """
         if not self.path.exists():
             return None
         text = read_toml_text(self.path)
@@ -247,7 +211,6 @@ class ConfigDraft:
 
 
 def _with_preset(text: str, name: str, source: str) -> str:
-    """Return a configuration with a preset of another one."""
     document = tomlkit.parse(text)
     presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
     presets[name] = tomlkit.parse(source)[TABLE][name]

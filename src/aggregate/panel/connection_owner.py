@@ -53,18 +53,13 @@ def _lines(table: Path) -> list[str]:
 
 
 def _line_of(lines: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the fields of the line of one end, ``[]`` for none."""
     wanted = [f" {own} {other} " for own, other in pairs]
     found = next((line for line in lines if any(pair in line for pair in wanted)), "")
     return found.split()
 
 
 def _written(host: str, port: int) -> tuple[str, str]:
-    """Return an end as the tables write it: as it is, and as a program writes it that speaks version 6 alone.
-
-    Raises:
-        ValueError: It is no address.
-    """
+    """Return an end as the tables write it: as it is, and as a program writes it that speaks version 6 alone."""
     address = ip_address(host)
     if isinstance(address, IPv4Address):
         forms = address.packed, IPv6Address(f"::ffff:{address}").packed

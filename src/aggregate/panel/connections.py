@@ -54,7 +54,6 @@ class Connection(H11Protocol):
 
     @property
     def _is_idle(self) -> bool:
-        """Whether no request is being answered."""
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr] # none at first
 
     def _is_other_users(self) -> bool:

@@ -44,22 +44,12 @@ class Draft:
     images: tuple[str, ...] = ()
 
     def project(self, path: Path) -> Project:
-        """Return the project whose configuration at ``path`` is this text.
-
-        Raises:
-            ConfigError: The text is no configuration.
-        """
+        """Return the project whose configuration at ``path`` is this text."""
         config = validate(parse_toml(self.text, path), path=path, text=self.text)
         return open_project(Project(config, path.parent, path))
 
     def request(self, project: Project) -> Request:
-        """Return what ``aggregate run`` would compose of it.
-
-        Raises:
-            ConfigError: A file that belongs to it cannot be used.
-            PresetError: Its active preset is missing.
-            ScopeError: Its configuration or discussion is a link to elsewhere.
-        """
+        """Return what ``aggregate run`` would compose of it."""
         request = request_for(
             project,
             focus_files=self.places(project),

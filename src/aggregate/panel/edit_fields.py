@@ -11,11 +11,7 @@ _MOST_TEXT: Final = 200_000
 
 
 def text_of(edit: EditData, key: str) -> str:
-    """Return a text of an edit.
-
-    Raises:
-        ToolError: It is none.
-    """
+    """Return a text of an edit."""
     value = edit.get(key)
     if not isinstance(value, str) or len(value) > _MOST_TEXT:
         raise ToolError(f'the edit "{edit.get("op")}" needs a text as "{key}"')
@@ -25,11 +21,7 @@ def text_of(edit: EditData, key: str) -> str:
 
 
 def texts_of(edit: EditData, key: str) -> list[str]:
-    """Return a list of texts of an edit.
-
-    Raises:
-        ToolError: It is none, or one of them is no Unicode.
-    """
+    """Return a list of texts of an edit."""
     values = edit.get(key)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise ToolError(f'the edit "{edit.get("op")}" needs a list of texts as "{key}"')
@@ -46,11 +38,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def number_of(edit: EditData, key: str) -> int:
-    """Return a number of an edit.
-
-    Raises:
-        ToolError: It is none.
-    """
+    """Return a number of an edit."""
     value = edit.get(key)
     if not isinstance(value, int) or isinstance(value, bool):
         raise ToolError(f'the edit "{edit.get("op")}" needs a number as "{key}"')
@@ -58,10 +46,6 @@ def number_of(edit: EditData, key: str) -> int:
 
 
 def check_known(value: str, known: Sequence[str], what: str) -> None:
-    """Make sure that a word is one of those that there are.
-
-    Raises:
-        ToolError: It is not.
-    """
+    """Make sure that a word is one of those that there are."""
     if value not in known:
         raise ToolError(f"there is no {what} {value[:40]!r}: there are {', '.join(known)}")

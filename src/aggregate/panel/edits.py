@@ -32,13 +32,7 @@ _CHANGES: Final[Mapping[str, Callable[[Editor, EditData], Draft]]] = {
 
 
 def apply_edits(draft: Draft, edits: Sequence[EditData], around: Surroundings) -> Draft:
-    """Return the draft after some edits.
-
-    Raises:
-        ToolError: An edit is none, or names what is not there.
-        ConfigError: The draft would be no configuration.
-        AnchorError: Lines that are to be a slice do not stand in the file.
-    """
+    """Return the draft after some edits."""
     if len(edits) > _MOST_EDITS:
         raise ToolError(f"these are {len(edits):,} edits at once: {_MOST_EDITS} is the most")
     for edit in edits:

@@ -86,14 +86,6 @@ def _is_same(path: str, now: ComposedDraft, earlier: ComposedDraft) -> bool:
 
 
 class _Shown(NamedTuple):
-    """What a prompt shows of files.
-
-    Attributes:
-        errors: Why some are not shown.
-        modes: The view of each that is rendered.
-        noted: What is doubtful about a file.
-    """
-
     errors: Mapping[str, str]
     modes: Mapping[str, str]
 
@@ -153,7 +145,6 @@ def file_sizes(listed: Mapping[str, ResolvedFile]) -> dict[str, int]:
 
 
 def _sizes(listed: Mapping[str, ResolvedFile]) -> dict[str, int]:
-    """Return the bytes of each file, ``0`` where it is gone, in the order of the tree."""
     sizes: dict[str, int] = {}
     for path in sorted(listed, key=tree_order):
         try:

@@ -59,11 +59,7 @@ def query_of(request: Request) -> Mapping[str, str]:
 async def body_of(
     request: Request, *, most_bytes: int = _MOST_BODY, seconds: float = _BODY_SECONDS
 ) -> Mapping[str, Any]:
-    """Return what a request says.
-
-    Raises:
-        ToolError: It is too long, takes too long to arrive, or is no JSON object.
-    """
+    """Return what a request says."""
     data = bytearray()
     try:
         async with asyncio.timeout(seconds):
@@ -85,11 +81,7 @@ async def body_of(
 
 
 def number_in(text: str, name: str) -> int:
-    """Return a number of a question.
-
-    Raises:
-        ToolError: It is none.
-    """
+    """Return a number of a question."""
     if not text.isascii() or not text.isdigit() or len(text) > 12:
         raise ToolError(f"{name} is no number: {text[:40]!r}")
     return int(text)

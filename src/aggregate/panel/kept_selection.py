@@ -11,14 +11,6 @@ from aggregate.prompt import Request, Selection, select_files
 
 
 class _Selected(NamedTuple):
-    """A selection, and what it is of.
-
-    Attributes:
-        disk: The state of the disk.
-        asked: What of a request decides on its files.
-        selection: The files.
-    """
-
     disk: int
     asked: tuple[object, ...]
     selection: Selection
@@ -42,9 +34,6 @@ class KeptSelection:
         Args:
             request: Whose.
             disk: A number for the state of the disk: as long as it is the same, no file was changed.
-
-        Raises:
-            ConfigError: The base directory is no folder, or there are too many rules of what to leave out.
         """
         with self._lock:
             entries = self._entries = self._as_before(request.entries)

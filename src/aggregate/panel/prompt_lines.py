@@ -102,7 +102,6 @@ class PromptLines:
         }
 
     def _place(self, origin: Origin) -> list[str | int] | None:
-        """Return the file and the line that an origin leads to."""
         is_kind = origin.kind in (OriginKind.FILE, OriginKind.GENERATED)
         return [origin.source, origin.first] if is_kind and origin.source in self._files else None
 

@@ -77,9 +77,6 @@ class Session:
         models: What prompts are compared with; empty until they are known.
         is_closed: Whether the work in the background has ended, or is about to.
         problem: What goes wrong beside the prompt, ``""`` for nothing.
-
-    Raises:
-        ConfigError: The configuration cannot be used.
     """
 
     def __init__(
@@ -124,12 +121,7 @@ class Session:
             return SessionState(self.revision, self.draft.state, self.view, self.kept.sentence)
 
     def edit(self, edits: list[EditData]) -> None:
-        """Take edits as one step.
-
-        Raises:
-            ToolError: One is none, or names what is not there.
-            ConfigError: The draft would be no configuration.
-        """
+        """Take edits as one step."""
         with self._lock:
             draft = apply_edits(self.draft.current, edits, self._surroundings())
             if self.draft.take(draft):
@@ -148,11 +140,7 @@ class Session:
                 self._is_taken()
 
     def reload(self) -> None:
-        """Drop the draft, and take the configuration as it is on the disk.
-
-        Raises:
-            ConfigError: It cannot be used.
-        """
+        """Drop the draft, and take the configuration as it is on the disk."""
         with self._lock:
             self.draft.reload()
             self._disk.look_anew()
@@ -174,12 +162,7 @@ class Session:
             self._is_taken("config")
 
     def restore(self) -> None:
-        """Take the edits that were not saved when the panel ended last.
-
-        Raises:
-            ToolError: There are none, or others here, which they would replace.
-            ConfigError: They are no configuration any more.
-        """
+        """Take the edits that were not saved when the panel ended last."""
         with self._lock:
             if self.kept.last is None:
                 raise ToolError("there are no edits from before")
@@ -199,12 +182,7 @@ class Session:
             self.kept.keep(self.config, self.draft.unsaved)
 
     def add_image(self, encoded: str, name: str) -> str:
-        """Write a new screenshot into the project and show it; return its path as the page shows it.
-
-        Raises:
-            ToolError: It is no image, or too large.
-            OutputError: It cannot be written.
-        """
+        """Write a new screenshot into the project and show it; return its path as the page shows it."""
         with self._lock:
             request = self.draft.current.request(self.project)
             path = display_path(add_image(request, encoded, name), request.shown_from)
@@ -241,11 +219,7 @@ class Session:
     # --- the prompt
 
     def compose_now(self) -> ComposedDraft:
-        """Return the prompt of the draft as it is now, composed at this moment.
-
-        Raises:
-            AggregateError: It cannot be composed.
-        """
+        """Return the prompt of the draft as it is now, composed at this moment."""
         self.compose()
         if self.view.error or self.view.composed is None:
             raise ToolError(self.view.error or "there is no prompt yet: try again")
@@ -260,10 +234,6 @@ class Session:
             budget: The budget.
             is_released: Whether the slider was let go.
             since: The revision of the page's table of files; ``None`` for none.
-
-        Raises:
-            ToolError: A newer one came meanwhile, or the budget is none.
-            AggregateError: It cannot be composed.
         """
         started = time.perf_counter()
         edits: list[EditData] = [{"op": "task", "budget": budget}]
@@ -311,11 +281,7 @@ class Session:
     # --- single files
 
     def file(self, path: str, mode: str) -> FileData:
-        """Return one file beside a view of it.
-
-        Raises:
-            ToolError: It is no file of the project.
-        """
+        """Return one file beside a view of it."""
         revision, (draft, project, *_), view, _ = self.now()
         file = self._resolved(path, draft)
         source = read_listed(file, scope_of(project))
@@ -336,11 +302,7 @@ class Session:
         )
 
     def text_of(self, path: str) -> str:
-        """Return the text of a file of the project.
-
-        Raises:
-            ToolError: It is none, or cannot be read.
-        """
+        """Return the text of a file of the project."""
         draft = self.draft.current
         source = read_listed(self._resolved(path, draft), scope_of(self.project))
         if source.error:
@@ -422,7 +384,6 @@ class Session:
             return self.draft.is_as_read() and not self.draft.problem
 
     def _follow_config(self) -> None:
-        """Follow the configuration on the disk."""
         with self._lock:
             try:
                 self.draft.follow()
@@ -490,7 +451,6 @@ class Session:
         self._tell("composed")
 
     def _fail(self, error: str, revision: int, *, must_list: bool) -> None:
-        """Let the page see why the newest draft has no prompt."""
         with self._lock:
             self._disk.forget_changes(must_list=must_list)
             self.view = replace(self.view, error=error, revision=revision)

@@ -94,7 +94,6 @@ def state_data(session: Session) -> StateData:
 
 
 def _presets(project: Project, warnings: list[str]) -> list[PresetData]:
-    """Return the presets of the draft and those of all projects."""
     own = project.config.context_presets
     rows: list[PresetData] = [
         {
@@ -150,7 +149,6 @@ def _discussion(
 
 
 def _turn_tokens(composed: ComposedDraft | None) -> list[int]:
-    """Return the tokens of the turns that the prompt shows."""
     if composed is None:
         return []
     pairs = zip(composed.composition.prompt.segments, composed.tokens.segments, strict=True)

@@ -118,7 +118,6 @@ def _patterns(paths: Sequence[str], shown: Mapping[str, ResolvedFile]) -> list[s
 
 
 def _per_folder(paths: Sequence[str]) -> dict[str, int]:
-    """Return how many of the paths lie below each folder."""
     counts: dict[str, int] = {}
     for path in paths:
         for i, character in enumerate(path):

@@ -8,11 +8,7 @@ from aggregate.sending import PromptMeter, log_written_prompt
 
 
 def write_prompt(composed: ComposedDraft) -> Path:
-    """Write a prompt to the next numbered file, with its account and the record of its hashes; return its path.
-
-    Raises:
-        OutputError: It cannot be written, or its folder leads out of the project.
-    """
+    """Write a prompt to the next numbered file, with its account and the record of its hashes; return its path."""
     request, prompt = composed.request, composed.composition.prompt
     recorder = None
     if request.is_audited:
