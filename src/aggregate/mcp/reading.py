@@ -10,9 +10,8 @@ from aggregate.base.errors import ToolError
 from aggregate.base.text import printable, unified_diff
 from aggregate.base.values import Entry, FileItem, RenderedFile, ViewMode
 from aggregate.mcp.arguments import ReadArguments
-from aggregate.mcp.ledger import Ledger
 from aggregate.mcp.pages import cut_line, fitting_lines
-from aggregate.mcp.workspace import Connection, Workspace, is_handle
+from aggregate.mcp.workspace import Connection, Ledger, Workspace, is_handle
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import render_files
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
@@ -12,10 +13,12 @@ from starlette.routing import Mount, Route
 
 from aggregate.base.errors import AggregateError, ToolError
 from aggregate.panel.access import Access, App, Guarded
-from aggregate.panel.answer_stream import answer_events
-from aggregate.panel.event_stream import Broadcast
-from aggregate.panel.json_routes import (
+from aggregate.panel.answers import (
+    STATIC,
+    Broadcast,
+    PageFiles,
     action_route,
+    answer_events,
     body_of,
     failure_answer,
     number_in,
@@ -23,7 +26,7 @@ from aggregate.panel.json_routes import (
     question_route,
     unforeseen,
 )
-from aggregate.panel.page_files import STATIC, PageFiles
+from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.protocol import (
     AddedImageData,
     EventData,
@@ -34,10 +37,12 @@ from aggregate.panel.protocol import (
 from aggregate.panel.screenshots import MOST_BYTES, image_data
 from aggregate.panel.session import Session
 from aggregate.panel.state_data import state_data
-from aggregate.panel.written_prompt import write_prompt
+from aggregate.prompt import write_numbered
+from aggregate.sending import PromptMeter, log_written_prompt
 
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
+
 
 _MOST_IMAGE_BODY: Final = MOST_BYTES * 4 // 3 + 10_000
 """Bytes of a request with a screenshot, of which base64 makes four of three."""
@@ -269,3 +274,22 @@ class Panel:
             media_type=_SENT_TYPE,
             headers={"cache-control": "no-store"},
         )
+
+
+def write_prompt(composed: ComposedDraft) -> Path:
+    """Write a prompt to the next numbered file, with its account and the record of its hashes; return its path."""
+    request, prompt = composed.request, composed.composition.prompt
+    recorder = None
+    if request.is_audited:
+        from aggregate.sending import AuditRecorder  # prompts for neither have no account
+
+        recorder = AuditRecorder(request)
+    meter = PromptMeter()
+    segments = recorder.watch(composed.composition) if recorder else prompt.segments
+    path = write_numbered(
+        request.output_dir, request.namespace, meter.pieces(segments), project=request.written_in
+    )
+    if recorder:
+        recorder.write(path, composed.composition, composed.tokens)
+    log_written_prompt(path, meter.fingerprint(composed.tokens.segments), request)
+    return path

@@ -9,8 +9,7 @@ import tomlkit
 from aggregate.base.disk import confined, replace_text
 from aggregate.base.errors import ConfigError, ToolError
 from aggregate.base.values import ContextPreset
-from aggregate.panel.draft import Draft, Steps
-from aggregate.panel.draft_state import DraftState, Saved
+from aggregate.panel.draft import Draft, DraftState, Saved, Steps
 from aggregate.panel.kept_draft import UnsavedDraft
 from aggregate.panel.merging import merge
 from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate

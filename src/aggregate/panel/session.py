@@ -15,16 +15,15 @@ from aggregate.base.errors import AggregateError, ConfigError, ToolError
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
 from aggregate.panel.config_draft import ConfigDraft
 from aggregate.panel.config_editor import Surroundings
-from aggregate.panel.disk_state import DiskState
-from aggregate.panel.draft import Draft
-from aggregate.panel.draft_state import Saved
+from aggregate.panel.disk import DiskState, is_own, read_listed, whole_files
+from aggregate.panel.draft import Draft, Saved
 from aggregate.panel.edits import apply_edits
 from aggregate.panel.file_data import file_data
-from aggregate.panel.file_overview import FileOverview
+from aggregate.panel.file_table import FileOverview
 from aggregate.panel.kept_draft import KeptDraft
-from aggregate.panel.own_writes import is_own, whole_files
-from aggregate.panel.project_files import read_listed
 from aggregate.panel.prompt_data import (
+    SessionState,
+    View,
     last_logged,
     no_prompt,
     prompt_data,
@@ -38,7 +37,6 @@ from aggregate.panel.protocol import (
     PromptData,
 )
 from aggregate.panel.screenshots import add_image, images_of
-from aggregate.panel.session_state import SessionState, View
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, user_index
 from aggregate.prompt import ResolvedFile, SavedCounts, display_path, redact_file, scope_of
