@@ -182,9 +182,9 @@ def who(selected: SelectedModel) -> str:
     return f"{model}, persona {persona}" if persona else model
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str) -> tuple[str, ...]:
     try:
-        return shlex.split(text)
+        return tuple(shlex.split(text))
     except ValueError:
         raise click.UsageError("a quotation mark has no other one") from None
 
@@ -231,69 +231,47 @@ def ask_persona(session: ChatSession, text: str) -> None:
     )
 
 
-def set_budget(session: ChatSession, text: str) -> None:
-    """Set the budget, if one is named, and say it."""
-    if text:
-        try:
-            budget = None if text == AS_CONFIGURED else parse_amount(text)
-        except ValueError as error:
-            raise click.UsageError(f"the budget {error}") from None
-        session.select(with_selection(session.settings, budget=budget))
-    chosen = session.settings.selection.budget
-    say(f"budget: {'as configured' if chosen is None else chosen}")
-
-
-def set_effort(session: ChatSession, text: str) -> None:
-    """Set the effort, if one is named, and say it."""
-    if text:
-        if text not in (*Effort, AS_CONFIGURED):
-            raise click.UsageError("name low, medium, high or none")
-        effort = None if text == AS_CONFIGURED else Effort(text)
-        session.select(with_selection(session.settings, effort=effort))
-    say(f"effort: {session.settings.selection.effort or 'as configured'}")
-
-
-def set_temperature(session: ChatSession, text: str) -> None:
-    """Set the temperature, if one is named, and say it."""
-    if text:
-        session.select(with_selection(session.settings, temperature=_degree(text)))
-    chosen = session.settings.selection.temperature
-    say(f"temperature: {'as configured' if chosen is None else f'{chosen:g}'}")
-
-
-def _degree(text: str) -> float | None:
-    if text == AS_CONFIGURED:
-        return None
+def _set_budget(session: ChatSession, text: str) -> None:
     try:
-        degree = float(text)
+        budget = parse_amount(text) if text and text != AS_CONFIGURED else None
+    except ValueError as error:
+        raise click.UsageError(f"the budget {error}") from None
+    _set_selected(session, text, "budget", budget)
+
+
+def _set_effort(session: ChatSession, text: str) -> None:
+    if text not in ("", *Effort, AS_CONFIGURED):
+        raise click.UsageError("name low, medium, high or none")
+    _set_selected(session, text, "effort", Effort(text) if text in (*Effort,) else None)
+
+
+def _set_temperature(session: ChatSession, text: str) -> None:
+    try:
+        degree = float(text) if text and text != AS_CONFIGURED else None
     except ValueError:
         degree = -1
-    if not 0 <= degree <= _HOTTEST:
+    if degree is not None and not 0 <= degree <= _HOTTEST:
         raise click.UsageError(f"the temperature is a number from 0 to {_HOTTEST}, or none")
-    return degree
+    _set_selected(session, text, "temperature", degree)
 
 
-def set_focus(session: ChatSession, text: str) -> None:
-    """Point at places, if some are named, and say them."""
+def _set_selected(session: ChatSession, text: str, name: str, value: float | str | None) -> None:
+    """Set what is asked of the model, if the user says something, and say it."""
     if text:
-        places = () if text == AS_CONFIGURED else tuple(_words(text))
-        session.select(replace(session.settings, focus=places))
-    say(f"focus: {', '.join(session.settings.focus) or 'none'}")
+        session.select(with_selection(session.settings, **{name: value}))
+    chosen = getattr(session.settings.selection, name)
+    shown = f"{chosen:g}" if isinstance(chosen, float) else chosen
+    say(f"{name}: {'as configured' if chosen is None else shown}")
 
 
-def set_symbols(session: ChatSession, text: str) -> None:
-    """Point at definitions, if some are named, and say them."""
-    if text:
-        names = () if text == AS_CONFIGURED else tuple(_words(text))
-        session.select(replace(session.settings, symbols=names))
-    say(f"symbols: {', '.join(session.settings.symbols) or 'none'}")
-
-
-def set_since(session: ChatSession, text: str) -> None:
-    """Point at a revision, if one is named, and say it."""
-    if text:
-        session.select(replace(session.settings, since="" if text == AS_CONFIGURED else text))
-    say(f"since: {session.settings.since or 'none'}")
+def _set_pointer(session: ChatSession, name: str, value: tuple[str, ...] | str) -> None:
+    """Point at something, if there is a value, and say at what; ``none`` takes it back."""
+    if value:
+        is_none = value in (AS_CONFIGURED, (AS_CONFIGURED,))
+        kept = type(value)() if is_none else value
+        session.select(replace(session.settings, **{name: kept}))  # type: ignore[arg-type]
+    chosen = getattr(session.settings, name)
+    say(f"{name}: {(chosen if isinstance(chosen, str) else ', '.join(chosen)) or 'none'}")
 
 
 def aliases(session: ChatSession) -> list[str]:
@@ -310,26 +288,32 @@ COMMANDS = {
     "budget": SlashCommand(
         "[N|auto|none]",
         "Show what matters for each message within this many tokens; none: as configured.",
-        set_budget,
+        _set_budget,
         lambda _session: (AUTO, "16k", "32k", "60k", AS_CONFIGURED),
     ),
     "effort": SlashCommand(
         "[low|medium|high|none]",
         "Say how long the model may think before it answers.",
-        set_effort,
+        _set_effort,
         lambda _session: (*Effort, AS_CONFIGURED),
     ),
     "temperature": SlashCommand(
-        "[0-2|none]", "Let the model choose its words more or less freely.", set_temperature
+        "[0-2|none]", "Let the model choose its words more or less freely.", _set_temperature
     ),
     "focus": SlashCommand(
-        "[PATH[:LINES] ...|none]", "Show these whatever they cost; with a budget.", set_focus
+        "[PATH[:LINES] ...|none]",
+        "Show these whatever they cost; with a budget.",
+        lambda session, text: _set_pointer(session, "focus", _words(text)),
     ),
     "symbol": SlashCommand(
-        "[NAME ...|none]", "Rank from these definitions; with a budget.", set_symbols
+        "[NAME ...|none]",
+        "Rank from these definitions; with a budget.",
+        lambda session, text: _set_pointer(session, "symbols", _words(text)),
     ),
     "since": SlashCommand(
-        "[REV|none]", "Rank from what has changed since then; with a budget.", set_since
+        "[REV|none]",
+        "Rank from what has changed since then; with a budget.",
+        lambda session, text: _set_pointer(session, "since", text),
     ),
     "files": SlashCommand("", "List the files of the last prompt with their tokens.", _files),
     "plan": SlashCommand(

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
@@ -69,48 +69,31 @@ def copy_to_clipboard(
     """
     desktop = [program for program in _PROGRAMS if program.is_usable(environment, system)]
     tmux = [_TMUX] if _TMUX.is_usable(environment, system) else []
-    attempt = _Attempt(data, environment, seconds=seconds)
-    if any(environment.get(name) for name in ("SSH_TTY", "SSH_CONNECTION")):
-        how = attempt.programs(tmux) or attempt.terminal() or attempt.programs(desktop)
-    else:
-        how = attempt.programs([*desktop, *tmux]) or attempt.terminal()
-    if how:
-        return "; ".join((how, *attempt.failures))
-    if attempt.failures:
-        raise OutputError(f"nothing was copied: {', '.join(attempt.failures)}")
+    is_remote = any(environment.get(name) for name in ("SSH_TTY", "SSH_CONNECTION"))
+    ways = [*tmux, None, *desktop] if is_remote else [*desktop, *tmux, None]
+    failures: list[str] = []
+    end = time.monotonic() + seconds
+    for program in ways:
+        if program is None:
+            how = _by_terminal(data, environment)
+        else:
+            name = program.command[0]
+            path = find_program(name, path=environment.get("PATH"))
+            if not path:
+                continue
+            # One more gets a second though others have hung.
+            left = max(1.0, end - time.monotonic())
+            failure = _run(path, program, data, environment, seconds=left)
+            failures += [f"{name} {failure}"] if failure else []
+            how = "" if failure else f"copied to the clipboard ({name})"
+        if how:
+            return "; ".join((how, *failures))
+    if failures:
+        raise OutputError(f"nothing was copied: {', '.join(failures)}")
     raise OutputError(
         "there is no clipboard to copy to: on a desktop install wl-clipboard, xclip or xsel, over ssh use a terminal "
         "that knows OSC 52, such as kitty, WezTerm, iTerm2 or Windows Terminal"
     )
-
-
-class _Attempt:
-    def __init__(self, data: bytes, environment: Mapping[str, str], *, seconds: float) -> None:
-        self.failures: list[str] = []
-        self._data = data
-        self._environment = environment
-        self._end = time.monotonic() + seconds
-
-    def programs(self, programs: Sequence[_Program]) -> str:
-        """Return what is said of the first program that took the text, ``""`` where none did."""
-        for program in programs:
-            name = program.command[0]
-            path = find_program(name, path=self._environment.get("PATH"))
-            if not path:
-                continue
-            failure = _run(path, program, self._data, self._environment, seconds=self._seconds())
-            if not failure:
-                return f"copied to the clipboard ({name})"
-            self.failures.append(f"{name} {failure}")
-        return ""
-
-    def terminal(self) -> str:
-        """Return what is said where the terminal got the text, ``""`` where there is none."""
-        return _by_terminal(self._data, self._environment)
-
-    def _seconds(self) -> float:
-        """Return how long the next program may take; one more gets a second though others have hung."""
-        return max(1.0, self._end - time.monotonic())
 
 
 def _run(

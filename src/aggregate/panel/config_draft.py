@@ -9,13 +9,15 @@ import tomlkit
 from aggregate.base.disk import confined, replace_text
 from aggregate.base.errors import ConfigError, ToolError
 from aggregate.base.values import ContextPreset
-from aggregate.panel.draft import Draft, DraftState, Saved, Steps
+from aggregate.panel.draft import Draft, DraftState, Saved
 from aggregate.panel.kept_draft import UnsavedDraft
 from aggregate.panel.merging import merge
 from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate
 from aggregate.project.presets import TABLE
 from aggregate.prompt import presets_of, scope_of
 
+_MOST_STEPS = 200
+"""Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most."""
 _NAMED = 5
 """Keys that a sentence names."""
 
@@ -28,7 +30,7 @@ class ConfigDraft:
 
     Attributes:
         path: The same.
-        steps: The draft and what can be undone.
+        current: The draft.
         project: The draft as a project.
         outside: Whether the file was changed since, while the draft has edits.
         problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
@@ -39,13 +41,10 @@ class ConfigDraft:
         self.outside = False
         self.problem = ""
         self._base = self._read()
-        self.steps = Steps(Draft(self._base or ""))
-        self.project: Project = self.steps.current.project(path)
-
-    @property
-    def current(self) -> Draft:
-        """The draft."""
-        return self.steps.current
+        self.current = Draft(self._base or "")
+        self._before: list[Draft] = []
+        self._behind: list[Draft] = []
+        self.project: Project = self.current.project(path)
 
     @property
     def exists(self) -> bool:
@@ -65,8 +64,8 @@ class ConfigDraft:
             project=self.project,
             exists=self.exists,
             is_dirty=self.is_dirty,
-            can_undo=self.steps.can_undo,
-            can_redo=self.steps.can_redo,
+            can_undo=bool(self._before),
+            can_redo=bool(self._behind),
             outside=self.outside,
             problem=self.problem,
         )
@@ -84,9 +83,9 @@ class ConfigDraft:
             )
         project = unsaved.draft.project(self.path)
         if unsaved.base == self._base:
-            self.steps.take(unsaved.draft)
+            self._step(unsaved.draft)
         else:
-            self.steps.rebase(unsaved.draft)
+            self._start_from(unsaved.draft)
             self._base = unsaved.base
         self.project = project
         with suppress(ConfigError):  # the page is told of it as a problem
@@ -94,22 +93,39 @@ class ConfigDraft:
 
     def take(self, draft: Draft) -> bool:
         """Go on to another draft; tell whether it is one."""
-        before = self.current
-        self.steps.take(draft)
-        self._load()
-        return draft != before
+        if draft == self.current:
+            return False
+        self._step(draft)
+        self.project = draft.project(self.path)
+        return True
 
     def undo(self) -> bool:
         """Go a step back; tell whether there was one."""
-        was_undone = self.steps.undo()
-        self._load()
-        return was_undone
+        return self._go(self._before, self._behind)
 
     def redo(self) -> bool:
         """Take the step that was undone last; tell whether there was one."""
-        was_redone = self.steps.redo()
-        self._load()
-        return was_redone
+        return self._go(self._behind, self._before)
+
+    def _go(self, source: list[Draft], target: list[Draft]) -> bool:
+        if not source:
+            return False
+        target.append(self.current)
+        self.current = source.pop()
+        self.project = self.current.project(self.path)
+        return True
+
+    def _step(self, draft: Draft) -> None:
+        self._before.append(self.current)
+        del self._before[:-_MOST_STEPS]
+        self._behind.clear()
+        self.current = draft
+
+    def _start_from(self, draft: Draft) -> None:
+        """Go on from another draft, to which no step leads back: what it was made of is no longer on the disk."""
+        self._before.clear()
+        self._behind.clear()
+        self.current = draft
 
     def reload(self) -> None:
         """Drop the draft, and take the configuration as it is on the disk."""
@@ -181,18 +197,15 @@ class ConfigDraft:
         draft = replace(self.current, text=_with_preset(self.current.text, name, text))
         # What else the file holds now was not seen, and is merged when the draft is saved.
         self._base = _with_preset(self._base or "", name, text)
-        self.steps.rebase(draft)
-        self._load()
+        self._start_from(draft)
+        self.project = draft.project(self.path)
 
     def _rebase(self, text: str | None) -> None:
         """Go on from a text of the file, to which no step leads back."""
         draft = replace(self.current, text=text or "")
         self.project = draft.project(self.path)
-        self.steps.rebase(draft)
+        self._start_from(draft)
         self._base, self.outside, self.problem = text, False, ""
-
-    def _load(self) -> None:
-        self.project = self.current.project(self.path)
 
     def _checked_root(self) -> Path | None:
         """Return the folder that the configuration has to lie in, ``None`` for any."""

@@ -1,6 +1,6 @@
 """What the page has changed and nobody has saved: a configuration's text, and what belongs to no configuration."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,9 +15,6 @@ from aggregate.prompt import (
     redaction_for,
     request_for,
 )
-
-_MOST_STEPS = 200
-"""Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,60 +99,6 @@ class Draft:
     def shows_discussion(self) -> bool:
         """Whether turns of a discussion are shown."""
         return self.has_history and self.discussion != NO_DISCUSSION
-
-
-@dataclass(slots=True)
-class Steps:
-    """A draft and the states before and behind it.
-
-    Attributes:
-        current: The draft.
-    """
-
-    current: Draft
-    _before: list[Draft] = field(default_factory=list)
-    _behind: list[Draft] = field(default_factory=list)
-
-    def take(self, draft: Draft) -> None:
-        """Go on to another draft; one that is the same is no step."""
-        if draft == self.current:
-            return
-        self._before.append(self.current)
-        del self._before[:-_MOST_STEPS]
-        self._behind.clear()
-        self.current = draft
-
-    def rebase(self, draft: Draft) -> None:
-        """Go on from another draft, to which no step leads back: what it was made of is no longer on the disk."""
-        self._before.clear()
-        self._behind.clear()
-        self.current = draft
-
-    def undo(self) -> bool:
-        """Go a step back; tell whether there was one."""
-        if not self._before:
-            return False
-        self._behind.append(self.current)
-        self.current = self._before.pop()
-        return True
-
-    def redo(self) -> bool:
-        """Take the step that was undone last; tell whether there was one."""
-        if not self._behind:
-            return False
-        self._before.append(self.current)
-        self.current = self._behind.pop()
-        return True
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether there is a step back."""
-        return bool(self._before)
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether there is a step that was undone."""
-        return bool(self._behind)
 
 
 class Saved(NamedTuple):

@@ -19,7 +19,7 @@ from aggregate.panel.disk import DiskState, is_own, read_listed, whole_files
 from aggregate.panel.draft import Draft, Saved
 from aggregate.panel.edits import apply_edits
 from aggregate.panel.file_data import file_data
-from aggregate.panel.file_table import FileOverview
+from aggregate.panel.file_table import FileTable
 from aggregate.panel.kept_draft import KeptDraft
 from aggregate.panel.prompt_data import (
     SessionState,
@@ -97,7 +97,7 @@ class Session:
         self.models: tuple[PricedModel, ...] = ()
         self.problem = ""
         self._composer = composer or Composer(self.index)
-        self._overview = FileOverview()
+        self._table = FileTable()
         self._disk = DiskState()
         self._lock = threading.RLock()
         self._wanted = threading.Event()
@@ -250,7 +250,7 @@ class Session:
                     self._show_fitted(composed, is_released=is_released)
                 elif is_released:  # an edit came meanwhile: the budget is set beside it
                     self.edit(edits)
-                files, prompt = self._overview.data(since), self.prompt()
+                files, prompt = self._table.data(since), self.prompt()
         if is_released:
             self._tell("composed")
         milliseconds = round((time.perf_counter() - started) * 1000, 1)
@@ -274,7 +274,7 @@ class Session:
         """Return the table of files; waits for the first one."""
         self._listed.wait(_LISTING_SECONDS)
         with self._lock:
-            return self._overview.data(since)
+            return self._table.data(since)
 
     # --- single files
 
@@ -457,13 +457,13 @@ class Session:
         self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
     ) -> None:
         if must_list or not self.view.listed:
-            self._overview.list(listed_files(draft.request(project)))
-            self.view = replace(self.view, listed=self._overview.listed)
+            self._table.list(listed_files(draft.request(project)))
+            self.view = replace(self.view, listed=self._table.listed)
         elif changed:
-            self._overview.measure(changed)
+            self._table.measure(changed)
         if not self._listed.is_set():
             with self._lock:
-                self._overview.show_names(_NOTHING_COMPOSED)
+                self._table.show_names(_NOTHING_COMPOSED)
             self._listed.set()
             self._tell("disk")
 
@@ -475,9 +475,9 @@ class Session:
         from aggregate.panel.cache_marks import cache_marks, usual_recipient
 
         marks = cache_marks(composed, self._logged, usual_recipient(composed.project))
-        rows = self._overview.rows(composed, marks, self.view.composed)
+        rows = self._table.rows(composed, marks, self.view.composed)
         with self._lock:
-            self._overview.show(rows, revision)
+            self._table.show(rows, revision)
             self.view = replace(
                 self.view, composed=composed, revision=revision, error="", marks=marks
             )
