@@ -48,11 +48,7 @@ class MessageInput(Protocol):
     """Whether somebody is there who can go on after a mistake."""
 
     def read(self, label: str) -> str:
-        """Return the next message.
-
-        Args:
-            label: What stands before the cursor.
-        """
+        """Return the next message."""
         ...
 
     def keep_typed(self) -> None:
@@ -96,9 +92,6 @@ class TerminalInput:
     """Lines that a person types, with history and completion where Python has them.
 
     A message of several lines begins with three quotation marks and ends with three at the end of a line.
-
-    Args:
-        complete: Completes words.
     """
 
     is_interactive = True

@@ -37,7 +37,6 @@ class SlashCommand(NamedTuple):
 
     Attributes:
         arguments: What stands behind its name, as the help shows it.
-        summary: What it does.
         run: Does it, with what stands behind its name.
         complete: Returns the words that may stand there.
     """

@@ -36,8 +36,6 @@ class Totals:
     """What the turns of a session have cost.
 
     Attributes:
-        turns: How many were answered.
-        usage: Their tokens.
         cost: Their price in US dollars, as far as prices are known.
         is_whole: Whether the prices of all are known.
     """
@@ -96,9 +94,7 @@ class ChatSession:
         settings: Who is asked and what is pointed at.
         as_json: Whether each answer is printed as a line of JSON.
         quiet: Whether nothing but answers and errors is said.
-        totals: What was paid.
         last: The last turn that was prepared.
-        discussion: The name of the discussion.
         kept: What is renewed while the user thinks, if the user's own configuration wants it (rule C-4).
     """
 

@@ -20,7 +20,6 @@ class Instruction:
     """What a file asks for.
 
     Attributes:
-        goal: The goal.
         description: What the file is for; for people.
         ignored: Its other keys, which nothing reads.
     """

@@ -105,12 +105,10 @@ class TurnArguments:
     """What the options of ``turn_options`` say.
 
     Attributes:
-        config: Which configuration is read.
         allow_outside: Whether files outside of the project may be read; ``None`` leaves it to the configuration.
         allow_secrets: Whether files that look like secrets may be read; ``None`` leaves it to the configuration.
         selection: Who is asked, in which discussion.
         focus: Places to show whatever they cost.
-        symbol: Definitions to rank from.
         since: A revision whose changes since to rank from, ``""`` for none.
     """
 

@@ -46,13 +46,7 @@ Answer = Callable[[Workspace, Connection, Any, Progress], str]
 
 
 class ToolSpec(NamedTuple):
-    """One tool.
-
-    Attributes:
-        description: What it says of itself.
-        arguments: What it may be asked.
-        answer: Answers a call.
-    """
+    """One tool."""
 
     description: str
     arguments: type[Arguments]

@@ -139,11 +139,9 @@ class Connection:
     """What one reader was told.
 
     Attributes:
-        ledger: What it was shown.
         calls: How many tools it has called.
         last_prompt: The handle of the prompt that it composed last.
         prompts: Which call composed each prompt first, by its handle.
-        cancelled: Calls whose answers nobody got.
     """
 
     ledger: Ledger = field(default_factory=Ledger)

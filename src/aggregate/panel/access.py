@@ -47,7 +47,6 @@ class Access:
         token: What the opened address holds; it is taken once.
         key: What cookies are made of, also those of pages that were open before a restart.
         host: The address that is listened on.
-        port: Its port.
     """
 
     token: str
@@ -113,12 +112,7 @@ def _is_address(name: str) -> bool:
 
 
 class Guarded:
-    """Hands on only requests that may be answered, and says in each answer what a browser may do with it.
-
-    Args:
-        app: What answers.
-        access: Who may ask.
-    """
+    """Hands on only requests that may be answered, and says in each answer what a browser may do with it."""
 
     def __init__(self, app: App, access: Access) -> None:
         self._app = app

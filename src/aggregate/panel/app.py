@@ -50,12 +50,7 @@ _SENT_TYPE: Final = "text/event-stream"
 
 
 class Panel:
-    """Answers the page of one session.
-
-    Args:
-        session: What the page edits.
-        broadcast: Tells pages of events.
-    """
+    """Answers the page of one session."""
 
     def __init__(self, session: Session, broadcast: Broadcast) -> None:
         self._session = session

@@ -114,12 +114,6 @@ class ComposedDraft:
     """A draft and the prompt that a run would write of it.
 
     Attributes:
-        draft: The draft.
-        project: As a project.
-        request: What was composed.
-        composition: The prompt.
-        tokens: Of it.
-        lines: Its lines.
         selected: The files that its entries stand for, by their paths.
         choices: With a task or a budget what was decided about each candidate, by their paths.
     """
@@ -149,7 +143,6 @@ class Composer:
         now: The clock, in nanoseconds of Unix time.
 
     Attributes:
-        index: The same.
         lock: Held while a prompt is composed.
         is_settled: Whether the next prompt of the same files is fitted, and not ranked once more.
     """

@@ -29,9 +29,6 @@ class ConfigDraft:
         path: The configuration's; there need be no file.
 
     Attributes:
-        path: The same.
-        current: The draft.
-        project: The draft as a project.
         outside: Whether the file was changed since, while the draft has edits.
         problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
     """

@@ -65,7 +65,6 @@ class Surroundings:
     """What an edit has to know of the disk.
 
     Attributes:
-        config: The configuration's path.
         select: Returns the files that a draft asks for, by their paths.
         listed: All files that could be asked for.
         text: Returns the text of a file of the project.
@@ -83,9 +82,7 @@ class Editor:
     """A draft that is being changed.
 
     Attributes:
-        draft: What is changed.
         around: What is known of the disk.
-        project: The draft as a project.
         document: Its configuration, to be changed in place.
     """
 

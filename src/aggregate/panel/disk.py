@@ -35,7 +35,6 @@ class DiskState:
 
     Attributes:
         number: Of the state that is known.
-        is_watched: Whether somebody tells of changes.
     """
 
     def __init__(self) -> None:

@@ -24,8 +24,6 @@ class Draft:
     Attributes:
         text: The configuration, as it would be saved.
         focus: Places that the user points at, ``PATH[:LINE[-LINE]]``.
-        symbols: Names of definitions.
-        since: A git revision.
         discussion: Which discussion is shown, ``""`` for the default one.
         has_history: Whether it is shown at all.
         turns_out: Numbers of its turns, from ``0``, that are left out.
@@ -106,7 +104,6 @@ class Saved(NamedTuple):
 
     Attributes:
         is_merged: Whether the disk had changes of its own.
-        sentence: For people.
     """
 
     is_merged: bool
@@ -117,9 +114,6 @@ class DraftState(NamedTuple):
     """A draft at one moment, which nothing changes any more.
 
     Attributes:
-        draft: The draft.
-        project: As a project.
-        exists: Whether there is a file.
         is_dirty: Whether the draft differs from it.
         can_undo: Whether there is a step back.
         can_redo: Whether there is a step that was undone.

@@ -35,13 +35,7 @@ class _Entries(Protocol):
 
 
 class EntryList:
-    """The entries of a configuration's files, or of a preset's.
-
-    Args:
-        table: The table that holds them.
-        key: Their key in it.
-        base_dir: Where their paths begin.
-    """
+    """The entries of a configuration's files, or of a preset's."""
 
     def __init__(self, table: MutableMapping[str, Any], key: str, base_dir: Path) -> None:
         self._table = table

@@ -38,11 +38,7 @@ class Row(NamedTuple):
 
 
 class FileTable:
-    """The rows of all files, kept from one prompt to the next; for one thread at a time.
-
-    Attributes:
-        listed: All files that could enter.
-    """
+    """The rows of all files, kept from one prompt to the next; for one thread at a time."""
 
     def __init__(self) -> None:
         self.listed: Mapping[str, ResolvedFile] = {}

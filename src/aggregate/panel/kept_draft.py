@@ -27,7 +27,6 @@ class UnsavedDraft(NamedTuple):
 
     Attributes:
         base: The configuration that it was made of, ``None`` where there was no file.
-        draft: The draft.
     """
 
     base: str | None
@@ -36,9 +35,6 @@ class UnsavedDraft(NamedTuple):
 
 class KeptDraft:
     """The draft that was not saved when a project's panel ended last, and where the one of now is kept.
-
-    Args:
-        config: The configuration's path.
 
     Attributes:
         last: The draft of the last time, until it is taken or forgotten.

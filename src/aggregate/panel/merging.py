@@ -20,7 +20,6 @@ class Merged(NamedTuple):
     """A draft with what was changed on the disk.
 
     Attributes:
-        text: The configuration.
         keys: What the disk had changed, dotted.
     """
 

@@ -19,9 +19,7 @@ class CacheMarks(NamedTuple):
     """What a cache does with a prompt.
 
     Attributes:
-        breakpoints: Lines before which one stands.
         kept_until: The last line of what is as it was.
-        sentence: The same in words.
         changed: Files that are not as they were.
     """
 
@@ -97,10 +95,8 @@ class View:
 
     Attributes:
         composed: The last prompt that could be composed.
-        revision: What it is of.
         error: Why the newest draft cannot be composed, ``""`` where it can.
         marks: What a cache does with it.
-        listed: All files that could enter.
     """
 
     composed: ComposedDraft | None = None
@@ -114,9 +110,6 @@ class SessionState(NamedTuple):
     """A session at one moment, whatever other threads do meanwhile.
 
     Attributes:
-        revision: Its revision.
-        edited: The draft and its file.
-        view: What was composed last.
         unsaved: The edits that were not saved when the panel ended last, in a sentence.
     """
 

@@ -22,16 +22,7 @@ _TITLES = {
 
 
 class PromptLines:
-    """A prompt by its lines, which are those that a line feed ends.
-
-    Args:
-        composition: The prompt.
-        tokens: Of it.
-
-    Attributes:
-        count: How many lines there are.
-        size: Bytes in UTF-8.
-    """
+    """A prompt by its lines, which are those that a line feed ends."""
 
     def __init__(self, composition: Composition, tokens: PromptTokens) -> None:
         self._prompt: Prompt = composition.prompt

@@ -19,16 +19,13 @@ class FilesData(TypedDict):
 
     Attributes:
         revision: What they are of; ask with ``since`` this.
-        full: Whether these are all files.
         path: Paths, sorted as the tree shows them (``/`` before all else).
         view: The view or level that the prompt shows, ``""`` where the file is out.
         mode: The view that its entry asks for, ``""`` where no entry names it.
-        tokens: In the prompt.
         whole: Of the whole file, ``0`` where not known yet.
         score: ``null`` without a task.
         state: What is to be seen at a glance.
         why: Why it is in or out, one line; ``""`` where there is nothing to say.
-        removed: Paths that are gone.
     """
 
     revision: int
@@ -50,8 +47,6 @@ class DefinitionData(TypedDict):
     Attributes:
         name: What a mask names it by, such as ``Class.method``.
         kind: ``function``, ``class``, …
-        start: Its first line.
-        end: Its last line.
         depth: How deep it is nested, ``0`` for the top.
         mask: ``def``, ``sig``, ``hide`` or ``""``.
     """
@@ -70,13 +65,9 @@ class SliceData(TypedDict):
     Attributes:
         id: Its number among the file's slices; changes when one before it is removed.
         start: Where its lines are now (for ``stale`` where they were).
-        end: The last of them.
-        tag: Its label.
-        comment: Its remark.
         state: ``exact``: unchanged where it was; ``moved``: found elsewhere, unchanged or edited; ``stale``: not to be
             relied on; ``anchorless``: taken by its line numbers alone.
         candidate: Where ``stale`` lines may have gone, ``null`` for nowhere.
-        why: One sentence.
     """
 
     id: int
@@ -100,19 +91,12 @@ class FileData(TypedDict):
     """One file: its source beside its view.
 
     Attributes:
-        path: Its path.
         hash: Of its bytes, ``""`` where it cannot be read or holds a secret.
-        revision: The revision this is of.
         language: For a label, ``""`` where unknown.
-        mode: The view that is shown.
-        view: The lines of the view.
         origin: For each line of ``view`` the line of the source that it shows, ``0`` for one that was made.
-        source: The lines of the file.
         entry: The path or glob of the configuration that decides on it, ``""`` for none.
-        by_glob: Whether that is a glob.
         definitions: In the order of the file.
         slices: In the order of the configuration.
-        sizes: Tokens of each view.
         redacted: Runs ``[first, last]`` of lines of the source in which secrets were found; they are replaced here too.
         score: ``null`` without a task.
         evidence: Why that score, ``[kind, weight, matched]``, the strongest first.
@@ -142,12 +126,9 @@ class SectionData(TypedDict):
     """A part of the prompt that folds: a section, or a file, turn or result in one.
 
     Attributes:
-        title: Its heading.
         kind: ``section``, ``file``, ``turn``, …
         source: The path of a file, the number of a turn, …
         first: Its first line in the prompt.
-        last: Its last line.
-        tokens: Of it.
         depth: ``0`` for a section, ``1`` for what it holds.
     """
 
@@ -164,10 +145,8 @@ class NotEnteredData(TypedDict):
     """A candidate that stays out.
 
     Attributes:
-        path: Its path.
         level: ``name`` where it is listed by name, ``left out`` where not even that.
         score: ``null`` without a task.
-        why: One line.
     """
 
     path: str
@@ -180,16 +159,11 @@ class PromptData(TypedDict):
     """The prompt without its text.
 
     Attributes:
-        revision: What it is of.
-        tokens: Of all of it.
-        bytes: Of it in UTF-8.
         lines: How many lines ``/api/prompt/lines`` has.
         sections: What folds, in the order of the prompt.
         breakpoints: Lines before which ``send`` sets a breakpoint of the cache.
         kept_until: The last line of the prefix that is the same as in the last send, ``0`` for none.
-        kept_sentence: The same in a sentence.
         not_entered: The first three hundred by score.
-        not_entered_count: How many there are.
         error: Why there is no prompt, ``""`` for nothing.
     """
 
@@ -211,8 +185,6 @@ class LinesData(TypedDict):
 
     Attributes:
         revision: What they are of; ask ``/api/prompt`` again where it is another one.
-        first: The first of them.
-        lines: Their texts.
         origins: For each the path of its file and the line that it shows or stands for (``0`` for the whole file), or
             ``null``; ``kinds`` says what it is.
         kinds: For each ``file``, ``turn``, ``bead``, ``result``, ``screenshot`` or ``generated``.
@@ -232,7 +204,6 @@ class TurnData(TypedDict):
 
     Attributes:
         id: Its number, from ``0``.
-        role: Who speaks.
         beginning: The first characters of what was said.
         tokens: Of the turn as the prompt shows it; ``0`` where it is out.
         on: Whether it is in the prompt.
@@ -251,7 +222,6 @@ class DiscussionData(TypedDict):
     Attributes:
         name: Its name, ``""`` for the default one, ``"none"`` for no turns at all.
         names: Those that there are, without ``""`` and ``"none"``.
-        turns: Oldest first.
     """
 
     name: str
@@ -263,7 +233,6 @@ class ScreenshotData(TypedDict):
     """An image.
 
     Attributes:
-        path: As the prompt shows it.
         url: Where the page gets it, ``""`` where it cannot be shown.
         problem: Why not, ``""`` for none.
         on: Whether it is in the prompt.
@@ -281,7 +250,6 @@ class BeadsData(TypedDict):
     Attributes:
         on: Whether it is in the prompt.
         text: Its markdown, ``""`` for none.
-        tokens: Of it.
     """
 
     on: bool
@@ -293,10 +261,7 @@ class TaskData(TypedDict):
     """What the prompt is for.
 
     Attributes:
-        text: In the user's words.
         focus: ``PATH[:LINE[-LINE]]``, shown whatever they cost; not saved.
-        symbols: Names of definitions; not saved.
-        since: A git revision; not saved.
     """
 
     text: str
@@ -312,7 +277,6 @@ class ModelData(TypedDict):
         name: ``provider/model`` or an alias of ``[send.models]``.
         window: Tokens of its context window, ``null`` where unknown.
         input: US dollars for a million tokens of input, ``null`` where unknown.
-        output: The same of output.
         tokens: Of the prompt by the provider's count, ``null`` where there is no prompt.
         cost: US dollars of the prompt as input, uncached; ``null`` where unknown.
     """
@@ -334,14 +298,7 @@ class PromptTotals(TypedDict):
 
 
 class PresetData(TypedDict):
-    """A context preset.
-
-    Attributes:
-        name: Its name.
-        description: One line.
-        scope: Where it is stored.
-        files: How many entries it has.
-    """
+    """A context preset."""
 
     name: str
     description: str
@@ -357,8 +314,6 @@ class StateData(TypedDict):
         revision: Counts each change of the draft and of the disk; that of the draft and disk seen, not of the prompt.
         composed: The revision that ``prompt``, files' tokens and ``warnings`` are of; less than ``revision`` while the
             prompt is being composed.
-        project: Its name.
-        root: The project's folder.
         config: The configuration's path, shown to the user.
         exists: Whether there is such a file yet.
         dirty: Whether the draft differs from the file.
@@ -369,15 +324,9 @@ class StateData(TypedDict):
         outside: Whether the configuration was changed on the disk since the draft was made of it, so that saving
             merges or is refused.
         config_problem: Why the configuration on the disk cannot be used, ``""`` where it can; the draft goes on.
-        views: The view modes.
         strategy: ``auto``, ``summarize`` or ``full``.
-        strategies: All three.
         preset: The active preset, ``""`` for none.
-        presets: All.
-        discussion: The discussion.
         beads: ``null`` where the project has none.
-        screenshots: All.
-        task: What the prompt is for.
         budget: The most tokens, a number or ``"auto"``, ``null`` for no limit.
         budget_tokens: The same as a number, of the prompt that is composed.
         models: For the totals at the top.
@@ -426,8 +375,6 @@ class EventData(TypedDict):
     """``GET /api/events``: one server-sent event ``change`` each time something has changed.
 
     Attributes:
-        version: As in the state.
-        revision: The newest.
         composed: The revision that the prompt is of.
         what: ``draft``, ``disk``, ``config``, ``composed`` or ``hello`` (the first one of a connection).
         paths: With ``disk``: the files, at most a hundred; empty where they are more or unknown.
@@ -495,7 +442,6 @@ class FitData(TypedDict):
     Attributes:
         prompt: As ``/api/prompt``.
         files: The rows that changed (``full`` is false).
-        ms: How long it took.
     """
 
     prompt: PromptData
@@ -509,7 +455,6 @@ class SavedData(TypedDict):
     Attributes:
         state: As ``/api/state``.
         merged: Whether changes on the disk were merged; the sentence says which.
-        sentence: For the status line.
     """
 
     state: StateData
@@ -550,19 +495,12 @@ class PlanData(TypedDict):
     """What would be sent. ``POST /api/send`` needs ``plan``, which holds once and for the text that was planned.
 
     Attributes:
-        plan: What names it.
-        provider: Who is asked.
-        model: Which model.
         address: Where, ``""`` for the provider's own address.
-        tokens: By o200k.
-        provider_tokens: By the provider's count.
-        blocks: Of the request.
         cost: US dollars of the input as expected, ``null`` where unknown.
         cached: Tokens that are expected to be read from the cache.
         window: Of the model, ``null`` where unknown.
         key: Whether a key is there; without one it cannot be sent.
         lines: The plan as ``aggregate send --dry-run`` prints it.
-        warnings: What is doubtful.
     """
 
     plan: str

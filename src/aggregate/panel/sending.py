@@ -42,12 +42,7 @@ class _Planned(NamedTuple):
 
 
 class Sender:
-    """Plans requests, and sends each plan once.
-
-    Args:
-        session: Whose draft is sent.
-        prepare: Composes and plans a turn.
-    """
+    """Plans requests, and sends each plan once."""
 
     def __init__(
         self, session: Session, *, prepare: Callable[..., PreparedTurn] = prepare_turn

@@ -66,12 +66,9 @@ class Session:
         composer: Composes drafts with that index; by default a new one.
 
     Attributes:
-        config: The same path.
         version: Random, another one for each start.
         revision: Counts each change of the draft and of the disk, and what is shown anew without one.
-        draft: The draft and its file.
         kept: The edits that were not saved when the panel ended last.
-        view: What was composed last.
         models: What prompts are compared with; empty until they are known.
         is_closed: Whether the work in the background has ended, or is about to.
         problem: What goes wrong beside the prompt, ``""`` for nothing.
@@ -347,12 +344,7 @@ class Session:
         self._disk.is_watched = False
 
     def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
-        """Note that files were changed on the disk.
-
-        Args:
-            paths: Absolute ones.
-            is_incomplete: Whether there may be others.
-        """
+        """Note that files were changed on the disk."""
         changed = whole_files(paths)
         config = {real_path(self.config), os.path.abspath(self.config)}
         if not is_incomplete and (
