@@ -11,7 +11,7 @@ import click
 from aggregate.base.text import did_you_mean
 from aggregate.base.values import AUTO, Section, parse_amount
 from aggregate.cli.chat_session import ChatSession, ChatSettings, with_selection
-from aggregate.cli.output import say
+from aggregate.cli.output import counted, say
 from aggregate.project.configuration import user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import shared_personas
@@ -110,31 +110,15 @@ def _files(session: ChatSession, text: str) -> None:
     levels = {choice.path: choice.level.value for choice in choices}
     for path, number in tokens.items():
         say(f"{number:>10,}  {levels.get(path, ''):<8}  {path}".rstrip())
-    files = "1 file" if len(tokens) == 1 else f"{len(tokens):,} files"
+    files = counted(len(tokens), "file")
     say(f"{sum(tokens.values()):>10,}  {files} of {turn.plan.total:,} tokens in all")
-
-
-def _plan(session: ChatSession, text: str) -> None:
-    say(*plan_lines(session.plan(text or _PLANNED)))
-
-
-def _cost(session: ChatSession, _text: str) -> None:
-    say(session.totals.sentence)
-
-
-def _undo(session: ChatSession, _text: str) -> None:
-    say(f"taken back: {session.undo()}")
-
-
-def _retry(session: ChatSession, _text: str) -> None:
-    session.retry()
 
 
 def _discussion(session: ChatSession, text: str) -> None:
     if text:
         session.select(with_selection(session.settings, discussion=text))
     turns = len(project_discussion(session.project, session.discussion, is_new=True).all)
-    say(f'discussion "{session.discussion}", {"1 turn" if turns == 1 else f"{turns:,} turns"}')
+    say(f'discussion "{session.discussion}", {counted(turns, "turn")}')
 
 
 def _fork(session: ChatSession, text: str) -> None:
@@ -144,20 +128,8 @@ def _fork(session: ChatSession, text: str) -> None:
     _discussion(session, text)
 
 
-def _compact(session: ChatSession, _text: str) -> None:
-    session.compact()
-
-
 def _quit(_session: ChatSession, _text: str) -> None:
     raise Leave
-
-
-def _models(session: ChatSession) -> list[str]:
-    return [*aliases(session), *NAMES]
-
-
-def _personas(session: ChatSession) -> list[str]:
-    return sorted({*session.project.config.personas, *shared_personas(), AS_CONFIGURED})
 
 
 def _discussions(session: ChatSession) -> list[str]:
@@ -281,9 +253,19 @@ def aliases(session: ChatSession) -> list[str]:
 COMMANDS = {
     "help": SlashCommand("", "List the commands.", _help),
     "model": SlashCommand(
-        "[PROVIDER] [NAME]", "Ask another model, by its name or an alias.", ask_model, _models
+        "[PROVIDER] [NAME]",
+        "Ask another model, by its name or an alias.",
+        ask_model,
+        lambda session: [*aliases(session), *NAMES],
     ),
-    "persona": SlashCommand("[NAME|none]", "Ask as another persona.", ask_persona, _personas),
+    "persona": SlashCommand(
+        "[NAME|none]",
+        "Ask as another persona.",
+        ask_persona,
+        lambda session: sorted(
+            {*session.project.config.personas, *shared_personas(), AS_CONFIGURED}
+        ),
+    ),
     "budget": SlashCommand(
         "[N|auto|none]",
         "Show what matters for each message within this many tokens; none: as configured.",
@@ -316,17 +298,29 @@ COMMANDS = {
     ),
     "files": SlashCommand("", "List the files of the last prompt with their tokens.", _files),
     "plan": SlashCommand(
-        "[MESSAGE]", "Show what would be sent, read from the cache and paid.", _plan
+        "[MESSAGE]",
+        "Show what would be sent, read from the cache and paid.",
+        lambda session, text: say(*plan_lines(session.plan(text or _PLANNED))),
     ),
-    "cost": SlashCommand("", "Say what this session has cost.", _cost),
-    "undo": SlashCommand("", "Take back the last question with its answer.", _undo),
-    "retry": SlashCommand("", "Ask the last question once more.", _retry),
+    "cost": SlashCommand(
+        "", "Say what this session has cost.", lambda session, _text: say(session.totals.sentence)
+    ),
+    "undo": SlashCommand(
+        "",
+        "Take back the last question with its answer.",
+        lambda session, _text: say(f"taken back: {session.undo()}"),
+    ),
+    "retry": SlashCommand(
+        "", "Ask the last question once more.", lambda session, _text: session.retry()
+    ),
     "discussion": SlashCommand(
         "[NAME]", "Go on in another discussion, or begin one.", _discussion, _discussions
     ),
     "fork": SlashCommand("NAME", "Go on in a copy of this discussion.", _fork),
     "compact": SlashCommand(
-        "", "Put a summary in the place of the oldest turns; all stay as another one.", _compact
+        "",
+        "Put a summary in the place of the oldest turns; all stay as another one.",
+        lambda session, _text: session.compact(),
     ),
     "quit": SlashCommand("", "Leave; all is kept, send and chat go on from here.", _quit),
 }

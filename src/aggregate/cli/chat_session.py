@@ -10,7 +10,7 @@ from typing import Any
 from aggregate.base.errors import ConfigError
 from aggregate.base.values import Usage
 from aggregate.cli.asking import seeds_of
-from aggregate.cli.output import say, say_aside, warn, warn_all
+from aggregate.cli.output import counted, say, say_aside, warn, warn_all
 from aggregate.cli.turn import checked_message, compact, deliver, notes_on, prepare
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
@@ -64,8 +64,7 @@ class Totals:
     @property
     def sentence(self) -> str:
         """All of it."""
-        turns = "1 answer" if self.turns == 1 else f"{self.turns:,} answers"
-        return f"{turns}: {_tokens(self.usage)}; {self.price}"
+        return f"{counted(self.turns, 'answer')}: {_tokens(self.usage)}; {self.price}"
 
 
 @dataclass(frozen=True, slots=True)

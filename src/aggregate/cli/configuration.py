@@ -12,7 +12,7 @@ from aggregate.base.values import Amount
 from aggregate.cli.asking import budget_option
 from aggregate.cli.opened_project import with_meant
 from aggregate.cli.options import json_option, new_config_option, quiet_option, scope_options
-from aggregate.cli.output import say, write_path, write_result, write_rows
+from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.code.syntax import LANGUAGES, LanguageKind
 from aggregate.code.views import NOTEBOOK_SUFFIX
 from aggregate.project.configuration import first_config, nearest_config
@@ -20,7 +20,6 @@ from aggregate.project.files import FolderListing, dependency_folders
 from aggregate.project.git import append_folders, unignored
 from aggregate.project.paths import IgnoreRules
 from aggregate.prompt import (
-    Request,
     compose_prompt,
     count_prompt,
     open_project,
@@ -48,10 +47,14 @@ def init(config: Path, ignore: bool | None, budget: Amount | None) -> None:
     folder = config.parent
     _write_new(config, _first_config(folder, budget))
     write_path(config)
-    if budget is None:
-        say(f"it takes {_selection_size(config)}; next: aggregate run")
-    else:
-        say(f'it takes {_file_number(config)}; next: aggregate "what you are about to do"')
+    request = request_for(open_project(config), with_history=False)
+    number = sum(not file.problem for file in select_files(request).files)
+    size, command = counted(number, "file"), "aggregate run"
+    if budget is not None:
+        command = 'aggregate "what you are about to do"'
+    elif number <= _COUNTED:
+        size += f", {count_prompt(compose_prompt(request).prompt).document:,} tokens (o200k)"
+    say(f"it takes {size}; next: {command}")
     _offer_gitignore(folder, ignore)
 
 
@@ -78,27 +81,6 @@ def _write_new(path: Path, text: str) -> None:
         raise ConfigError("exists already: edit it, or delete it first", path=str(path)) from None
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _selection_size(config: Path) -> str:
-    """Return how many files the new configuration takes, and their tokens if that is quick."""
-    request = request_for(open_project(config), with_history=False)
-    number = _number(request)
-    if number > _COUNTED:
-        return _files(number)
-    return f"{_files(number)}, {count_prompt(compose_prompt(request).prompt).document:,} tokens (o200k)"
-
-
-def _file_number(config: Path) -> str:
-    return _files(_number(request_for(open_project(config), with_history=False)))
-
-
-def _number(request: Request) -> int:
-    return sum(not file.problem for file in select_files(request).files)
-
-
-def _files(number: int) -> str:
-    return f"{number:,} file{'' if number == 1 else 's'}"
 
 
 def _offer_gitignore(folder: Path, ignore: bool | None) -> None:

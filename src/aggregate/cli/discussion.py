@@ -13,7 +13,7 @@ from aggregate.base.tokens import count
 from aggregate.cli.commands import Described
 from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option, json_option
-from aggregate.cli.output import say, write_path, write_result, write_rows
+from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, named_discussions
 from aggregate.prompt import DiscussionTurns
@@ -47,7 +47,7 @@ def list_(config: Path, as_json: bool) -> None:
     for row in rows:
         used = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.used)) if row.used else "-"
         origin = f"goes on from {row.continues}" if row.continues else ""
-        columns = (row.name, _turns(row.turns), f"{row.tokens:,} tokens", used, origin)
+        columns = (row.name, counted(row.turns, "turn"), f"{row.tokens:,} tokens", used, origin)
         write_rows("\t".join(columns).rstrip())
 
 
@@ -109,7 +109,7 @@ def delete(name: str, config: Path, yes: bool) -> None:
     delete_discussion(project, turns)
     write_path(turns.path)
     if turns.configured:
-        say(f"{_turns(len(turns.configured))} of it stay in {config}")
+        say(f"{counted(len(turns.configured), 'turn')} of it stay in {config}")
 
 
 def _row(project: Project, name: str) -> _Row:
@@ -123,9 +123,5 @@ def _row(project: Project, name: str) -> _Row:
 def _ask(name: str, turns: DiscussionTurns) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("nobody is here to be asked: add --yes")
-    question = f'Delete the discussion "{name}", {_turns(len(turns.written))}, for good?'
+    question = f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, for good?'
     click.confirm(question, abort=True, err=True)
-
-
-def _turns(number: int) -> str:
-    return "1 turn" if number == 1 else f"{number:,} turns"

@@ -88,15 +88,11 @@ def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
         return exact
     if not is_glob(named):
         return [row for row in audit.rows if is_named(row.path, row.entry, [named])]
-    pattern = _compiled(named)
-    return [row for row in audit.rows if pattern.fullmatch(row.path)]
-
-
-def _compiled(glob: str) -> re.Pattern[str]:
     try:
-        return compile_glob(glob)
+        pattern = compile_glob(named)
     except ValueError as error:
-        raise click.UsageError(f"{glob[:100]}: {error}") from None
+        raise click.UsageError(f"{named[:100]}: {error}") from None
+    return [row for row in audit.rows if pattern.fullmatch(row.path)]
 
 
 def print_audit(audit: Audit, *, title: str = "") -> None:

@@ -22,7 +22,7 @@ from aggregate.agents.goals import (
     records_folder,
     unfinished_goals,
 )
-from aggregate.agents.tools import ToolRegistry, standard_tools
+from aggregate.agents.tools import standard_tools
 from aggregate.base.errors import StateError
 from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.options import FiniteRange, config_option, json_option, redact_option
@@ -182,7 +182,9 @@ def goal(
         )
     text = "" if resume is not None else _read_goal(goal, instruction)
     client = _open_model(provider, model=model, base_url=base_url, script=script, redact=redact)
-    tools = _open_tools(folder, allow=allow, roots=root, state_dir=state_dir)
+    tools = standard_tools(state_dir=state_dir, roots=root, permissions=("read", *allow))
+    if folder is not None:
+        tools.discover(folder)
     limits = goal_limits(
         config, max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps
     )
@@ -241,15 +243,6 @@ def _open_model(
         return ChatModel(client, model, read_price=read_price)
     hiding = with_redaction(client, allow=redaction.allow, tell=warn)
     return ChatModel(hiding, model, read_price=read_price)
-
-
-def _open_tools(
-    folder: Path | None, *, allow: tuple[str, ...], roots: tuple[str, ...], state_dir: Path
-) -> ToolRegistry:
-    registry = standard_tools(state_dir=state_dir, roots=roots, permissions=("read", *allow))
-    if folder is not None:
-        registry.discover(folder)
-    return registry
 
 
 def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:

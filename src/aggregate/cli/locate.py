@@ -69,8 +69,9 @@ def _locate_in_file(name: str, line: int, request: Request) -> None:
         raise ConfigError(f"{path} is no file of {prompt.name}{remedy}")
     number = source_map.find(path, line)
     origin = None if number is None else source_map.origin(number)
-    lines = _line_count(path, request) if number is None else None
-    if lines is not None and not 1 <= line <= lines:
+    data = _content(path, request) if number is None else None
+    lines = data.count(b"\n") + (not data.endswith(b"\n")) if data is not None else line
+    if not 1 <= line <= lines:
         raise ConfigError(f"the file has {lines:,} lines: there is no line {line:,}", path=path)
     _tell_changed_prompt(prompt, audit)
     if number is None:
@@ -118,20 +119,11 @@ def _why_not(row: FileChoice | None) -> str:
     return f"{reason}{more}"
 
 
-def _line_count(path: str, request: Request) -> int | None:
-    data = _content(path, request)
-    return None if data is None else data.count(b"\n") + (not data.endswith(b"\n"))
-
-
 def _content(path: str, request: Request) -> bytes | None:
     try:
         return read_bytes(request.base_dir / path, limit=CONTENT_BYTES)
     except (OSError, ValueError):
         return None
-
-
-def _lines(data: bytes) -> list[str]:
-    return decode(data).text.split("\n")
 
 
 def _tell_changed_prompt(path: Path, audit: Audit) -> None:
@@ -157,14 +149,17 @@ def _tell_changed_file(
     if row is not None and row.content_hash:
         has_changed = sha256(data).hexdigest() != row.content_hash
     else:
-        has_changed = shown is not None and _lines(data)[first - 1 : first] != [shown]
+        has_changed = shown is not None and decode(data).text.split("\n")[first - 1 : first] != [
+            shown
+        ]
     if has_changed:
         say(f"{path} has changed since the prompt was written: lines are those of then")
 
 
 def _prompt_line(prompt: Path, line: int) -> str | None:
     try:
-        lines = _lines(read_bytes(prompt, limit=CONTENT_BYTES))
+        text = decode(read_bytes(prompt, limit=CONTENT_BYTES)).text
     except (OSError, ValueError):
         return None
+    lines = text.split("\n")
     return lines[line - 1] if line <= len(lines) else None

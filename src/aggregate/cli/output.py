@@ -69,6 +69,11 @@ def write_rows(*rows: str) -> None:
         write_result("\t".join(map(printable, row.split("\t"))) + "\n")
 
 
+def counted(number: int, noun: str) -> str:
+    """Return how many there are of something whose plural ends with an s."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def say(*lines: str) -> None:
     """Write lines to standard error, each of which stays one line."""
     _write_error("".join(f"{printable(line)}\n" for line in lines))

@@ -1,7 +1,7 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +148,14 @@ def _compose(asked: RunArguments, request: Request, index: Index) -> Path | None
     with orderly_termination(), progress("Rendering files", hidden=asked.quiet) as bar:
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
         pieces = meter.pieces(recorder.watch(stream) if recorder else stream)
-        path = _write(request, pieces, to_stdout=asked.to_stdout)
+        if asked.to_stdout:
+            # A line break more could be a token more than the budget.
+            write_pieces(pieces, exactly=request.budget is not None)
+            path = None
+        else:
+            path = write_numbered(
+                request.output_dir, request.namespace, pieces, project=request.written_in
+            )
     if path and not asked.as_json:
         write_path(path)
     if counter:
@@ -200,12 +207,3 @@ def _report(
         print_report(stream, tokens, warnings)
         if prefix:
             say(prefix.sentence)
-
-
-def _write(request: Request, pieces: Iterable[bytes], *, to_stdout: bool) -> Path | None:
-    """Write the prompt to standard output, or to the next numbered file, whose path is returned."""
-    if to_stdout:
-        # A line break more could be a token more than the budget.
-        write_pieces(pieces, exactly=request.budget is not None)
-        return None
-    return write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)

@@ -52,7 +52,8 @@ def send(
     """
     if message is None and not is_compacted:
         raise click.UsageError("say something: aggregate send MESSAGE")
-    text = "" if message is None else _read_message(message)
+    text = read_input() if message == "-" else message
+    text = "" if text is None else checked_message(text)
     project, bare = open_asked_project(
         arguments.config,
         is_asked=arguments.selection.budget is not None,
@@ -92,7 +93,3 @@ def send(
         completed = deliver(turn, project, as_json=as_json)
         if not quiet:
             print_report(turn, completed)
-
-
-def _read_message(argument: str) -> str:
-    return checked_message(read_input() if argument == "-" else argument)

@@ -206,13 +206,10 @@ def checked_message(text: str) -> str:
 def notes_on(turn: PreparedTurn, today: date) -> Sequence[str]:
     """Return a sentence where a turn begins a discussion with a name, and where the shipped tables are old."""
     age = age_note(turn.client.provider, turn.client.model, today)
-    return (*_beginnings(turn), *((age,) if age else ()))
-
-
-def _beginnings(turn: PreparedTurn) -> Sequence[str]:
     request = turn.request
     is_first = request.discussion not in ("", NO_DISCUSSION) and len(request.history) == 1
-    return (f'the discussion "{request.discussion}" begins',) if is_first else ()
+    begins = f'the discussion "{request.discussion}" begins' if is_first else ""
+    return tuple(filter(None, (begins, age)))
 
 
 def say_wait(seconds: float, error: ProviderError) -> None:

@@ -91,7 +91,7 @@ class Panel:
             Route("/", self._page),
             Route("/favicon.ico", self._icon),
             Mount("/static", PageFiles(directory=STATIC, check_dir=False)),
-            question_route("/api/state", self._state),
+            question_route("/api/state", lambda _: state_data(self._session)),
             question_route("/api/files", self._files),
             question_route("/api/file", self._file),
             question_route("/api/prompt", lambda _: self._session.prompt()),
@@ -127,9 +127,6 @@ class Panel:
         return Response(status_code=204)
 
     # --- questions
-
-    def _state(self, _query: Mapping[str, str]) -> StateData:
-        return state_data(self._session)
 
     def _files(self, query: Mapping[str, str]) -> object:
         since = query.get("since")
