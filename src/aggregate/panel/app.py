@@ -166,8 +166,8 @@ class Panel:
         return Response(data, media_type=kind, headers={"cache-control": "no-store"})
 
     def _image_data(self, path: str) -> tuple[bytes, str]:
-        draft, project, *_ = self._session.now().edited
-        return image_data(draft.request(project), draft, path)
+        edited = self._session.now().edited
+        return image_data(edited.current.request(edited.project), edited.current, path)
 
     async def _events(self, _request: Request) -> Response:
         session = self._session

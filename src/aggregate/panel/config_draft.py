@@ -9,7 +9,7 @@ import tomlkit
 from aggregate.base.disk import confined, replace_text
 from aggregate.base.errors import ConfigError, ToolError
 from aggregate.base.values import ContextPreset
-from aggregate.panel.draft import Draft, DraftState, Saved
+from aggregate.panel.draft import Draft, Saved
 from aggregate.panel.kept_draft import UnsavedDraft
 from aggregate.panel.merging import merge
 from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate
@@ -39,8 +39,9 @@ class ConfigDraft:
         self.problem = ""
         self._base = self._read()
         self.current = Draft(self._base or "")
-        self._before: list[Draft] = []
-        self._behind: list[Draft] = []
+        # Tuples, so that a copy of this object stays as it is.
+        self._before: tuple[Draft, ...] = ()
+        self._behind: tuple[Draft, ...] = ()
         self.project: Project = self.current.project(path)
 
     @property
@@ -54,18 +55,14 @@ class ConfigDraft:
         return self.current.text != (self._base or "")
 
     @property
-    def state(self) -> DraftState:
-        """All of it as it is now."""
-        return DraftState(
-            draft=self.current,
-            project=self.project,
-            exists=self.exists,
-            is_dirty=self.is_dirty,
-            can_undo=bool(self._before),
-            can_redo=bool(self._behind),
-            outside=self.outside,
-            problem=self.problem,
-        )
+    def can_undo(self) -> bool:
+        """Whether there is a step back."""
+        return bool(self._before)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a step that was undone."""
+        return bool(self._behind)
 
     @property
     def unsaved(self) -> UnsavedDraft | None:
@@ -78,13 +75,11 @@ class ConfigDraft:
             raise ToolError(
                 "there are edits here already: save or undo them before you take others"
             )
-        project = unsaved.draft.project(self.path)
         if unsaved.base == self._base:
             self._step(unsaved.draft)
         else:
-            self._start_from(unsaved.draft)
+            self._go(unsaved.draft, (), ())
             self._base = unsaved.base
-        self.project = project
         with suppress(ConfigError):  # the page is told of it as a problem
             self.follow()
 
@@ -93,36 +88,30 @@ class ConfigDraft:
         if draft == self.current:
             return False
         self._step(draft)
-        self.project = draft.project(self.path)
         return True
 
     def undo(self) -> bool:
         """Go a step back; tell whether there was one."""
-        return self._go(self._before, self._behind)
+        if not self._before:
+            return False
+        *before, draft = self._before
+        self._go(draft, tuple(before), (*self._behind, self.current))
+        return True
 
     def redo(self) -> bool:
         """Take the step that was undone last; tell whether there was one."""
-        return self._go(self._behind, self._before)
-
-    def _go(self, source: list[Draft], target: list[Draft]) -> bool:
-        if not source:
+        if not self._behind:
             return False
-        target.append(self.current)
-        self.current = source.pop()
-        self.project = self.current.project(self.path)
+        *behind, draft = self._behind
+        self._go(draft, (*self._before, self.current), tuple(behind))
         return True
 
     def _step(self, draft: Draft) -> None:
-        self._before.append(self.current)
-        del self._before[:-_MOST_STEPS]
-        self._behind.clear()
-        self.current = draft
+        self._go(draft, (*self._before, self.current)[-_MOST_STEPS:], ())
 
-    def _start_from(self, draft: Draft) -> None:
-        """Go on from another draft, to which no step leads back: what it was made of is no longer on the disk."""
-        self._before.clear()
-        self._behind.clear()
-        self.current = draft
+    def _go(self, draft: Draft, before: tuple[Draft, ...], behind: tuple[Draft, ...]) -> None:
+        self.project = draft.project(self.path)  # first: what is no configuration is not taken
+        self.current, self._before, self._behind = draft, before, behind
 
     def reload(self) -> None:
         """Drop the draft, and take the configuration as it is on the disk."""
@@ -194,14 +183,11 @@ class ConfigDraft:
         draft = replace(self.current, text=_with_preset(self.current.text, name, text))
         # What else the file holds now was not seen, and is merged when the draft is saved.
         self._base = _with_preset(self._base or "", name, text)
-        self._start_from(draft)
-        self.project = draft.project(self.path)
+        self._go(draft, (), ())
 
     def _rebase(self, text: str | None) -> None:
         """Go on from a text of the file, to which no step leads back."""
-        draft = replace(self.current, text=text or "")
-        self.project = draft.project(self.path)
-        self._start_from(draft)
+        self._go(replace(self.current, text=text or ""), (), ())
         self._base, self.outside, self.problem = text, False, ""
 
     def _checked_root(self) -> Path | None:

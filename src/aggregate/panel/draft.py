@@ -108,24 +108,3 @@ class Saved(NamedTuple):
 
     is_merged: bool
     sentence: str
-
-
-class DraftState(NamedTuple):
-    """A draft at one moment, which nothing changes any more.
-
-    Attributes:
-        is_dirty: Whether the draft differs from it.
-        can_undo: Whether there is a step back.
-        can_redo: Whether there is a step that was undone.
-        outside: Whether the file was changed since, while the draft has edits.
-        problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
-    """
-
-    draft: Draft
-    project: Project
-    exists: bool
-    is_dirty: bool
-    can_undo: bool
-    can_redo: bool
-    outside: bool
-    problem: str

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from aggregate.base.values import FileChoice
 from aggregate.panel.composing import ComposedDraft
-from aggregate.panel.draft import DraftState
+from aggregate.panel.config_draft import ConfigDraft
 from aggregate.panel.protocol import NotEnteredData, PromptData
 from aggregate.prompt import Request, ResolvedFile
 from aggregate.sending import LoggedRequest, recent_requests
@@ -114,6 +114,6 @@ class SessionState(NamedTuple):
     """
 
     revision: int
-    edited: DraftState
+    edited: ConfigDraft
     view: View
     unsaved: str

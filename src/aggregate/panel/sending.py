@@ -65,7 +65,8 @@ class Sender:
         """
         if not message.strip() or len(message) > _MOST_MESSAGE:
             raise ToolError("the message is empty, or far too long: say something")
-        draft, project, *_ = self._session.now().edited
+        edited = self._session.now().edited
+        draft, project = edited.current, edited.project
         selection = replace(_selection(model), persona=persona, discussion=draft.discussion)
         has_key = True
         try:

@@ -5,6 +5,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -113,7 +114,7 @@ class Session:
     def now(self) -> SessionState:
         """Return all of it as it is at this moment."""
         with self._lock:
-            return SessionState(self.revision, self.draft.state, self.view, self.kept.sentence)
+            return SessionState(self.revision, copy(self.draft), self.view, self.kept.sentence)
 
     def edit(self, edits: list[EditData]) -> None:
         """Take edits as one step."""
@@ -277,7 +278,8 @@ class Session:
 
     def file(self, path: str, mode: str) -> FileData:
         """Return one file beside a view of it."""
-        revision, (draft, project, *_), view, _ = self.now()
+        revision, edited, view, _ = self.now()
+        draft, project = edited.current, edited.project
         file = self._resolved(path, draft)
         source = read_listed(file, scope_of(project))
         file, source, _ = redact_file(file, source, draft.redaction(project))

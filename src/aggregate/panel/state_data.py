@@ -32,7 +32,7 @@ def state_data(session: Session) -> StateData:
     """Return the state as the page takes it."""
     now = session.now()
     edited, view = now.edited, now.view
-    draft, project = edited.draft, edited.project
+    draft, project = edited.current, edited.project
     composed = view.composed
     warnings = [session.problem] if session.problem else []
     warnings += for_reader(composed.composition.warnings) if composed else ()
