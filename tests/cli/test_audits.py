@@ -19,7 +19,7 @@ from aggregate.base.values import (
     Section,
     Task,
 )
-from aggregate.cli.audit_table import print_audit, print_rows
+from aggregate.cli.explain import print_audit, print_rows
 from tests.base.redaction.samples import PLANTED
 from tests.cli.command_line import Ended, mistake, start
 from tests.projects import project

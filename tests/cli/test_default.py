@@ -94,12 +94,9 @@ def test_what_is_mistyped_is_answered_with_the_nearest(
 
 
 def test_completion_knows_commands_and_the_options_of_run() -> None:
-    """A shell completes commands, and with a dash the options that work without one."""
+    """A shell completes commands, and behind an option those of the command that works without its name."""
     complete = ShellComplete(program, {}, "aggregate", "_AGGREGATE_COMPLETE")
     assert [item.value for item in complete.get_completions([], "st")] == ["stats"]
-    assert {"--help", "--version", "--stdout"} <= {
-        item.value for item in complete.get_completions([], "--")
-    }
     assert "--focus" in {item.value for item in complete.get_completions(["-q"], "--f")}
     assert [item.value for item in complete.get_completions([], "wo")] == []  # an old spelling
     assert [item.value for item in complete.get_completions(["conduct"], "re")] == [

@@ -5,10 +5,8 @@ import os
 import re
 from pathlib import Path
 
-import click
 import pytest
 
-from aggregate.cli.options import complete_discussions
 from aggregate.cli.program import run_program
 from aggregate.project.history.history_reader import load_history
 from tests.fakes.senders import dripping
@@ -239,14 +237,6 @@ def test_a_link_that_leads_out(
     assert secret.exists()
     assert not (tmp_path / "new.toml").exists()
     assert not Path("manual_slop.b_history.toml").exists()
-
-
-def test_names_are_completed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A shell completes the names of the project's discussions (S-4)."""
-    send(capsys, "One?", "deep")
-    context = click.Context(click.Command("x"))
-    items = complete_discussions(context, click.Option(["--discussion"]), "de")
-    assert [item.value for item in items] == ["default", "deep"]
 
 
 def test_a_folder_without_a_configuration(

@@ -35,20 +35,20 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
                     others.add((path.name, ast.unparse(node.func)))
     assert others == {
         (
-            "chat_input.py",
+            "chat.py",
             "click.echo",
         ),  # what stands before the cursor: a name of letters that are checked
-        ("chat_input.py", "sys.stdin.buffer.readline"),
-        ("chat_input.py", "sys.stdin.fileno"),
-        ("chat_input.py", "sys.stdin.isatty"),
-        ("chat_input.py", "sys.stdin.readline"),
+        ("chat.py", "sys.stdin.buffer.readline"),
+        ("chat.py", "sys.stdin.fileno"),
+        ("chat.py", "sys.stdin.isatty"),
+        ("chat.py", "sys.stdin.readline"),
         ("discussion.py", "click.confirm"),
         ("discussion.py", "sys.stderr.isatty"),
         ("discussion.py", "sys.stdin.isatty"),
-        ("init.py", "click.confirm"),
-        ("init.py", "sys.stderr.isatty"),
-        ("init.py", "sys.stdin.isatty"),
-        ("stdin.py", "sys.stdin.buffer.read"),
+        ("configuration.py", "click.confirm"),
+        ("configuration.py", "sys.stderr.isatty"),
+        ("configuration.py", "sys.stdin.isatty"),
+        ("asking.py", "sys.stdin.buffer.read"),
         ("trace_tree.py", "Console(stderr=True).print"),
     }
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from aggregate.cli.watched_request import names_of_changes
+from aggregate.cli.watched_run import names_of_changes
 from aggregate.prompt import open_project, request_for
 from tests.projects import project
 

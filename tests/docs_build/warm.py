@@ -10,7 +10,7 @@ from aggregate.ranking import analyse
 _PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"
 
 for module in (
-    "aggregate.cli.init",
+    "aggregate.cli.configuration",
     "aggregate.prompt.within_budget",
     "aggregate.agents.tracks.service",
     "aggregate.project.index.database",

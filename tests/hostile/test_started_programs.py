@@ -74,7 +74,6 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("results", "merge", "a.json", "--strategy", "custom", "--function", "lambda results: 1"): 0,
     ("languages",): 0,
     ("schema",): 0,
-    ("completion", "bash"): 0,
 }
 """Each command in the project, and how it ends."""
 ELSEWHERE: Mapping[tuple[str, ...], int] = {

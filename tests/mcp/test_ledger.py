@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.mcp.ledger import Ledger
+from aggregate.mcp.workspace import Ledger
 
 
 @given(

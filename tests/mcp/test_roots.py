@@ -14,7 +14,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from aggregate.base.errors import ConfigError
-from aggregate.mcp.roots import config_of_host
+from aggregate.mcp.hosts import config_of_host
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.tools import TOOLS
 from aggregate.mcp.workspace import Progress, Workspace

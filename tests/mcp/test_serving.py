@@ -14,8 +14,8 @@ import uvicorn
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from aggregate.mcp.http import http_app
 from aggregate.mcp.server import AgentServer
+from aggregate.mcp.serving import http_app
 from tests.mcp.serving import workspace
 from tests.projects import project
 

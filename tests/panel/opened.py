@@ -8,8 +8,8 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from aggregate.panel.access import Access
+from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
-from aggregate.panel.event_stream import Broadcast
 from aggregate.panel.protocol import EventData
 from aggregate.panel.session import Session
 from tests.projects import project

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
-from aggregate.panel.event_stream import Broadcast
 from tests.panel.opened import FILES, HEADERS, ORIGIN, TOKEN, Opened, access, opened
 
 

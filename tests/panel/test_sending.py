@@ -13,7 +13,7 @@ import pytest
 
 from aggregate.base.errors import ProviderError, ToolError
 from aggregate.base.values import Reply, Usage
-from aggregate.panel.answer_stream import answer_events
+from aggregate.panel.answers import answer_events
 from aggregate.panel.sending import Sender
 from aggregate.sending import PreparedTurn, prepare_turn
 from aggregate.sending.clients import OnText

@@ -21,11 +21,10 @@ from starlette.requests import Request
 
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import ConfigError, ToolError
-from aggregate.cli.panel import panel as command
+from aggregate.cli.serve import panel as command
 from aggregate.panel.access import Access
+from aggregate.panel.answers import Broadcast, body_of
 from aggregate.panel.app import Panel
-from aggregate.panel.event_stream import Broadcast
-from aggregate.panel.json_routes import body_of
 from aggregate.panel.serving import Address, open_listener, server, watch_disk
 from aggregate.panel.session import Session
 from tests.panel.opened import FILES, TOKEN, access

@@ -8,7 +8,6 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 import os
 
 from aggregate.base.disk import guard_process
-from aggregate.cli import lazy
 
 
 def main() -> None:
@@ -17,4 +16,6 @@ def main() -> None:
     # Plugins of the library that checks configurations could only watch this program; looking for them reads the
     # metadata of everything installed, and what it finds is run.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    raise SystemExit(lazy.run_process())
+    from aggregate.cli.program import run_process  # nothing is loaded before PATH is clean
+
+    raise SystemExit(run_process())

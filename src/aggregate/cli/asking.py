@@ -1,31 +1,26 @@
 """The options that say what a prompt is for and how large it may be."""
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from aggregate.base.disk import read_text
+from aggregate.base.disk import SETTINGS_BYTES, read_text
 from aggregate.base.values import AUTO, Amount, Place, Task, parse_amount
-from aggregate.cli import lazy
 from aggregate.cli.commands import is_sentence
-from aggregate.cli.path_arguments import from_here
-from aggregate.cli.sections import section
-from aggregate.cli.stdin import read_input
+from aggregate.cli.opened_project import from_here
+from aggregate.cli.options import section
 from aggregate.project.configuration import Project
 from aggregate.prompt import parse_place
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 _FILE = "@"
 _STDIN = "-"
 _SHOWN = 100
 """Characters of a mistaken value that an error shows."""
-_USUAL_BUDGETS = (AUTO, "8k", "16k", "32k", "60k", "120k")
 _option = section("Task and budget")
 
 
@@ -42,7 +37,6 @@ def budget_option(
         "--budget",
         metavar="N|auto",
         callback=_amount,
-        shell_complete=_usual_budgets,
         help=text,
     )
 
@@ -56,12 +50,6 @@ def _amount(context: click.Context, parameter: click.Parameter, value: str | Non
         raise click.BadParameter(
             f"it {error}, not {value[:_SHOWN]!r}", ctx=context, param=parameter
         ) from None
-
-
-def _usual_budgets(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> "list[CompletionItem]":
-    return [lazy.CompletionItem(usual) for usual in _USUAL_BUDGETS if usual.startswith(incomplete)]
 
 
 _PLACE = click.Path()
@@ -80,7 +68,6 @@ _POINTS_AT = "Show this file, or what is around these lines, whatever it costs, 
 def _seed_options(
     option: Callable[..., Callable[..., Any]], *, focus: str = f"{_POINTS_AT}."
 ) -> tuple[Callable[..., Any], ...]:
-    """Return the options that say where ranking starts: ``focus``, ``symbol`` and ``since``."""
     return (
         option(
             "--focus",
@@ -142,9 +129,6 @@ def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str =
         argument: The text, ``@FILE`` or ``-``; ``None`` for none.
         symbols: Names of definitions.
         since: A git revision.
-
-    Raises:
-        UsageError: The text cannot be read, or a symbol has no name.
     """
     if argument is None and not symbols and not since:
         return None
@@ -155,11 +139,7 @@ def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str =
 
 
 def task_argument(words: tuple[str, ...], task: str | None) -> str | None:
-    """Return the task's text as it was named: by ``--task``, or by a sentence alone.
-
-    Raises:
-        UsageError: Both name one, or it is no sentence but words, which may be meant for something else.
-    """
+    """Return the task's text as it was named: by ``--task``, or by a sentence alone."""
     if not words:
         return task
     sentence = " ".join(words)[:_SHOWN]
@@ -182,11 +162,6 @@ def _read_text(argument: str) -> str:
 
 
 def _read_file(name: str) -> str:
-    """Return the text of the task's file.
-
-    Raises:
-        UsageError: It cannot be read.
-    """
     try:
         return read_text(Path(name))
     except UnicodeDecodeError as error:
@@ -213,11 +188,22 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
 def seeds_of(
     project: Project, focus: Sequence[str], symbols: Sequence[str], since: str
 ) -> Task | None:
-    """Return what the user points at, as a task whose text the message will be; ``None`` for nothing.
-
-    Raises:
-        UsageError: A symbol has no name.
-    """
+    """Return what the user points at, as a task whose text the message will be; ``None`` for nothing."""
     named = read_task(None, symbols=symbols, since=since)
     places = typed_places(focus, project.folder / project.config.files.base_dir)
     return replace(named or Task(), focus=places) if places else named
+
+
+def read_input() -> str:
+    """Return all of standard input, as UTF-8 whatever the locale says."""
+    if sys.stdin is None:
+        raise click.UsageError("there is no standard input to read: it is closed")
+    data = sys.stdin.buffer.read(SETTINGS_BYTES + 1)
+    if len(data) > SETTINGS_BYTES:
+        raise click.UsageError(f"standard input is too large: the most is {SETTINGS_BYTES:,} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(
+            f"standard input is not UTF-8 (byte {error.start}): write it as UTF-8"
+        ) from None

@@ -1,31 +1,28 @@
 """The commands of ``chat`` that begin with a slash."""
 
+import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
 from aggregate.base.text import did_you_mean
-from aggregate.base.values import AUTO, Section
-from aggregate.cli.chat_session import ChatSession, with_selection
-from aggregate.cli.chat_setting_commands import (
-    AS_CONFIGURED,
-    aliases,
-    ask_model,
-    ask_persona,
-    set_budget,
-    set_effort,
-    set_focus,
-    set_since,
-    set_symbols,
-    set_temperature,
-)
-from aggregate.cli.output import say
+from aggregate.base.values import AUTO, Section, parse_amount
+from aggregate.cli.chat_session import ChatSession, ChatSettings, with_selection
+from aggregate.cli.output import counted, say
+from aggregate.project.configuration import user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import shared_personas
-from aggregate.sending import fork_discussion, plan_lines, project_discussion
-from aggregate.sending.clients import NAMES, Effort
+from aggregate.sending import (
+    COMPANIES,
+    SelectedModel,
+    fork_discussion,
+    plan_lines,
+    project_discussion,
+)
+from aggregate.sending.clients import NAMES, Effort, provider_of_model
 
 _PLANNED = "And?"
 """What a plan is made for where no message is named and nothing was asked yet."""
@@ -40,7 +37,6 @@ class SlashCommand(NamedTuple):
 
     Attributes:
         arguments: What stands behind its name, as the help shows it.
-        summary: What it does.
         run: Does it, with what stands behind its name.
         complete: Returns the words that may stand there.
     """
@@ -57,12 +53,7 @@ def is_command(message: str) -> bool:
 
 
 def run_command(session: ChatSession, line: str) -> None:
-    """Do what a line that begins with a slash says.
-
-    Raises:
-        Leave: The session is over.
-        UsageError: There is no such command, or its arguments are wrong.
-    """
+    """Do what a line that begins with a slash says."""
     name, _, rest = line[1:].partition(" ")
     command = COMMANDS.get(name)
     if command is None:
@@ -119,31 +110,15 @@ def _files(session: ChatSession, text: str) -> None:
     levels = {choice.path: choice.level.value for choice in choices}
     for path, number in tokens.items():
         say(f"{number:>10,}  {levels.get(path, ''):<8}  {path}".rstrip())
-    files = "1 file" if len(tokens) == 1 else f"{len(tokens):,} files"
+    files = counted(len(tokens), "file")
     say(f"{sum(tokens.values()):>10,}  {files} of {turn.plan.total:,} tokens in all")
-
-
-def _plan(session: ChatSession, text: str) -> None:
-    say(*plan_lines(session.plan(text or _PLANNED)))
-
-
-def _cost(session: ChatSession, _text: str) -> None:
-    say(session.totals.sentence)
-
-
-def _undo(session: ChatSession, _text: str) -> None:
-    say(f"taken back: {session.undo()}")
-
-
-def _retry(session: ChatSession, _text: str) -> None:
-    session.retry()
 
 
 def _discussion(session: ChatSession, text: str) -> None:
     if text:
         session.select(with_selection(session.settings, discussion=text))
     turns = len(project_discussion(session.project, session.discussion, is_new=True).all)
-    say(f'discussion "{session.discussion}", {"1 turn" if turns == 1 else f"{turns:,} turns"}')
+    say(f'discussion "{session.discussion}", {counted(turns, "turn")}')
 
 
 def _fork(session: ChatSession, text: str) -> None:
@@ -153,20 +128,8 @@ def _fork(session: ChatSession, text: str) -> None:
     _discussion(session, text)
 
 
-def _compact(session: ChatSession, _text: str) -> None:
-    session.compact()
-
-
 def _quit(_session: ChatSession, _text: str) -> None:
     raise Leave
-
-
-def _models(session: ChatSession) -> list[str]:
-    return [*aliases(session), *NAMES]
-
-
-def _personas(session: ChatSession) -> list[str]:
-    return sorted({*session.project.config.personas, *shared_personas(), AS_CONFIGURED})
 
 
 def _discussions(session: ChatSession) -> list[str]:
@@ -174,49 +137,190 @@ def _discussions(session: ChatSession) -> list[str]:
     return [DEFAULT, NO_DISCUSSION, *(named_discussions(path) if path else ())]
 
 
+AS_CONFIGURED = "none"
+"""Takes a setting of this session back."""
+
+
+_HOTTEST = 2
+"""What the providers that take a temperature allow at most."""
+
+
+def who(selected: SelectedModel) -> str:
+    """Return who is asked, as a person reads it."""
+    client = selected.client
+    model = f"{client.provider} {client.model}".strip()
+    persona = selected.origins.get("persona")
+    return f"{model}, persona {persona}" if persona else model
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        raise click.UsageError("a quotation mark has no other one") from None
+
+
+def _change(session: ChatSession, settings: ChatSettings) -> None:
+    say(who(session.select(settings)))
+
+
+def ask_model(session: ChatSession, text: str) -> None:
+    """Ask another model, or say who is asked."""
+    words = _words(text)
+    if not words:
+        say(who(session.select(session.settings)))
+        return
+    if len(words) == 2 and words[0] in NAMES:
+        provider, model = words
+    elif len(words) == 1 and words[0] in NAMES:
+        provider, model = words[0], ""
+    elif len(words) == 1:
+        provider, model = _provider_for(session, words[0]), words[0]
+    else:
+        raise click.UsageError("name a model, a provider, or a provider and its model")
+    is_same = provider == session.settings.selection.provider
+    base_url = session.settings.selection.base_url if is_same else ""
+    changes = {"provider": provider, "model": model, "base_url": base_url}
+    _change(session, with_selection(session.settings, **changes))
+
+
+def _provider_for(session: ChatSession, model: str) -> str:
+    """Return the provider to name with a model: none for an alias, its maker where that is another than is asked."""
+    named = session.settings.selection.provider
+    if model in aliases(session):
+        return ""
+    asked = session.select(session.settings).client.provider
+    maker = provider_of_model(model)
+    return maker if asked in COMPANIES and maker and maker != asked.removesuffix("-cli") else named
+
+
+def ask_persona(session: ChatSession, text: str) -> None:
+    """Ask as another persona, or say who is asked."""
+    persona = "" if text == AS_CONFIGURED else text
+    _change(
+        session, with_selection(session.settings, persona=persona) if text else session.settings
+    )
+
+
+def _set_budget(session: ChatSession, text: str) -> None:
+    try:
+        budget = parse_amount(text) if text and text != AS_CONFIGURED else None
+    except ValueError as error:
+        raise click.UsageError(f"the budget {error}") from None
+    _set_selected(session, text, "budget", budget)
+
+
+def _set_effort(session: ChatSession, text: str) -> None:
+    if text not in ("", *Effort, AS_CONFIGURED):
+        raise click.UsageError("name low, medium, high or none")
+    _set_selected(session, text, "effort", Effort(text) if text in (*Effort,) else None)
+
+
+def _set_temperature(session: ChatSession, text: str) -> None:
+    try:
+        degree = float(text) if text and text != AS_CONFIGURED else None
+    except ValueError:
+        degree = -1
+    if degree is not None and not 0 <= degree <= _HOTTEST:
+        raise click.UsageError(f"the temperature is a number from 0 to {_HOTTEST}, or none")
+    _set_selected(session, text, "temperature", degree)
+
+
+def _set_selected(session: ChatSession, text: str, name: str, value: float | str | None) -> None:
+    """Set what is asked of the model, if the user says something, and say it."""
+    if text:
+        session.select(with_selection(session.settings, **{name: value}))
+    chosen = getattr(session.settings.selection, name)
+    shown = f"{chosen:g}" if isinstance(chosen, float) else chosen
+    say(f"{name}: {'as configured' if chosen is None else shown}")
+
+
+def _set_pointer(session: ChatSession, name: str, value: tuple[str, ...] | str) -> None:
+    """Point at something, if there is a value, and say at what; ``none`` takes it back."""
+    if value:
+        is_none = value in (AS_CONFIGURED, (AS_CONFIGURED,))
+        kept = type(value)() if is_none else value
+        session.select(replace(session.settings, **{name: kept}))  # type: ignore[arg-type]
+    chosen = getattr(session.settings, name)
+    say(f"{name}: {(chosen if isinstance(chosen, str) else ', '.join(chosen)) or 'none'}")
+
+
+def aliases(session: ChatSession) -> list[str]:
+    """Return the aliases of models that the project and the user have defined."""
+    return sorted({*session.project.config.send.aliases, *user_config().send.aliases})
+
+
 COMMANDS = {
     "help": SlashCommand("", "List the commands.", _help),
     "model": SlashCommand(
-        "[PROVIDER] [NAME]", "Ask another model, by its name or an alias.", ask_model, _models
+        "[PROVIDER] [NAME]",
+        "Ask another model, by its name or an alias.",
+        ask_model,
+        lambda session: [*aliases(session), *NAMES],
     ),
-    "persona": SlashCommand("[NAME|none]", "Ask as another persona.", ask_persona, _personas),
+    "persona": SlashCommand(
+        "[NAME|none]",
+        "Ask as another persona.",
+        ask_persona,
+        lambda session: sorted(
+            {*session.project.config.personas, *shared_personas(), AS_CONFIGURED}
+        ),
+    ),
     "budget": SlashCommand(
         "[N|auto|none]",
         "Show what matters for each message within this many tokens; none: as configured.",
-        set_budget,
+        _set_budget,
         lambda _session: (AUTO, "16k", "32k", "60k", AS_CONFIGURED),
     ),
     "effort": SlashCommand(
         "[low|medium|high|none]",
         "Say how long the model may think before it answers.",
-        set_effort,
+        _set_effort,
         lambda _session: (*Effort, AS_CONFIGURED),
     ),
     "temperature": SlashCommand(
-        "[0-2|none]", "Let the model choose its words more or less freely.", set_temperature
+        "[0-2|none]", "Let the model choose its words more or less freely.", _set_temperature
     ),
     "focus": SlashCommand(
-        "[PATH[:LINES] ...|none]", "Show these whatever they cost; with a budget.", set_focus
+        "[PATH[:LINES] ...|none]",
+        "Show these whatever they cost; with a budget.",
+        lambda session, text: _set_pointer(session, "focus", _words(text)),
     ),
     "symbol": SlashCommand(
-        "[NAME ...|none]", "Rank from these definitions; with a budget.", set_symbols
+        "[NAME ...|none]",
+        "Rank from these definitions; with a budget.",
+        lambda session, text: _set_pointer(session, "symbols", _words(text)),
     ),
     "since": SlashCommand(
-        "[REV|none]", "Rank from what has changed since then; with a budget.", set_since
+        "[REV|none]",
+        "Rank from what has changed since then; with a budget.",
+        lambda session, text: _set_pointer(session, "since", text),
     ),
     "files": SlashCommand("", "List the files of the last prompt with their tokens.", _files),
     "plan": SlashCommand(
-        "[MESSAGE]", "Show what would be sent, read from the cache and paid.", _plan
+        "[MESSAGE]",
+        "Show what would be sent, read from the cache and paid.",
+        lambda session, text: say(*plan_lines(session.plan(text or _PLANNED))),
     ),
-    "cost": SlashCommand("", "Say what this session has cost.", _cost),
-    "undo": SlashCommand("", "Take back the last question with its answer.", _undo),
-    "retry": SlashCommand("", "Ask the last question once more.", _retry),
+    "cost": SlashCommand(
+        "", "Say what this session has cost.", lambda session, _text: say(session.totals.sentence)
+    ),
+    "undo": SlashCommand(
+        "",
+        "Take back the last question with its answer.",
+        lambda session, _text: say(f"taken back: {session.undo()}"),
+    ),
+    "retry": SlashCommand(
+        "", "Ask the last question once more.", lambda session, _text: session.retry()
+    ),
     "discussion": SlashCommand(
         "[NAME]", "Go on in another discussion, or begin one.", _discussion, _discussions
     ),
     "fork": SlashCommand("NAME", "Go on in a copy of this discussion.", _fork),
     "compact": SlashCommand(
-        "", "Put a summary in the place of the oldest turns; all stay as another one.", _compact
+        "",
+        "Put a summary in the place of the oldest turns; all stay as another one.",
+        lambda session, _text: session.compact(),
     ),
     "quit": SlashCommand("", "Leave; all is kept, send and chat go on from here.", _quit),
 }

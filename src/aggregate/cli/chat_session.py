@@ -9,9 +9,8 @@ from typing import Any
 from aggregate.base.errors import ConfigError
 from aggregate.base.values import Usage
 from aggregate.cli.asking import seeds_of
-from aggregate.cli.compaction import compact
-from aggregate.cli.output import say, say_aside, warn, warn_all
-from aggregate.cli.turn import checked_message, deliver, notes_on, prepare
+from aggregate.cli.output import counted, say, say_aside, warn, warn_all
+from aggregate.cli.turn import checked_message, compact, deliver, notes_on, prepare
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import for_reader
@@ -34,8 +33,6 @@ class Totals:
     """What the turns of a session have cost.
 
     Attributes:
-        turns: How many were answered.
-        usage: Their tokens.
         cost: Their price in US dollars, as far as prices are known.
         is_whole: Whether the prices of all are known.
     """
@@ -64,8 +61,7 @@ class Totals:
     @property
     def sentence(self) -> str:
         """All of it."""
-        turns = "1 answer" if self.turns == 1 else f"{self.turns:,} answers"
-        return f"{turns}: {_tokens(self.usage)}; {self.price}"
+        return f"{counted(self.turns, 'answer')}: {_tokens(self.usage)}; {self.price}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +90,7 @@ class ChatSession:
         settings: Who is asked and what is pointed at.
         as_json: Whether each answer is printed as a line of JSON.
         quiet: Whether nothing but answers and errors is said.
-        totals: What was paid.
         last: The last turn that was prepared.
-        discussion: The name of the discussion.
     """
 
     open_project: Callable[[bool], Project]
@@ -116,12 +110,7 @@ class ChatSession:
         return self.open_project(self.settings.selection.budget is not None)
 
     def select(self, settings: ChatSettings) -> SelectedModel:
-        """Take other settings, if they can be used, and return who is asked with them.
-
-        Raises:
-            ConfigError: There is no such persona or discussion, or a file cannot be used.
-            ClientSetupError: A key or a name is missing, or the model is another provider's.
-        """
+        """Take other settings, if they can be used, and return who is asked with them."""
         project = self.open_project(settings.selection.budget is not None)
         selected = select_model(project, settings.selection)
         seeds_of(project, settings.focus, settings.symbols, settings.since)
@@ -169,11 +158,7 @@ class ChatSession:
             self.totals = self.totals.plus(usage, price(prepared.turn, usage))
 
     def retry(self) -> None:
-        """Ask the last question once more; an answer that it has stays until another one is there.
-
-        Raises:
-            ConfigError: Nothing was asked in this discussion, or another process has gone on with it.
-        """
+        """Ask the last question once more; an answer that it has stays until another one is there."""
         if self._message and (not self._is_answered or self.discussion == NO_DISCUSSION):
             self.ask(self._message)
             return
@@ -205,7 +190,6 @@ class ChatSession:
         return self.last
 
     def _say_news(self, warnings: Sequence[str], notes: Sequence[str] = ()) -> None:
-        """Say what was not said before: most of it holds for each turn."""
         if self.quiet:
             return
         news = [warning for warning in warnings if warning not in self._said]
@@ -216,7 +200,6 @@ class ChatSession:
         say(*new_notes)
 
     def _report(self, turn: PreparedTurn, completed: CompletedTurn) -> None:
-        """Say what a turn has cost, and the session with it."""
         usage = completed.reply.usage
         amount = price(turn, usage)
         self.totals = self.totals.plus(usage, amount)

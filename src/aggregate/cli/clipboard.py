@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
@@ -26,15 +26,6 @@ _ERROR_BYTES: Final = 200
 
 
 class _Program(NamedTuple):
-    """A program that takes the clipboard's new text on its standard input.
-
-    Attributes:
-        command: Its name and options.
-        variable: The environment variable without which it has no clipboard to write to.
-        system: The only system that has it.
-        encoding: What it expects.
-    """
-
     command: tuple[str, ...]
     variable: str = ""
     system: str = ""
@@ -75,60 +66,34 @@ def copy_to_clipboard(
         environment: Says which desktop, terminal or remote session this is, and where programs are.
         system: As ``sys.platform`` has it.
         seconds: How long programs that do not answer are waited for.
-
-    Raises:
-        OutputError: There is no clipboard, or none that takes it.
     """
     desktop = [program for program in _PROGRAMS if program.is_usable(environment, system)]
     tmux = [_TMUX] if _TMUX.is_usable(environment, system) else []
-    attempt = _Attempt(data, environment, seconds=seconds)
-    if any(environment.get(name) for name in ("SSH_TTY", "SSH_CONNECTION")):
-        how = attempt.programs(tmux) or attempt.terminal() or attempt.programs(desktop)
-    else:
-        how = attempt.programs([*desktop, *tmux]) or attempt.terminal()
-    if how:
-        return "; ".join((how, *attempt.failures))
-    if attempt.failures:
-        raise OutputError(f"nothing was copied: {', '.join(attempt.failures)}")
+    is_remote = any(environment.get(name) for name in ("SSH_TTY", "SSH_CONNECTION"))
+    ways = [*tmux, None, *desktop] if is_remote else [*desktop, *tmux, None]
+    failures: list[str] = []
+    end = time.monotonic() + seconds
+    for program in ways:
+        if program is None:
+            how = _by_terminal(data, environment)
+        else:
+            name = program.command[0]
+            path = find_program(name, path=environment.get("PATH"))
+            if not path:
+                continue
+            # One more gets a second though others have hung.
+            left = max(1.0, end - time.monotonic())
+            failure = _run(path, program, data, environment, seconds=left)
+            failures += [f"{name} {failure}"] if failure else []
+            how = "" if failure else f"copied to the clipboard ({name})"
+        if how:
+            return "; ".join((how, *failures))
+    if failures:
+        raise OutputError(f"nothing was copied: {', '.join(failures)}")
     raise OutputError(
         "there is no clipboard to copy to: on a desktop install wl-clipboard, xclip or xsel, over ssh use a terminal "
         "that knows OSC 52, such as kitty, WezTerm, iTerm2 or Windows Terminal"
     )
-
-
-class _Attempt:
-    """The ways that were tried for one text.
-
-    Attributes:
-        failures: What was said of each program that did not take it.
-    """
-
-    def __init__(self, data: bytes, environment: Mapping[str, str], *, seconds: float) -> None:
-        self.failures: list[str] = []
-        self._data = data
-        self._environment = environment
-        self._end = time.monotonic() + seconds
-
-    def programs(self, programs: Sequence[_Program]) -> str:
-        """Return what is said of the first program that took the text, ``""`` where none did."""
-        for program in programs:
-            name = program.command[0]
-            path = find_program(name, path=self._environment.get("PATH"))
-            if not path:
-                continue
-            failure = _run(path, program, self._data, self._environment, seconds=self._seconds())
-            if not failure:
-                return f"copied to the clipboard ({name})"
-            self.failures.append(f"{name} {failure}")
-        return ""
-
-    def terminal(self) -> str:
-        """Return what is said where the terminal got the text, ``""`` where there is none."""
-        return _by_terminal(self._data, self._environment)
-
-    def _seconds(self) -> float:
-        """Return how long the next program may take; one more gets a second though others have hung."""
-        return max(1.0, self._end - time.monotonic())
 
 
 def _run(
@@ -170,7 +135,6 @@ def _run(
 
 
 def _by_terminal(data: bytes, environment: Mapping[str, str]) -> str:
-    """Return what was said to the terminal, ``""`` where there is none. Whether it took the text, no terminal tells."""
     sequence = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
     if environment.get("TMUX"):  # by its own command tmux has refused
         escaped = sequence.replace("\x1b", "\x1b\x1b")

@@ -16,7 +16,6 @@ from click.exceptions import NoSuchCommand
 
 from aggregate.base.disk import guard_project
 from aggregate.base.errors import StateError
-from aggregate.cli import lazy
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -48,7 +47,7 @@ COMMANDS: Mapping[str, Row] = {
     ),
     "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
     "diff": Row(
-        "diff",
+        "explain",
         "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.",
     ),
     "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
@@ -61,31 +60,33 @@ COMMANDS: Mapping[str, Row] = {
         "conduct.group", "Run the tickets of a track by many workers, and look after such runs."
     ),
     "mcp": Row(
-        "mcp", "Serve prompts, files and what they define to agents, by the Model Context Protocol."
+        "serve",
+        "Serve prompts, files and what they define to agents, by the Model Context Protocol.",
     ),
-    "panel": Row("panel", "Compose the prompt by eye, on a page in the browser; Ctrl-C ends it."),
-    "init": Row("init", "Write a commented manual_slop.toml for the project in this folder."),
+    "panel": Row("serve", "Compose the prompt by eye, on a page in the browser; Ctrl-C ends it."),
+    "init": Row(
+        "configuration", "Write a commented manual_slop.toml for the project in this folder."
+    ),
     "check": Row(
-        "check", "Check that all that CONFIG names is there; print what is not, one line each."
+        "configuration",
+        "Check that all that CONFIG names is there; print what is not, one line each.",
     ),
     "preset": Row(
         "preset", "List, show, save, apply and delete named compositions of files and screenshots."
     ),
-    "trust": Row("trust", "Let the project around PATH read files outside of it; print its root."),
-    "stats": Row("stats", "Show the files by folder: lines, definitions, and tokens in each view."),
-    "view": Row("view", "Print one file as a view shows it."),
-    "prune": Row("prune", "Delete all but the newest prompts; print what was deleted."),
+    "trust": Row(
+        "machine", "Let the project around PATH read files outside of it; print its root."
+    ),
+    "stats": Row("files", "Show the files by folder: lines, definitions, and tokens in each view."),
+    "view": Row("files", "Print one file as a view shows it."),
+    "prune": Row("explain", "Delete all but the newest prompts; print what was deleted."),
     "cache": Row(
-        "cache",
+        "machine",
         "Show where results are kept for the next run, how many, and how often they were of use.",
     ),
     "results": Row("results", "Fold the results of many producers, one file each, into one."),
-    "languages": Row("languages", "List the languages with their suffixes."),
-    "schema": Row("schema", "Print the JSON Schema of manual_slop.toml."),
-    "completion": Row(
-        "completion",
-        "Print the script by which SHELL completes commands and options, or install it.",
-    ),
+    "languages": Row("machine", "List the languages with their suffixes."),
+    "schema": Row("machine", "Print the JSON Schema of manual_slop.toml."),
 }
 
 CONDUCT: Mapping[str, Row] = {
@@ -173,9 +174,11 @@ class LazyGroup(Described):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Complete the names of commands and the group's own options."""
+        """Complete names from the table: click itself would load every command for its help."""
+        from click.shell_completion import CompletionItem
+
         names = [
-            lazy.CompletionItem(name, help=summary)
+            CompletionItem(name, help=summary)
             for name, summary in self.summaries().items()
             if name.startswith(incomplete)
         ]
@@ -218,20 +221,6 @@ class Commands(LazyGroup):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Complete commands, and the options of the default command."""
-        items = super().shell_complete(ctx, incomplete)
-        if not incomplete.startswith("-"):
-            return items
-        default = load(DEFAULT)
-        known = {item.value for item in items}
-        with click.Context(default, parent=ctx, info_name=DEFAULT) as context:
-            return items + [
-                item
-                for item in default.shell_complete(context, incomplete)
-                if item.value not in known
-            ]
-
 
 _NAMING = click.Command(
     "naming",
@@ -271,11 +260,7 @@ def _is_about_option(argument: str) -> bool:
 
 
 def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
-    """Return the command called ``name``, which is also its name in its module.
-
-    Raises:
-        StateError: The module needs DBOS, which is not installed.
-    """
+    """Return the command called ``name``, which is also its name in its module."""
     row = table[name]
     if row.needs_dbos:
         require_dbos()
@@ -297,11 +282,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 def require_dbos() -> None:
-    """Make sure that runs of tracks are possible.
-
-    Raises:
-        StateError: DBOS is not installed.
-    """
+    """Make sure that runs of tracks are possible."""
     if find_spec("dbos") is None:
         raise StateError(
             "running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'"

@@ -3,7 +3,6 @@
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +12,8 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.tokens import count
 from aggregate.cli.commands import Described
 from aggregate.cli.opened_project import open_project_here
-from aggregate.cli.options import complete_discussions, config_option, json_option
-from aggregate.cli.output import say, write_path, write_result, write_rows
+from aggregate.cli.options import config_option, json_option
+from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, named_discussions
 from aggregate.prompt import DiscussionTurns
@@ -27,22 +26,7 @@ def discussion() -> None:
     """List, show, fork, rename and delete discussions."""
 
 
-def _name_argument(name: str, *, known: bool = True) -> Callable[..., Callable[..., None]]:
-    complete = complete_discussions if known else None
-    return click.argument(name, shell_complete=complete)
-
-
 class _Row(NamedTuple):
-    """A discussion in the list.
-
-    Attributes:
-        name: Its name.
-        turns: How many it has.
-        tokens: What these have in a prompt, by o200k.
-        used: When its file was last written, in seconds since 1970; ``None`` where it has none.
-        continues: The discussion that it goes on from, ``""`` for none.
-    """
-
     name: str
     turns: int
     tokens: int
@@ -63,12 +47,12 @@ def list_(config: Path, as_json: bool) -> None:
     for row in rows:
         used = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.used)) if row.used else "-"
         origin = f"goes on from {row.continues}" if row.continues else ""
-        columns = (row.name, _turns(row.turns), f"{row.tokens:,} tokens", used, origin)
+        columns = (row.name, counted(row.turns, "turn"), f"{row.tokens:,} tokens", used, origin)
         write_rows("\t".join(columns).rstrip())
 
 
 @discussion.command()
-@_name_argument("name")
+@click.argument("name")
 @config_option
 @json_option
 def show(name: str, config: Path, as_json: bool) -> None:
@@ -81,8 +65,8 @@ def show(name: str, config: Path, as_json: bool) -> None:
 
 
 @discussion.command()
-@_name_argument("old")
-@_name_argument("new", known=False)
+@click.argument("old")
+@click.argument("new")
 @config_option
 def fork(old: str, new: str, config: Path) -> None:
     """Begin the discussion NEW with all turns of OLD; print the path of its file.
@@ -93,8 +77,8 @@ def fork(old: str, new: str, config: Path) -> None:
 
 
 @discussion.command()
-@_name_argument("old")
-@_name_argument("new", known=False)
+@click.argument("old")
+@click.argument("new")
 @config_option
 def rename(old: str, new: str, config: Path) -> None:
     """Give the discussion OLD the name NEW; print the path of its file."""
@@ -111,7 +95,7 @@ def rename(old: str, new: str, config: Path) -> None:
 
 
 @discussion.command()
-@_name_argument("name")
+@click.argument("name")
 @config_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def delete(name: str, config: Path, yes: bool) -> None:
@@ -125,7 +109,7 @@ def delete(name: str, config: Path, yes: bool) -> None:
     delete_discussion(project, turns)
     write_path(turns.path)
     if turns.configured:
-        say(f"{_turns(len(turns.configured))} of it stay in {config}")
+        say(f"{counted(len(turns.configured), 'turn')} of it stay in {config}")
 
 
 def _row(project: Project, name: str) -> _Row:
@@ -137,17 +121,7 @@ def _row(project: Project, name: str) -> _Row:
 
 
 def _ask(name: str, turns: DiscussionTurns) -> None:
-    """Make sure that the user means it.
-
-    Raises:
-        UsageError: Nobody is there to be asked.
-        Abort: It is not meant.
-    """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("nobody is here to be asked: add --yes")
-    question = f'Delete the discussion "{name}", {_turns(len(turns.written))}, for good?'
+    question = f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, for good?'
     click.confirm(question, abort=True, err=True)
-
-
-def _turns(number: int) -> str:
-    return "1 turn" if number == 1 else f"{number:,} turns"

@@ -1,24 +1,90 @@
 """``goal``: reach a goal with tools and a model; print the answer alone."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import click
 
-from aggregate.agents.goals import ChatModel, GoalResult, Limit, Model, NeuronAgent, read_script
-from aggregate.agents.tools import ToolRegistry, standard_tools
-from aggregate.cli import lazy
-from aggregate.cli.goal_limits import LIMIT_EXIT, goal_limits, limit_options
-from aggregate.cli.goal_resumption import begin_record, resume_record, resumption_options
+from aggregate.agents.goals import (
+    ChatModel,
+    EngineLimits,
+    GoalResult,
+    Limit,
+    Model,
+    NeuronAgent,
+    RecordedGoal,
+    new_record,
+    read_script,
+    recorded,
+    records_folder,
+    unfinished_goals,
+)
+from aggregate.agents.tools import standard_tools
+from aggregate.base.errors import StateError
 from aggregate.cli.instruction_file import read_instruction
-from aggregate.cli.options import config_option, json_option, redact_option
+from aggregate.cli.options import FiniteRange, config_option, json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
+from aggregate.project.configuration import GoalTable, load_config, nearest_config, user_config
 from aggregate.prompt import redaction_for
 from aggregate.sending.clients import cache_policy, open_client, with_redaction
 
 _SIGN = "⚠️  Warning: "
 """How a result begins its warning of failed steps (D-73); the command says by itself that it is one."""
+
+
+LIMIT_EXIT: Final = 3
+"""The exit code of a goal that ended at a limit."""
+
+
+Number = int | float
+
+
+REPEAT: Final = "repeat"
+
+
+def limit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add ``max_tokens``, ``max_seconds`` and ``max_steps``."""
+    usual = EngineLimits()
+    tokens = click.option(
+        "--max-tokens",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Use at most this many tokens; what is read from a cache counts at its price."
+        f"  [default: {usual.tokens}]",
+    )
+    seconds = click.option(
+        "--max-seconds",
+        metavar="S",
+        type=FiniteRange(min=0, min_open=True),
+        help=f"Take at most this many seconds.  [default: {usual.seconds:g}]",
+    )
+    steps = click.option(
+        "--max-steps",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help=f"Do at most this many steps.  [default: {usual.steps}]",
+    )
+    return tokens(seconds(steps(command)))
+
+
+def resumption_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add ``resume`` and ``interrupted``."""
+    resume = click.option(
+        "--resume",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Go on with goal N, which was interrupted; give the other options as before.",
+    )
+    interrupted = click.option(
+        "--interrupted",
+        type=click.Choice([REPEAT, "skip"]),
+        help="With --resume: make a call that was running once more, or take it as failed. Only calls that may do "
+        "something twice need this.",
+    )
+    return resume(interrupted(command))
 
 
 @click.command()
@@ -116,7 +182,9 @@ def goal(
         )
     text = "" if resume is not None else _read_goal(goal, instruction)
     client = _open_model(provider, model=model, base_url=base_url, script=script, redact=redact)
-    tools = _open_tools(folder, allow=allow, roots=root, state_dir=state_dir)
+    tools = standard_tools(state_dir=state_dir, roots=root, permissions=("read", *allow))
+    if folder is not None:
+        tools.discover(folder)
     limits = goal_limits(
         config, max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps
     )
@@ -129,7 +197,9 @@ def goal(
     agent = NeuronAgent(client, tools, state_dir=state_dir, limits=limits)
     result = agent.execute_goal(text, record=record)
     if trace:
-        lazy.draw_trace(result.trace)
+        from aggregate.cli.trace_tree import draw_trace
+
+        draw_trace(result.trace)
     for warning in result.warnings:
         warn(warning.removeprefix(_SIGN))
     may_go_on = record is not None and result.limit in (Limit.TOKENS, Limit.SECONDS)
@@ -143,12 +213,6 @@ def goal(
 
 
 def _read_goal(goal: str | None, instruction: Path | None) -> str:
-    """Return the goal, from the command line or a file.
-
-    Raises:
-        UsageError: There is none, or there are two.
-        ConfigError: The file cannot be used.
-    """
     if (goal is None) == (instruction is None):
         raise click.UsageError("give a goal or --instruction FILE, one of them")
     if instruction is not None:
@@ -164,12 +228,7 @@ def _read_goal(goal: str | None, instruction: Path | None) -> str:
 def _open_model(
     provider: str, *, model: str, base_url: str, script: Path | None, redact: bool | None
 ) -> Model:
-    """Return what answers the agent's questions; secrets in these are replaced as the user's configuration says.
-
-    Raises:
-        UsageError: The scripted provider has no script.
-        ClientSetupError: There is no such provider, or a key or an address is missing.
-    """
+    """Return what answers the agent's questions; secrets in these are replaced as the user's configuration says."""
     if provider == "scripted":
         if script is None:
             raise click.UsageError(
@@ -186,18 +245,7 @@ def _open_model(
     return ChatModel(hiding, model, read_price=read_price)
 
 
-def _open_tools(
-    folder: Path | None, *, allow: tuple[str, ...], roots: tuple[str, ...], state_dir: Path
-) -> ToolRegistry:
-    """Return the tools that come with the package and those in ``folder``."""
-    registry = standard_tools(state_dir=state_dir, roots=roots, permissions=("read", *allow))
-    if folder is not None:
-        registry.discover(folder)
-    return registry
-
-
 def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
-    """Print the answer and how the goal ended; ``resume`` is its number where more of what ran out lets it go on."""
     if as_json:
         data = {
             **result.as_dict(),
@@ -214,3 +262,77 @@ def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
     if not result.success:
         say(f"aggregate: {result.text}")
         raise click.exceptions.Exit(1)
+
+
+def goal_limits(
+    config: Path, *, max_tokens: int | None, max_seconds: float | None, max_steps: int | None
+) -> EngineLimits:
+    """Return the limits of a goal: each from its option, else as the configurations say, the user's and ``config``."""
+    usual = EngineLimits()
+    options = GoalTable(max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
+    own, theirs = user_config().goal, _projects_table(config)
+
+    def limit(name: str, default: Number) -> Number:
+        option: Number | None = getattr(options, name)
+        if option is not None:
+            return option
+        own_limit: Number = getattr(own, name) or default
+        project_limit: Number | None = getattr(theirs, name)
+        if project_limit is not None and project_limit > own_limit:
+            warn(
+                f"goal.{name}: the project allows {project_limit:g}, you allow {own_limit:g}, which counts: "
+                f"raise it with --{name.replace('_', '-')} or in your own configuration"
+            )
+        return min(own_limit, project_limit or own_limit)
+
+    return EngineLimits(
+        tokens=int(limit("max_tokens", usual.tokens)),
+        seconds=float(limit("max_seconds", usual.seconds)),
+        steps=int(limit("max_steps", usual.steps)),
+    )
+
+
+def _projects_table(path: Path) -> GoalTable:
+    """Return the table ``goal`` of a configuration, an empty one where there is none and none was named."""
+    if not path.exists() and path == nearest_config():
+        return GoalTable()
+    return load_config(path).config.goal
+
+
+_SHOWN: Final = 200
+"""Characters of a call's arguments in a message."""
+
+
+def begin_record(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
+    """Return the number and the record of a project's new goal; where it cannot be recorded, a warning says so.
+
+    A goal of the same text that was interrupted is named: it may be what the user wants to go on with.
+    """
+    folder = records_folder(config.parent)
+    for note in unfinished_goals(folder):
+        if note.goal == goal:
+            say(
+                f"aggregate: goal {note.number}, the same, was interrupted: "
+                f"go on with it by aggregate goal --resume {note.number}"
+            )
+            break
+    try:
+        return new_record(folder, goal, steps=steps)
+    except StateError as error:
+        warn(f"the goal is not recorded and cannot be resumed: {error}")
+        return 0, None
+
+
+def resume_record(config: Path, number: int, interrupted: str | None) -> RecordedGoal:
+    """Return the record of the goal to go on with, one of the project with this configuration."""
+    folder = records_folder(config.parent)
+    record = recorded(folder, number, repeat=interrupted == REPEAT)
+    calls = record.unfinished()
+    if calls and interrupted is None:
+        record.close()
+        named = "; ".join(f"{call.tool}({call.arguments[:_SHOWN]})" for call in calls)
+        raise click.UsageError(
+            f"when goal {number} was interrupted this was running, and may have been done: {named}: look whether it "
+            "was, then add --interrupted skip, or --interrupted repeat to have it done once more"
+        )
+    return record

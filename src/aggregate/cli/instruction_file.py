@@ -20,7 +20,6 @@ class Instruction:
     """What a file asks for.
 
     Attributes:
-        goal: The goal.
         description: What the file is for; for people.
         ignored: Its other keys, which nothing reads.
     """
@@ -35,9 +34,6 @@ def read_instruction(path: Path) -> Instruction:
 
     Of YAML these are read: ``key: value``, quoted values, and blocks after ``|`` and ``>``. Lists and mappings belong
     to keys that nothing reads.
-
-    Raises:
-        ConfigError: It cannot be read, or it has no goal.
     """
     try:
         text = read_text(path)
@@ -63,7 +59,6 @@ def _instruction(values: Mapping[str, Any], path: Path) -> Instruction:
 
 
 def _simple_yaml(text: str) -> dict[str, str]:
-    """Return the keys at the margin and their values; indented lines belong to the key above them."""
     values: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}
     key = ""

@@ -88,7 +88,6 @@ def _table(
 
 
 def _numbers(event: TicketEvent | None, seconds: float) -> tuple[str, str, str]:
-    """Return what a ticket took: its time, and where it has ended its tokens and its cost."""
     if event is None:
         return "", "", ""
     if event.line is None:

@@ -11,11 +11,10 @@ from aggregate.base.disk import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import path_meant
 from aggregate.base.values import Audit, FileChoice, Level, Origin, OriginKind, SourceMap
-from aggregate.cli.audited_prompts import audited_prompt, is_prompt, newest_prompt
-from aggregate.cli.opened_project import open_project_here
+from aggregate.cli.explain import audited_prompt, is_prompt, newest_prompt
+from aggregate.cli.opened_project import from_here, open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_rows
-from aggregate.cli.path_arguments import from_here
 from aggregate.project.files import decode
 from aggregate.prompt import Request, request_for
 
@@ -43,7 +42,6 @@ def locate(place: str, config: Path) -> None:
 
 
 def _locate_in_prompt(name: str, line: int, request: Request) -> None:
-    """Print where a line of a prompt comes from."""
     path, audit = audited_prompt(name, request)
     source_map = _map_of(path, audit)
     origin = source_map.origin(line)
@@ -61,7 +59,6 @@ def _locate_in_prompt(name: str, line: int, request: Request) -> None:
 
 
 def _locate_in_file(name: str, line: int, request: Request) -> None:
-    """Print where in the newest prompt a line of a file stands, or why nowhere."""
     prompt, audit = newest_prompt(request)
     source_map = _map_of(prompt, audit)
     path = from_here([name], request.base_dir)[0]
@@ -72,8 +69,9 @@ def _locate_in_file(name: str, line: int, request: Request) -> None:
         raise ConfigError(f"{path} is no file of {prompt.name}{remedy}")
     number = source_map.find(path, line)
     origin = None if number is None else source_map.origin(number)
-    lines = _line_count(path, request) if number is None else None
-    if lines is not None and not 1 <= line <= lines:
+    data = _content(path, request) if number is None else None
+    lines = data.count(b"\n") + (not data.endswith(b"\n")) if data is not None else line
+    if not 1 <= line <= lines:
         raise ConfigError(f"the file has {lines:,} lines: there is no line {line:,}", path=path)
     _tell_changed_prompt(prompt, audit)
     if number is None:
@@ -93,7 +91,6 @@ def _map_of(path: Path, audit: Audit) -> SourceMap:
 
 
 def _told(origin: Origin) -> str:
-    """Return an origin in a line."""
     if origin.kind is OriginKind.GENERATED:
         lines = f" ({origin.source}:{_numbers(origin)})" if origin.first else ""
         return f"generated: {origin.stands_for}{lines}"
@@ -115,7 +112,6 @@ _WHY_NOT = {
 
 
 def _why_not(row: FileChoice | None) -> str:
-    """Return why no line of a prompt stands for a line of a file."""
     if row is None:
         return "no part of the prompt is made of it"
     reason = _WHY_NOT.get(row.level, f"its level is {row.level.value}, which does not show it")
@@ -123,22 +119,11 @@ def _why_not(row: FileChoice | None) -> str:
     return f"{reason}{more}"
 
 
-def _line_count(path: str, request: Request) -> int | None:
-    data = _content(path, request)
-    return None if data is None else data.count(b"\n") + (not data.endswith(b"\n"))
-
-
 def _content(path: str, request: Request) -> bytes | None:
-    """Return what a file of the project holds now, ``None`` where it cannot be read."""
     try:
         return read_bytes(request.base_dir / path, limit=CONTENT_BYTES)
     except (OSError, ValueError):
         return None
-
-
-def _lines(data: bytes) -> list[str]:
-    """Return the lines of a file's text, whatever it is encoded in."""
-    return decode(data).text.split("\n")
 
 
 def _tell_changed_prompt(path: Path, audit: Audit) -> None:
@@ -155,15 +140,7 @@ def _tell_changed_prompt(path: Path, audit: Audit) -> None:
 def _tell_changed_file(
     path: str, audit: Audit, request: Request, *, first: int = 0, shown: str | None = None
 ) -> None:
-    """Say so where a file is not as the prompt was made of it.
-
-    Args:
-        path: The file.
-        audit: Has the hash of what it held, unless secrets in it were replaced.
-        request: Of the project.
-        first: A line of it, for want of a hash.
-        shown: That line as the prompt shows it, ``None`` where it is not the same.
-    """
+    """Say so where a file is not as the prompt was made of it."""
     row = next((row for row in audit.rows if row.path == path), None)
     data = _content(path, request)
     if data is None:
@@ -172,15 +149,17 @@ def _tell_changed_file(
     if row is not None and row.content_hash:
         has_changed = sha256(data).hexdigest() != row.content_hash
     else:
-        has_changed = shown is not None and _lines(data)[first - 1 : first] != [shown]
+        has_changed = shown is not None and decode(data).text.split("\n")[first - 1 : first] != [
+            shown
+        ]
     if has_changed:
         say(f"{path} has changed since the prompt was written: lines are those of then")
 
 
 def _prompt_line(prompt: Path, line: int) -> str | None:
-    """Return a line of a prompt, ``None`` where it cannot be read."""
     try:
-        lines = _lines(read_bytes(prompt, limit=CONTENT_BYTES))
+        text = decode(read_bytes(prompt, limit=CONTENT_BYTES)).text
     except (OSError, ValueError):
         return None
+    lines = text.split("\n")
     return lines[line - 1] if line <= len(lines) else None

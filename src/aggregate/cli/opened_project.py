@@ -1,6 +1,7 @@
 """Opening the project that a command is about, also a folder without a configuration."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -8,8 +9,11 @@ from click.core import ParameterSource
 
 from aggregate.base.disk import real_path
 from aggregate.base.errors import ConfigError
+from aggregate.base.text import heading_text, nearest_path
+from aggregate.base.values import FileRow
 from aggregate.project.configuration import Project, unconfigured
-from aggregate.prompt import open_project
+from aggregate.project.paths import is_glob, split_root
+from aggregate.prompt import display_path, open_project
 
 KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "
@@ -19,11 +23,7 @@ KEEP = (
 
 
 def open_project_here(config: Path) -> Project:
-    """Return the project, or the folder without a configuration that prompts were written in (rule T-6).
-
-    Raises:
-        ConfigError: The configuration cannot be used, or there is none and no prompt either.
-    """
+    """Return the project, or the folder without a configuration that prompts were written in (rule T-6)."""
     bare = unconfigured(config)
     has_prompts = (bare.folder / bare.config.output.output_dir).is_dir()
     if config.exists() or is_named("config"):
@@ -47,9 +47,6 @@ def open_asked_project(
         is_asked: Whether a task or a budget was named.
         allow_outside: What the user says for this run.
         allow_secrets: The same.
-
-    Raises:
-        ConfigError: The configuration is missing or cannot be used.
     """
     bare = is_asked and not config.exists() and not is_named("config")
     if bare:
@@ -63,11 +60,7 @@ def open_asked_project(
 
 
 def _check_is_a_project(folder: Path) -> None:
-    """Make sure that a folder without a configuration is none that holds all that somebody has.
-
-    Raises:
-        ConfigError: It is the home folder or the top of a disk, and no repository.
-    """
+    """Make sure that a folder without a configuration is none that holds all that somebody has."""
     here = folder.absolute()
     is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
     if is_everything and not os.path.lexists(here / ".git"):
@@ -82,3 +75,50 @@ def is_named(parameter: str) -> bool:
     """Tell whether the user has named a parameter of the command."""
     source = click.get_current_context().get_parameter_source(parameter)
     return source not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
+
+
+def from_here(paths: Iterable[str], base_dir: Path) -> tuple[str, ...]:
+    """Return paths and globs of the current folder as a configuration writes them: relative to ``base_dir``.
+
+    What is neither a file here nor a glob stays as it is: it may be written as the configuration writes it, or be a
+    part of a path that a focus file is known by.
+    """
+    base = Path(os.path.abspath(base_dir))
+    return tuple(_from_here(path, Path.cwd(), base) for path in paths)
+
+
+def existing_meant(path: str, folder: Path) -> str:
+    """Return ``: did you mean "..."?`` for a path, or a glob's folder, that is not there, ``""`` where none is near.
+
+    It is mended folder by folder, by the names that there are.
+    """
+    asked, meant = Path(split_root(path)[0] if is_glob(path) else path), ""
+    for part in asked.parts:
+        place = folder / meant
+        name = part if os.path.lexists(place / part) else nearest_path(part, _names(place))
+        if not name:
+            return ""
+        meant = os.path.join(meant, name)
+    return "" if Path(meant) == asked else f': did you mean "{meant}"?'
+
+
+def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
+    """Return warnings of a prompt; those that end with a path that is not there say which one is meant."""
+    meant = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
+    return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return []
+
+
+def _from_here(path: str, here: Path, base: Path) -> str:
+    full = os.path.abspath(here / path)
+    is_inside = full != str(base) and Path(full).is_relative_to(base)
+    is_meant = os.path.lexists(full) or (is_glob(path) and here.is_relative_to(base))
+    if Path(path).is_absolute() or not is_inside or not is_meant:
+        return path
+    return display_path(full, base)

@@ -7,12 +7,16 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from aggregate.base.errors import OutputError
 from aggregate.base.text import group_warnings, printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
 
 _BLOCK_BYTES = 1 << 16
 """What is written at once of a body that comes in pieces."""
@@ -22,19 +26,12 @@ def write_result(text: str) -> None:
     """Write the result, a body of text, to standard output; a line break is added where it ends without one.
 
     Elsewhere than on a terminal it is UTF-8, whatever the locale says, and its bytes stay as they are.
-
-    Raises:
-        OutputError: Standard output is closed or full.
     """
     write_piece(text if not text or text.endswith("\n") else f"{text}\n")
 
 
 def write_piece(piece: str) -> None:
-    """Write a piece of a result, such as the next words of an answer.
-
-    Raises:
-        OutputError: Standard output is closed or full.
-    """
+    """Write a piece of a result, such as the next words of an answer."""
     if is_terminal():
         _write(printable(piece, body=True))
     else:
@@ -43,11 +40,7 @@ def write_piece(piece: str) -> None:
 
 
 def write_pieces(pieces: Iterable[bytes], *, exactly: bool = False) -> None:
-    """Write the result in pieces of UTF-8; a line break is added where it ends without one, unless piped ``exactly``.
-
-    Raises:
-        OutputError: Standard output is closed or full.
-    """
+    """Write the result in pieces of UTF-8; a missing line break is added, unless piped ``exactly``."""
     waiting, last = bytearray(), b""
     for piece in pieces:
         waiting += piece
@@ -61,31 +54,24 @@ def write_pieces(pieces: Iterable[bytes], *, exactly: bool = False) -> None:
 
 
 def write_rendered(text: str) -> None:
-    """Write a table with its colours, made of texts that are printable.
-
-    Raises:
-        OutputError: Standard output is closed or full.
-    """
+    """Write a table with its colours, made of texts that are printable."""
     _write(text if is_terminal() else text.encode("utf-8", "backslashreplace"))
 
 
 def write_path(path: Path) -> None:
-    """Write the path of a file; a pipe gets the bytes of its name.
-
-    Raises:
-        OutputError: Standard output is closed or full.
-    """
+    """Write the path of a file; a pipe gets the bytes of its name."""
     _write(f"{printable(str(path))}\n" if is_terminal() else os.fsencode(f"{path}\n"))
 
 
 def write_rows(*rows: str) -> None:
-    """Write lines for a person to read, each of which stays one line.
-
-    Raises:
-        OutputError: Standard output is closed or full.
-    """
+    """Write lines for a person to read, each of which stays one line."""
     for row in rows:
         write_result("\t".join(map(printable, row.split("\t"))) + "\n")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return how many there are of something whose plural ends with an s."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def say(*lines: str) -> None:
@@ -152,11 +138,7 @@ def write_to_terminal(sequence: str) -> bool:
 
 @contextmanager
 def writable_output(note: str = "") -> Iterator[None]:
-    """Make one sentence of an output that was closed or is full, with the notes of its error and ``note``.
-
-    Raises:
-        OutputError: Standard output cannot be written.
-    """
+    """Make one sentence of an output that was closed or is full, with the notes of its error and ``note``."""
     try:
         yield
     except OutputError as error:
@@ -174,7 +156,6 @@ def _unwritable(error: OSError | ValueError) -> str:
 
 
 def _write_data(data: bytearray) -> None:
-    """Write whole characters in UTF-8."""
     _write(printable(data.decode(), body=True) if is_terminal() else bytes(data))
 
 
@@ -223,7 +204,43 @@ def finish_streams() -> None:
 
 
 def _drop(stream: TextIO) -> None:
-    """Let what is still to be written to a stream go nowhere."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+_LONG_WORK = 200
+"""Files below which a run is over before a bar could be read."""
+
+
+class Bar:
+    """A bar that appears once there is much to do; without a terminal it does nothing."""
+
+    def __init__(self, title: str, rich: "Progress | None" = None) -> None:
+        self._title = title
+        self._rich = rich
+        self._task: TaskID | None = None
+
+    def start(self, total: int) -> None:
+        """Say how much there is to do."""
+        if self._rich is not None and total >= _LONG_WORK:
+            self._task = self._rich.add_task(self._title, total=total)
+
+    def advance(self, done: int) -> None:
+        """Say how much more is done."""
+        if self._rich is not None and self._task is not None:
+            self._rich.advance(self._task, done)
+
+
+@contextmanager
+def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
+    """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet."""
+    if hidden or not is_terminal(err=True):
+        yield Bar(title)
+        return
+    # rich adds a twelfth to the time of a run, and draws on a terminal alone
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as rich:
+        yield Bar(title, rich)

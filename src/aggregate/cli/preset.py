@@ -7,9 +7,9 @@ import click
 from aggregate.base.values import Amount, ContextPreset, FileItem
 from aggregate.cli.asking import budget_option
 from aggregate.cli.commands import Described
+from aggregate.cli.opened_project import from_here
 from aggregate.cli.options import config_option
-from aggregate.cli.output import say, warn_all, write_result, write_rows
-from aggregate.cli.path_arguments import from_here
+from aggregate.cli.output import counted, say, warn_all, write_result, write_rows
 from aggregate.project.configuration import global_config_path, load_config
 from aggregate.project.presets import ContextPresetManager, preset_toml
 from aggregate.prompt import open_project, request_for
@@ -28,7 +28,7 @@ def list_(config: Path) -> None:
     presets, warnings = manager.reload_context_presets()
     scopes = manager.scopes()
     for name, preset in presets.items():
-        columns = (name, scopes[name], _file_count(preset), preset.description)
+        columns = (name, scopes[name], counted(len(preset.files), "file"), preset.description)
         write_rows("\t".join(columns).rstrip())
     warn_all(warnings)
 
@@ -72,7 +72,7 @@ def save(
         preset = ContextPreset(name, files, list(request.screenshots), description, budget)
     manager = _manager(config)
     manager.save_preset(preset, scope="global" if is_global else "project")
-    say(f'saved "{name}": {_file_count(preset)}')
+    say(f'saved "{name}": {counted(len(preset.files), "file")}')
     warnings = manager.reload_context_presets()[1]
     warn_all([warning for warning in warnings if warning.startswith(f'preset "{name}": ')])
 
@@ -83,7 +83,7 @@ def save(
 def apply(name: str, config: Path) -> None:
     """Make NAME the active composition of the project."""
     preset = _manager(config).apply_preset(name)
-    say(f'"{name}" is active: {_file_count(preset)}')
+    say(f'"{name}" is active: {counted(len(preset.files), "file")}')
 
 
 @preset.command()
@@ -105,7 +105,3 @@ def _typed_files(paths: tuple[str, ...], config: Path) -> list[FileItem]:
 
 def _manager(config: Path) -> ContextPresetManager:
     return ContextPresetManager(config, global_config_path())
-
-
-def _file_count(preset: ContextPreset) -> str:
-    return "1 file" if len(preset.files) == 1 else f"{len(preset.files):,} files"

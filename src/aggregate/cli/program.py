@@ -19,7 +19,6 @@ from aggregate.base.errors import (
     ToolError,
     TrackError,
 )
-from aggregate.cli import lazy
 from aggregate.cli.commands import Commands
 from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
 
@@ -108,7 +107,9 @@ def _with_notes(message: str, error: BaseException) -> str:
 
 def _fail(message: str, code: int, error: Exception | None = None) -> int:
     if error is not None and os.environ.get(DEBUG):
-        say_body("".join(lazy.format_exception(error)))
+        from traceback import format_exception
+
+        say_body("".join(format_exception(error)))
     say(f"aggregate: {message}")
     return code
 
@@ -118,7 +119,6 @@ _NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)
 
 
 def _sentence(error: OSError) -> str:
-    """Return what the system refused, and for which file."""
     reason = error.strerror or str(error) or type(error).__name__
     if error.filename:
         return f"{reason}: {error.filename}"

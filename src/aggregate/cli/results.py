@@ -107,13 +107,11 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
 
 
 def _warn(sentences: Iterable[str]) -> None:
-    """Say on standard error what went wrong, one line each, also where it stands in the JSON."""
     for sentence in sentences:
         warn(one_line(sentence))
 
 
 def _read(file: Path) -> tuple[Any, str]:
-    """Return a file's value and ``""``, or why there is none."""
     source = read_file(file)
     if source.error or file.suffix.lower() != ".json":
         return source.text, source.error

@@ -1,14 +1,17 @@
-"""What ``run`` tells of a prompt: its tokens and files, and what was left out."""
+"""What ``run`` is asked for, and what it tells of a prompt: its tokens and files, and what was left out."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aggregate.base.values import unknown_names
-from aggregate.cli import lazy
+from aggregate.base.values import Amount, Task, unknown_names
+from aggregate.cli.asking import read_task, task_argument, typed_places
+from aggregate.cli.opened_project import KEEP, open_asked_project, with_meant
 from aggregate.cli.output import say, warn, warn_all
-from aggregate.cli.path_arguments import with_meant
-from aggregate.prompt import ComposedPrompt, for_reader
+from aggregate.project.configuration import Project
+from aggregate.prompt import ComposedPrompt, Request, for_reader, request_for
 
 if TYPE_CHECKING:
     from aggregate.prompt import PromptTokens
@@ -20,14 +23,83 @@ _ALWAYS_FITS = 1_000_000
 """Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
+@dataclass
+class RunArguments:
+    """What the options of ``run`` say, each under its name."""
+
+    sentence: tuple[str, ...]
+    task: str | None
+    budget: Amount | None
+    focus: tuple[str, ...]
+    symbol: tuple[str, ...]
+    since: str
+    explain: bool
+    config: Path
+    allow_outside: bool | None
+    allow_secrets: bool | None
+    strategy: str | None
+    preset: str | None
+    tier: int | None
+    discussion: str
+    no_history: bool
+    to_stdout: bool
+    copies: bool
+    watches: bool
+    generated: str | None
+    redact: bool | None
+    no_cache: bool
+    verify: bool
+    as_json: bool
+    quiet: bool
+    _is_told: bool = False
+
+    @cached_property
+    def task_named(self) -> Task | None:
+        """The task; it is read once, since standard input can be."""
+        argument = task_argument(self.sentence, self.task)
+        return read_task(argument, symbols=self.symbol, since=self.since)
+
+    def open(self) -> Project:
+        """Open the project as it is now; say once where that is a folder without a configuration."""
+        project, bare = open_asked_project(
+            self.config,
+            is_asked=self.task_named is not None or self.budget is not None,
+            allow_outside=self.allow_outside,
+            allow_secrets=self.allow_secrets,
+        )
+        if bare and not self.quiet and not self._is_told:
+            say(KEEP)
+        self._is_told = True
+        return project
+
+    def request(self, project: Project) -> Request:
+        """Return what is asked of a project."""
+        return request_for(
+            project,
+            strategy=self.strategy,
+            preset=self.preset,
+            focus_files=typed_places(self.focus, project.folder / project.config.files.base_dir),
+            tier=self.tier,
+            with_history=not self.no_history,
+            discussion=self.discussion or None,
+            generated=self.generated,
+            task=self.task_named,
+            budget=self.budget,
+            redact=self.redact,
+        )
+
+
 def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", base_dir: Path) -> list[str]:
     """Return what was left out or is doubtful, what mistyped paths mean, and whether no model takes the prompt."""
     warnings = [*unknown_names(stream.missing), *with_meant(stream.warnings, stream.rows, base_dir)]
-    window = None if tokens.document <= _ALWAYS_FITS else lazy.exceeded_window(tokens.document)
-    if window is not None:
-        folders = ", ".join(
-            f"{folder} {number:,}" for folder, number in lazy.largest_folders(tokens.files)
-        )
+    if tokens.document <= _ALWAYS_FITS:
+        return warnings
+    from aggregate.prompt.file_stats import largest_folders
+    from aggregate.sending.clients.model_choice import exceeded_window
+
+    if window := exceeded_window(tokens.document):
+        largest = largest_folders(tokens.files)
+        folders = ", ".join(f"{folder} {number:,}" for folder, number in largest)
         warnings.append(
             f"the prompt has {tokens.document:,} tokens, more than any model here takes ({window:,}): "
             f'aggregate "what you are about to do" --budget 60k shows what matters; the largest folders are {folders}'

@@ -5,19 +5,18 @@ from datetime import date
 
 import click
 
-from aggregate.cli.asking import seeds_of
-from aggregate.cli.compaction import compact
+from aggregate.cli.asking import read_input, seeds_of
 from aggregate.cli.opened_project import KEEP, open_asked_project
 from aggregate.cli.output import say, warn_all, write_result, write_rows
-from aggregate.cli.send_report import print_report
-from aggregate.cli.stdin import read_input
 from aggregate.cli.turn import (
     TurnArguments,
     checked_message,
+    compact,
     deliver,
     notes_on,
     output_options,
     prepare,
+    print_report,
     turn_options,
 )
 from aggregate.prompt import for_reader
@@ -53,7 +52,8 @@ def send(
     """
     if message is None and not is_compacted:
         raise click.UsageError("say something: aggregate send MESSAGE")
-    text = "" if message is None else _read_message(message)
+    text = read_input() if message == "-" else message
+    text = "" if text is None else checked_message(text)
     project, bare = open_asked_project(
         arguments.config,
         is_asked=arguments.selection.budget is not None,
@@ -93,12 +93,3 @@ def send(
         completed = deliver(turn, project, as_json=as_json)
         if not quiet:
             print_report(turn, completed)
-
-
-def _read_message(argument: str) -> str:
-    """Return the message, read from standard input for ``-``.
-
-    Raises:
-        UsageError: It is empty or no Unicode text.
-    """
-    return checked_message(read_input() if argument == "-" else argument)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from aggregate.base.errors import ProviderError
-from aggregate.base.values import Task
+from aggregate.base.values import Task, Usage
 from aggregate.cli.asking import budget_option, seed_options
 from aggregate.cli.options import (
     config_option,
@@ -21,12 +21,33 @@ from aggregate.cli.options import (
     redact_option,
     scope_options,
 )
-from aggregate.cli.output import say, writable_output, write_piece, write_result
-from aggregate.cli.progress import progress
-from aggregate.cli.send_report import answer_data
+from aggregate.cli.output import (
+    progress,
+    say,
+    warn,
+    warn_all,
+    writable_output,
+    write_piece,
+    write_result,
+    write_rows,
+)
 from aggregate.project.configuration import Project
-from aggregate.project.history import NO_DISCUSSION
-from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.project.history import DEFAULT, NO_DISCUSSION
+from aggregate.prompt import for_reader
+from aggregate.sending import (
+    CompletedCompaction,
+    CompletedTurn,
+    ModelSelection,
+    PreparedCompaction,
+    PreparedTurn,
+    compact_discussion,
+    diffs_sentence,
+    dollars,
+    prepare_compaction,
+    prepare_turn,
+    price,
+    send_turn,
+)
 from aggregate.sending.clients import Effort, age_note
 
 _OPTIONS = (
@@ -84,12 +105,10 @@ class TurnArguments:
     """What the options of ``turn_options`` say.
 
     Attributes:
-        config: Which configuration is read.
         allow_outside: Whether files outside of the project may be read; ``None`` leaves it to the configuration.
         allow_secrets: Whether files that look like secrets may be read; ``None`` leaves it to the configuration.
         selection: Who is asked, in which discussion.
         focus: Places to show whatever they cost.
-        symbol: Definitions to rank from.
         since: A revision whose changes since to rank from, ``""`` for none.
     """
 
@@ -176,11 +195,7 @@ def deliver(
 
 
 def checked_message(text: str) -> str:
-    """Return a message that can be sent.
-
-    Raises:
-        UsageError: It is empty or no Unicode text.
-    """
+    """Return a message that can be sent."""
     if not text.strip():
         raise click.UsageError("the message is empty: say something")
     if any("\ud800" <= character <= "\udfff" for character in text):
@@ -191,15 +206,127 @@ def checked_message(text: str) -> str:
 def notes_on(turn: PreparedTurn, today: date) -> Sequence[str]:
     """Return a sentence where a turn begins a discussion with a name, and where the shipped tables are old."""
     age = age_note(turn.client.provider, turn.client.model, today)
-    return (*_beginnings(turn), *((age,) if age else ()))
-
-
-def _beginnings(turn: PreparedTurn) -> Sequence[str]:
     request = turn.request
     is_first = request.discussion not in ("", NO_DISCUSSION) and len(request.history) == 1
-    return (f'the discussion "{request.discussion}" begins',) if is_first else ()
+    begins = f'the discussion "{request.discussion}" begins' if is_first else ""
+    return tuple(filter(None, (begins, age)))
 
 
 def say_wait(seconds: float, error: ProviderError) -> None:
     """Say that a provider is asked again, and when."""
     say(f"{error}; trying again in {seconds:.1f} s")
+
+
+def answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:
+    """Return the answer and its usage as JSON data."""
+    reply, usage = completed.reply, completed.reply.usage
+    amount = price(turn, usage)
+    return {
+        "text": reply.text,
+        "stop": reply.stop.value,
+        "model": reply.model,
+        "path": str(completed.path),
+        "history": None if completed.history is None else str(completed.history),
+        "answer": str(completed.answer),
+        "warnings": [*turn.warnings, *completed.warnings],
+        "usage": {
+            "fresh": usage.fresh,
+            "cache_write": usage.cache_write,
+            "cache_read": usage.cache_read,
+            "output": usage.output,
+        },
+        "cost": None if amount is None else float(amount),
+        "prefix": turn.report.sentence if turn.report else None,
+        "diffs": list(turn.ordered.older),
+    }
+
+
+def print_report(turn: PreparedTurn, completed: CompletedTurn) -> None:
+    """Print to standard error what is doubtful, what was sent and paid, and where it was written."""
+    reply = completed.reply
+    for warning in completed.warnings:
+        warn(warning)
+    if turn.ordered.older:
+        say(diffs_sentence(turn))
+    if turn.report:
+        say(turn.report.sentence)
+    if reply.stop.value != "end":
+        warn(f"the answer is not complete ({reply.stop.value})")
+    say(usage_sentence(turn, reply.usage))
+    files = (completed.path, completed.history)
+    say(", ".join(str(file) for file in files if file is not None))
+
+
+def usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
+    """Return what was sent, read from the cache and paid."""
+    if not usage.input and not usage.output:
+        return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
+    share = f"{usage.cache_share:.0%}"
+    if usage.cache_read < turn.expected.cache_read:
+        share += f", {turn.expected.cache_read:,} expected"
+    hypothetical = " if it had been asked" if turn.client.provider == "scripted" else ""
+    return (
+        f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
+        f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
+        f"{usage.output:,} out; {dollars(price(turn, usage))}{hypothetical}"
+    )
+
+
+def compact(
+    project: Project,
+    selection: ModelSelection,
+    *,
+    quiet: bool,
+    dry_run: bool = False,
+    shows_summary: bool = False,
+    as_json: bool = False,
+) -> tuple[PreparedCompaction, CompletedCompaction | None]:
+    """Let the model summarise the oldest turns of a discussion, having said what that costs.
+
+    Args:
+        project: Whose discussion.
+        selection: Who is asked, and in which discussion.
+        quiet: Whether nothing but the summary and errors is said.
+        dry_run: Whether nothing is sent.
+        shows_summary: Whether the summary is printed, as the answer that was asked for.
+        as_json: Whether what is printed is JSON.
+    """
+    prepared = prepare_compaction(project, selection, on_wait=say_wait, require_key=not dry_run)
+    if not quiet:
+        warn_all(for_reader(prepared.turn.warnings), more="run --json")
+    if dry_run:
+        plan = json.dumps(_plan_data(prepared), indent=2)
+        write_result(plan) if as_json else write_rows(prepared.sentence)
+        return prepared, None
+    if not quiet:
+        say(prepared.sentence)
+    streams = shows_summary and not as_json
+    with writable_output():
+        compacted = compact_discussion(prepared, project, on_text=write_piece if streams else None)
+    completed = compacted.completed
+    with writable_output(f"the summary is in {completed.answer}"):
+        if streams and not completed.reply.text.endswith("\n"):
+            write_piece("\n")
+        elif shows_summary and as_json:
+            data = _plan_data(prepared) | answer_data(prepared.turn, completed)
+            write_result(json.dumps(data, indent=2))
+    if not quiet:
+        for warning in completed.warnings:
+            warn(warning)
+        say(usage_sentence(prepared.turn, completed.reply.usage), compacted.sentence)
+    return prepared, compacted
+
+
+def _plan_data(prepared: PreparedCompaction) -> dict[str, object]:
+    price = prepared.price
+    return {
+        "provider": prepared.turn.client.provider,
+        "model": prepared.turn.client.model,
+        "discussion": prepared.name or DEFAULT,
+        "turns": len(prepared.turns),
+        "tokens": prepared.tokens,
+        "kept_as": prepared.kept_as,
+        "cost": None if price is None else float(price),
+        "pays_back_after": prepared.pays_back_after,
+        "warnings": list(prepared.turn.warnings),
+    }

@@ -92,11 +92,7 @@ class ResultsArguments(Arguments):
 
 
 def parse(model: type[ArgumentsT], given: Mapping[str, Any], *, tool: str) -> ArgumentsT:
-    """Return the arguments of a call.
-
-    Raises:
-        ToolError: They do not fit; the sentence names the first that does not.
-    """
+    """Return the arguments of a call."""
     try:
         return model.model_validate(given)
     except ValidationError as error:

@@ -4,7 +4,7 @@ from typing import Final
 
 from aggregate.base.errors import BudgetError, ToolError
 from aggregate.base.values import Audit, Place, RenderedFile, Task
-from aggregate.mcp.arguments import ComposeArguments
+from aggregate.mcp.arguments import ComposeArguments, ExplainArguments
 from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import text_digest
 from aggregate.mcp.workspace import (
@@ -14,7 +14,15 @@ from aggregate.mcp.workspace import (
     ShownPrompt,
     Workspace,
 )
-from aggregate.prompt import audit_lines, audit_of, compose_within_budget, count_prompt, for_reader
+from aggregate.prompt import (
+    audit_lines,
+    audit_of,
+    compose_within_budget,
+    count_prompt,
+    for_reader,
+    is_named,
+    row_lines,
+)
 
 _HANDLE: Final = 40
 """Tokens of the line that names a prompt's handle: some 25, by what its digits come to."""
@@ -25,11 +33,7 @@ _NOTES: Final = 200
 def compose(
     workspace: Workspace, connection: Connection, asked: ComposeArguments, progress: Progress
 ) -> str:
-    """Return the prompt for a task, or what is in it and its handle.
-
-    Raises:
-        ToolError: The task says nothing, or what is to be shown in any case does not fit.
-    """
+    """Return the prompt for a task, or what is in it and its handle."""
     task = Task(
         asked.task,
         focus=tuple(map(Place.parse, asked.focus)),
@@ -63,11 +67,7 @@ def compose(
 def _composed_answer(
     workspace: Workspace, task: Task, budget: int, progress: Progress
 ) -> KeptPrompt:
-    """Return the prompt that fits into a budget together with what is said behind it.
-
-    Raises:
-        ToolError: What is to be shown in any case does not fit.
-    """
+    """Return the prompt that fits into a budget together with what is said behind it."""
     kept = _composed(workspace, task, budget, progress, said=_HANDLE)
     said = _HANDLE + workspace.count(_notes(workspace, kept))
     if said > _HANDLE and workspace.count(kept.markdown) + said > budget:
@@ -76,7 +76,6 @@ def _composed_answer(
 
 
 def _doubts(kept: KeptPrompt) -> list[str]:
-    """Return what is doubtful about what was asked, and about the files, in sentences."""
     empty = (
         []
         if kept.markdown.strip()
@@ -94,7 +93,6 @@ def _notes(workspace: Workspace, kept: KeptPrompt, *, told: frozenset[str] = fro
 def _composed(
     workspace: Workspace, task: Task, budget: int, progress: Progress, *, said: int
 ) -> KeptPrompt:
-    """Return the prompt for a task, kept under a handle, that leaves ``said`` tokens of the budget."""
     request = workspace.request(task=task, budget=max(budget - said, 1))
     files = workspace.read_files(request, progress)
     try:
@@ -114,7 +112,6 @@ def audit_of_prompt(workspace: Workspace, kept: KeptPrompt) -> Audit:
 
 
 def _record(connection: Connection, kept: KeptPrompt) -> None:
-    """Note which lines of files the reader is shown by this prompt."""
     for file in kept.composition.files:
         lines = kept.composition.source_map.verbatim_lines(file.path)
         if lines:
@@ -128,3 +125,24 @@ def _record_file(connection: Connection, file: RenderedFile, lines: frozenset[in
         connection.ledger.record_text(file.path, digest, file.source, call=connection.calls)
     else:
         connection.ledger.record(file.path, digest, sorted(lines), call=connection.calls)
+
+
+def explain(workspace: Workspace, connection: Connection, asked: ExplainArguments) -> str:
+    """Return what was decided about a prompt's files, or everything about those of one path."""
+    handle = asked.handle or connection.last_prompt
+    if not handle:
+        raise ToolError("explain: there is no prompt yet: compose one, or name its handle")
+    kept = workspace.prompt(handle)
+    audit = audit_of_prompt(workspace, kept)
+    if not asked.path:
+        lines = list(audit_lines(audit, title=handle))
+        more = "name a path to be told of one file"
+    else:
+        rows = [row for row in audit.rows if row.path == asked.path]
+        rows = rows or [row for row in audit.rows if is_named(row.path, row.entry, [asked.path])]
+        if not rows:
+            raise ToolError(f"explain: no candidate of {handle} is called {asked.path}")
+        lines = [line for row in rows for line in row_lines(audit, row)]
+        more = "name a longer path"
+    text = "".join(f"{line}\n" for line in lines)
+    return capped(text, workspace.cap, workspace.count, more=more)

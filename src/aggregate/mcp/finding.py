@@ -1,19 +1,49 @@
-"""``find``: where a name is defined and used, and where a text stands."""
+"""Where in the project an agent looks: folders and files as agents write them."""
 
 import os
+import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from aggregate.base.errors import ToolError
 from aggregate.base.text import printable
-from aggregate.mcp.arguments import FindArguments
+from aggregate.mcp.arguments import FindArguments, OutlineArguments, ReadArguments
 from aggregate.mcp.pages import capped
-from aggregate.mcp.places import is_below, no_file_below, project_path
-from aggregate.mcp.workspace import Progress, Workspace
+from aggregate.mcp.reading import read
+from aggregate.mcp.workspace import Connection, Progress, Workspace
 from aggregate.prompt import FileCorpus
-from aggregate.ranking import DefinedName, FileAnalysis, term_list
+from aggregate.ranking import Corpus, DefinedName, FileAnalysis, FileFacts, term_list
+
+
+def project_path(path: str, root: str) -> str:
+    """Return a path as the project's files have it, ``""`` for the whole project.
+
+    Args:
+        path: Relative to the project's root, with or without ``./`` or a slash before it, or absolute within it.
+        root: The absolute path of that root.
+    """
+    path = path.replace("\\", "/")
+    top = root.replace(os.sep, "/").rstrip("/")
+    if path == top or path.startswith(f"{top}/"):
+        path = path[len(top) :]
+    relative = posixpath.normpath(path.strip("/") or ".")
+    return "" if relative == "." else relative
+
+
+def is_below(path: str, place: str) -> bool:
+    """Tell whether a file of the project is at or below a place."""
+    return not place or path == place or path.startswith(f"{place}/")
+
+
+def no_file_below(path: str) -> str:
+    """Return the sentence that nothing of the project is at or below what was asked for."""
+    return (
+        f"no file of the project is at or below {path or 'its folder'}: "
+        "a path is relative to the project's root"
+    )
+
 
 _NAME = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|#|->|/)[^\W\d][\w$]*)*[?!]?")
 """A name as languages write it, with what it stands in."""
@@ -28,9 +58,6 @@ def find(workspace: Workspace, asked: FindArguments, progress: Progress) -> str:
     """Return the definitions of a name and where it is used, else the lines that hold a text.
 
     A text is found whatever its case.
-
-    Raises:
-        ToolError: There is no such file or folder to look in.
     """
     request = workspace.request()
     corpus = workspace.read_files(request, progress).corpus
@@ -46,8 +73,6 @@ def find(workspace: Workspace, asked: FindArguments, progress: Progress) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One query."""
-
     corpus: FileCorpus
     query: str
     path: str
@@ -141,3 +166,95 @@ def _shortened(line: str) -> str:
 
 def _number(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+_CHARACTERS: Final = 4
+"""Of a token, about; an outline tells sizes, not bills."""
+_MOST_NAMED: Final = 300
+"""Files whose definitions are looked up: those of more never fit into an answer."""
+
+
+def outline(
+    workspace: Workspace, connection: Connection, asked: OutlineArguments, progress: Progress
+) -> str:
+    """Return the files below a folder with their sizes, and their outermost definitions where these fit."""
+    request = workspace.request()
+    folder = project_path(asked.path, os.path.abspath(request.base_dir))
+    corpus = workspace.read_files(request, progress).corpus
+    workspace.index.flush()
+    if any(facts.path == folder for facts in corpus.files):
+        return read(workspace, connection, ReadArguments(path=folder, view="outline"))
+    below = [
+        _File(number, facts)
+        for number, facts in enumerate(corpus.files)
+        if is_below(facts.path, folder)
+    ]
+    if not below:
+        raise ToolError(f"outline: {no_file_below(asked.path)}")
+    return _Outline(workspace, corpus, folder, below).text()
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    number: int
+    facts: FileFacts
+
+    @property
+    def tokens(self) -> int:
+        return self.facts.characters // _CHARACTERS
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    workspace: Workspace
+    corpus: Corpus
+    folder: str
+    files: Sequence[_File]
+
+    def text(self) -> str:
+        """Return files with definitions, or only files, or only folders."""
+        tokens = sum(file.tokens for file in self.files)
+        heading = (
+            f"{self.folder or 'the project'}: {len(self.files):,} files, about {tokens:,} tokens\n"
+        )
+        forms: list[Callable[[], Iterable[str]]] = [self._plain_files, self._folders]
+        if len(self.files) <= _MOST_NAMED:
+            forms.insert(0, self._files_with_definitions)
+        text = heading
+        for form in forms:
+            text = heading + "".join(f"{line}\n" for line in form())
+            if self.workspace.count(text) <= self.workspace.cap:
+                return text
+        more = "outline a folder below"
+        return capped(text, self.workspace.cap, self.workspace.count, more=more)
+
+    def _files_with_definitions(self) -> Iterator[str]:
+        analyses = self.corpus.analyses([file.number for file in self.files])
+        for file, analysis in zip(self.files, analyses, strict=True):
+            yield _row(file)
+            if not file.facts.is_code:
+                continue
+            for definition in analysis.definitions:
+                if definition.outer < 0:
+                    name = ".".join(definition.path)
+                    yield f"  {definition.signature}-{definition.last} {definition.kind} {name}"
+
+    def _plain_files(self) -> Iterator[str]:
+        return map(_row, self.files)
+
+    def _folders(self) -> Iterator[str]:
+        """Yield the folders and files right below, the folders with what they hold."""
+        start = len(self.folder) + 1 if self.folder else 0
+        folders: dict[str, list[_File]] = {}
+        for file in self.files:
+            name, slash, _ = file.facts.path[start:].partition("/")
+            folders.setdefault(name + slash, []).append(file)
+        for name, files in folders.items():
+            tokens = sum(file.tokens for file in files)
+            count = f"{len(files):,} files, " if name.endswith("/") else ""
+            yield f"{printable(name)}  {count}about {tokens:,} tokens"
+
+
+def _row(file: _File) -> str:
+    generated = ", generated" if file.facts.is_generated else ""
+    return f"{printable(file.facts.path)}  about {file.tokens:,} tokens{generated}"

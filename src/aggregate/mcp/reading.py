@@ -10,9 +10,8 @@ from aggregate.base.errors import ToolError
 from aggregate.base.text import printable, unified_diff
 from aggregate.base.values import Entry, FileItem, RenderedFile, ViewMode
 from aggregate.mcp.arguments import ReadArguments
-from aggregate.mcp.ledger import Ledger
 from aggregate.mcp.pages import cut_line, fitting_lines
-from aggregate.mcp.workspace import Connection, Workspace, is_handle
+from aggregate.mcp.workspace import Connection, Ledger, Workspace, is_handle
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import render_files
 
@@ -21,11 +20,7 @@ _SAID: Final = 120
 
 
 def read(workspace: Workspace, connection: Connection, asked: ReadArguments) -> str:
-    """Return what was asked for, within the cap.
-
-    Raises:
-        ToolError: It cannot be read, or there are no such lines.
-    """
+    """Return what was asked for, within the cap."""
     if is_handle(asked.path):
         return _read_prompt(workspace, asked)
     file = _file(workspace, asked)
@@ -41,11 +36,6 @@ def _read_prompt(workspace: Workspace, asked: ReadArguments) -> str:
 
 
 def _file(workspace: Workspace, asked: ReadArguments) -> RenderedFile:
-    """Return the file as it is to be shown.
-
-    Raises:
-        ToolError: It may not be read, or cannot be.
-    """
     mode = ViewMode.MASKED if asked.symbol else ViewMode(asked.view)
     mask = {asked.symbol: "def"} if asked.symbol else {}
     item = FileItem(asked.path, view_mode=mode.value, ast_mask=mask)
@@ -64,7 +54,6 @@ def _file(workspace: Workspace, asked: ReadArguments) -> RenderedFile:
 
 
 def _sentence(message: str, path: str) -> str:
-    """Return why a file is not shown, in one line that names it."""
     line = " ".join(message.removeprefix("ERROR: ").removeprefix("NOTE: ").split())
     if line.startswith("is a directory"):
         return f"{path or '.'} is a folder: outline lists its files"
@@ -77,15 +66,6 @@ def _sentence(message: str, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A run of lines that fits into an answer.
-
-    Attributes:
-        first: Its first line, 1-based.
-        last: Its last line, inclusive.
-        text: The lines.
-        rest: What is said of lines that were asked for and did not fit, ``""`` where all did.
-    """
-
     first: int
     last: int
     text: str
@@ -102,11 +82,7 @@ class _Page:
 
     @classmethod
     def of(cls, lines: Sequence[str], asked: ReadArguments, workspace: Workspace) -> "_Page":
-        """Return as many of the lines that are asked for as fit.
-
-        Raises:
-            ToolError: There are no such lines.
-        """
+        """Return as many of the lines that are asked for as fit."""
         if not lines:
             return cls(0, 0, "")
         first, last = _range(asked.lines, len(lines), asked.path)
@@ -127,7 +103,6 @@ class _Page:
 
 
 def _onward(asked: ReadArguments, first: int, last: int) -> str:
-    """Return the arguments that read what did not fit."""
     arguments = {"path": asked.path, "view": asked.view, "symbol": asked.symbol}
     defaults = {"view": ViewMode.FULL.value, "symbol": ""}
     given = {name: value for name, value in arguments.items() if value != defaults.get(name)}
@@ -135,7 +110,6 @@ def _onward(asked: ReadArguments, first: int, last: int) -> str:
 
 
 def _range(lines: str, number: int, path: str) -> tuple[int, int]:
-    """Return the first and last of the lines that are asked for; ``""`` stands for all, ``10-`` for the rest."""
     if not lines:
         return 1, number
     start, dash, end = lines.partition("-")
@@ -148,8 +122,6 @@ def _range(lines: str, number: int, path: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """Lines of a file as they are."""
-
     workspace: Workspace
     connection: Connection
     asked: ReadArguments
@@ -190,8 +162,6 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A view of a file, or one definition of it."""
-
     workspace: Workspace
     connection: Connection
     asked: ReadArguments

@@ -30,11 +30,7 @@ def list_prompts(workspace: Workspace) -> list[tuple[str, str]]:
 
 
 def read_resource(workspace: Workspace, uri: str) -> str:
-    """Return what an address stands for, within the cap.
-
-    Raises:
-        ToolError: It stands for nothing.
-    """
+    """Return what an address stands for, within the cap."""
     address = urlsplit(uri)
     name = unquote(address.path.lstrip("/"))
     if address.scheme == _SCHEME and address.netloc == "file" and name:
@@ -77,10 +73,6 @@ def preset_prompt(workspace: Workspace, name: str, arguments: Mapping[str, str])
     """Return the prompt of a preset; a person has asked for it, so it has the size that they say.
 
     Without a budget of the preset's or the caller's it is as long as an answer.
-
-    Raises:
-        ToolError: The budget is none.
-        PresetError: There is no such preset.
     """
     task = Task(arguments["task"]) if arguments.get("task", "").strip() else None
     request = workspace.request(preset=name, task=task, budget=_budget(arguments))
@@ -91,7 +83,6 @@ def preset_prompt(workspace: Workspace, name: str, arguments: Mapping[str, str])
 
 
 def _budget(arguments: Mapping[str, str]) -> int | None:
-    """Return the budget that a person typed; ``None`` for the preset's."""
     text = arguments.get("budget", "")
     try:
         tokens = parse_amount(text) if text else None

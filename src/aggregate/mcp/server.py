@@ -1,7 +1,7 @@
-"""The protocol's side of the server: requests come in, answers go out; what they say is made elsewhere."""
+"""What a host is told that there is: tools, resources and prompts, as the protocol has them."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
@@ -17,18 +17,76 @@ from mcp.shared.message import SessionMessage
 
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import printable
-from aggregate.mcp.background import run_beside
-from aggregate.mcp.connections import Connections, new_connection
-from aggregate.mcp.listings import prompt_list, resource_list, template_list, tool_list
+from aggregate.mcp.arguments import schema_of
+from aggregate.mcp.hosts import Connections, config_of_host, new_connection, run_beside
 from aggregate.mcp.resources import (
+    FILE_TEMPLATE,
+    PROMPT_TEMPLATE,
     list_presets,
     list_prompts,
     preset_prompt,
     read_resource,
 )
-from aggregate.mcp.roots import config_of_host
 from aggregate.mcp.tools import TOOLS, call_tool
 from aggregate.mcp.workspace import Call, Connection, Progress, Workspace
+
+
+def tool_list() -> types.ListToolsResult:
+    """Return the tools, none of which changes anything."""
+    read_only = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    return types.ListToolsResult(
+        tools=[
+            types.Tool(
+                name=name,
+                description=tool.description,
+                input_schema=schema_of(tool.arguments),
+                annotations=read_only,
+            )
+            for name, tool in TOOLS.items()
+        ]
+    )
+
+
+def resource_list(prompts: Iterable[tuple[str, str]]) -> types.ListResourcesResult:
+    """Return the prompts that were written, of which address and name are given."""
+    return types.ListResourcesResult(
+        resources=[
+            types.Resource(uri=uri, name=name, mime_type="text/markdown") for uri, name in prompts
+        ]
+    )
+
+
+def template_list() -> types.ListResourceTemplatesResult:
+    """Return the addresses that a host can fill in."""
+    return types.ListResourceTemplatesResult(
+        resource_templates=[
+            types.ResourceTemplate(
+                uri_template=FILE_TEMPLATE,
+                name="file",
+                description="A file, as it is or as a view",
+            ),
+            types.ResourceTemplate(
+                uri_template=PROMPT_TEMPLATE,
+                name="prompt",
+                description="A prompt that was written, by its number, or composed, by its handle",
+            ),
+        ]
+    )
+
+
+def prompt_list(presets: Iterable[tuple[str, str]]) -> types.ListPromptsResult:
+    """Return the presets, of which name and description are given, as prompts with a task and a budget."""
+    arguments = [
+        types.PromptArgument(name="task", description="What it is for", required=False),
+        types.PromptArgument(name="budget", description="Most tokens", required=False),
+    ]
+    return types.ListPromptsResult(
+        prompts=[
+            types.Prompt(name=name, description=description, arguments=arguments)
+            for name, description in presets
+        ]
+    )
+
 
 _NAME: Final = "aggregate"
 _INSTRUCTIONS: Final = (
@@ -121,9 +179,6 @@ class AgentServer:
         """Serve the project that the host names, asked before the first answer and after it has named others.
 
         Over HTTP it stays the one that the server was started for: whoever knows the token may be elsewhere.
-
-        Raises:
-            AggregateError: It is no project to serve.
         """
         if self._check is None or context.request is not None:
             return
@@ -140,7 +195,6 @@ class AgentServer:
             self._followed = named
 
     async def _name_other_folders(self, _context: Any, _params: Any) -> None:  # noqa: ANN401 - the SDK's
-        """Note that the host has opened or closed folders: the next call asks which there are."""
         self._named += 1
 
     def _answer(
@@ -210,7 +264,6 @@ class AgentServer:
         context: Any,  # noqa: ANN401
         work: Callable[[], str],
     ) -> str:
-        """Do work beside the protocol; a mistake becomes the protocol's error."""
 
         def locked(_progress: Progress) -> str:
             with self._lock:
@@ -234,7 +287,6 @@ async def _relay(incoming: Any, messages: Any, outgoing: Any) -> None:  # noqa: 
 
 
 def _sentence(error: AggregateError) -> str:
-    """Return a mistake as one line; it may name a file."""
     return printable(" ".join(str(error).split()))
 
 

@@ -1,8 +1,11 @@
-"""The tools that the server offers: what each is called, what it says of itself, and what answers it."""
+"""``results``: what sub-agents returned, folded into one text."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from aggregate.agents.results import merge_outputs
+from aggregate.base.text import result_text
+from aggregate.base.values import LabelledOutput
 from aggregate.mcp.arguments import (
     Arguments,
     ComposeArguments,
@@ -13,26 +16,37 @@ from aggregate.mcp.arguments import (
     ResultsArguments,
     parse,
 )
-from aggregate.mcp.composing import compose
-from aggregate.mcp.explaining import explain
-from aggregate.mcp.finding import find
-from aggregate.mcp.folding import fold_results
-from aggregate.mcp.outlining import outline
+from aggregate.mcp.composing import compose, explain
+from aggregate.mcp.finding import find, outline
+from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import read
 from aggregate.mcp.workspace import Connection, Progress, Workspace
+
+
+def fold_results(workspace: Workspace, asked: ResultsArguments) -> str:
+    """Return the merged values, and which failed; no code of the caller is run."""
+    outputs = [
+        LabelledOutput(output.value, output.label or None, error=output.error or None)
+        for output in asked.outputs
+    ]
+    merged = merge_outputs(outputs, asked.strategy)
+    notes = "".join(f"{sentence}\n" for sentence in (*merged.errors, *merged.warnings))
+    text = result_text(merged)
+    more = "fold fewer results at once"
+    return capped(
+        f"{text}\n{notes}" if notes else f"{text}\n",
+        workspace.cap,
+        workspace.count,
+        more=more,
+    )
+
 
 Answer = Callable[[Workspace, Connection, Any, Progress], str]
 """Returns the answer to a call whose arguments were checked."""
 
 
 class ToolSpec(NamedTuple):
-    """One tool.
-
-    Attributes:
-        description: What it says of itself.
-        arguments: What it may be asked.
-        answer: Answers a call.
-    """
+    """One tool."""
 
     description: str
     arguments: type[Arguments]
@@ -83,12 +97,7 @@ def call_tool(
     connection: Connection,
     progress: Progress,
 ) -> str:
-    """Return a tool's answer.
-
-    Raises:
-        AggregateError: The arguments do not fit, or there is no answer; the sentence says why.
-        KeyError: There is no such tool.
-    """
+    """Return a tool's answer."""
     tool = TOOLS[name]
     asked = parse(tool.arguments, given, tool=name)
     connection.calls += 1

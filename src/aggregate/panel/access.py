@@ -47,7 +47,6 @@ class Access:
         token: What the opened address holds; it is taken once.
         key: What cookies are made of, also those of pages that were open before a restart.
         host: The address that is listened on.
-        port: Its port.
     """
 
     token: str
@@ -94,7 +93,6 @@ class Access:
 
 
 def _host_and_port(header: str) -> tuple[str, int]:
-    """Return the parts of a Host header, port ``0`` where it is none."""
     try:
         parts = urlsplit(f"//{header}")
         port = parts.port
@@ -114,12 +112,7 @@ def _is_address(name: str) -> bool:
 
 
 class Guarded:
-    """Hands on only requests that may be answered, and says in each answer what a browser may do with it.
-
-    Args:
-        app: What answers.
-        access: Who may ask.
-    """
+    """Hands on only requests that may be answered, and says in each answer what a browser may do with it."""
 
     def __init__(self, app: App, access: Access) -> None:
         self._app = app
@@ -142,7 +135,6 @@ class Guarded:
         await (refusal or self._app)(scope, receive, with_headers)
 
     def _refusal(self, scope: Message) -> Response | None:
-        """Return the answer to who may not ask; ``None`` where it is answered."""
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         path, method = str(scope["path"]), str(scope["method"])
         if not self._access.is_own_host(headers.get(b"host", "")):
@@ -195,7 +187,6 @@ class Guarded:
 
 
 def _token(scope: Message) -> str:
-    """Return the token of a request's address, ``""`` for none."""
     query: bytes = scope["query_string"]
     return parse_qs(query.decode("latin-1")).get("token", [""])[0]
 

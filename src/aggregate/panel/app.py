@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
@@ -12,10 +13,12 @@ from starlette.routing import Mount, Route
 
 from aggregate.base.errors import AggregateError, ToolError
 from aggregate.panel.access import Access, App, Guarded
-from aggregate.panel.answer_stream import answer_events
-from aggregate.panel.event_stream import Broadcast
-from aggregate.panel.json_routes import (
+from aggregate.panel.answers import (
+    STATIC,
+    Broadcast,
+    PageFiles,
     action_route,
+    answer_events,
     body_of,
     failure_answer,
     number_in,
@@ -23,7 +26,7 @@ from aggregate.panel.json_routes import (
     question_route,
     unforeseen,
 )
-from aggregate.panel.page_files import STATIC, PageFiles
+from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.protocol import (
     AddedImageData,
     EventData,
@@ -34,10 +37,12 @@ from aggregate.panel.protocol import (
 from aggregate.panel.screenshots import MOST_BYTES, image_data
 from aggregate.panel.session import Session
 from aggregate.panel.state_data import state_data
-from aggregate.panel.written_prompt import write_prompt
+from aggregate.prompt import write_numbered
+from aggregate.sending import PromptMeter, log_written_prompt
 
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
+
 
 _MOST_IMAGE_BODY: Final = MOST_BYTES * 4 // 3 + 10_000
 """Bytes of a request with a screenshot, of which base64 makes four of three."""
@@ -45,12 +50,7 @@ _SENT_TYPE: Final = "text/event-stream"
 
 
 class Panel:
-    """Answers the page of one session.
-
-    Args:
-        session: What the page edits.
-        broadcast: Tells pages of events.
-    """
+    """Answers the page of one session."""
 
     def __init__(self, session: Session, broadcast: Broadcast) -> None:
         self._session = session
@@ -91,7 +91,7 @@ class Panel:
             Route("/", self._page),
             Route("/favicon.ico", self._icon),
             Mount("/static", PageFiles(directory=STATIC, check_dir=False)),
-            question_route("/api/state", self._state),
+            question_route("/api/state", lambda _: state_data(self._session)),
             question_route("/api/files", self._files),
             question_route("/api/file", self._file),
             question_route("/api/prompt", lambda _: self._session.prompt()),
@@ -127,9 +127,6 @@ class Panel:
         return Response(status_code=204)
 
     # --- questions
-
-    def _state(self, _query: Mapping[str, str]) -> StateData:
-        return state_data(self._session)
 
     def _files(self, query: Mapping[str, str]) -> object:
         since = query.get("since")
@@ -169,8 +166,8 @@ class Panel:
         return Response(data, media_type=kind, headers={"cache-control": "no-store"})
 
     def _image_data(self, path: str) -> tuple[bytes, str]:
-        draft, project, *_ = self._session.now().edited
-        return image_data(draft.request(project), draft, path)
+        edited = self._session.now().edited
+        return image_data(edited.current.request(edited.project), edited.current, path)
 
     async def _events(self, _request: Request) -> Response:
         session = self._session
@@ -197,7 +194,6 @@ class Panel:
         return state_data(self._session)
 
     def _state_after(self, act: Callable[[], None]) -> Callable[[Mapping[str, Any]], StateData]:
-        """Return an action that needs to know nothing else, answered with the state."""
 
         def respond(_body: Mapping[str, Any]) -> StateData:
             act()
@@ -225,7 +221,6 @@ class Panel:
         }
 
     def _run(self, _body: Mapping[str, Any]) -> RunData:
-        """Write the prompt of the draft as ``aggregate run`` does, with its account and its record."""
         composed = self._session.compose_now()
         path = write_prompt(composed)
         tokens = composed.tokens.document
@@ -243,7 +238,6 @@ class Panel:
         return {"state": state_data(self._session), "path": path}
 
     def _save_preset(self, body: Mapping[str, Any]) -> StateData:
-        """Store what is composed as a preset, in the configuration on the disk."""
         session = self._session
         name = str(body.get("name") or "").strip()
         scope = str(body.get("scope") or "project")
@@ -272,3 +266,22 @@ class Panel:
             media_type=_SENT_TYPE,
             headers={"cache-control": "no-store"},
         )
+
+
+def write_prompt(composed: ComposedDraft) -> Path:
+    """Write a prompt to the next numbered file, with its account and the record of its hashes; return its path."""
+    request, prompt = composed.request, composed.composition.prompt
+    recorder = None
+    if request.is_audited:
+        from aggregate.sending import AuditRecorder  # prompts for neither have no account
+
+        recorder = AuditRecorder(request)
+    meter = PromptMeter()
+    segments = recorder.watch(composed.composition) if recorder else prompt.segments
+    path = write_numbered(
+        request.output_dir, request.namespace, meter.pieces(segments), project=request.written_in
+    )
+    if recorder:
+        recorder.write(path, composed.composition, composed.tokens)
+    log_written_prompt(path, meter.fingerprint(composed.tokens.segments), request)
+    return path

@@ -16,12 +16,7 @@ _MOST_PLANNED = 20_000
 
 
 class Recipient(NamedTuple):
-    """Whose cache the page draws.
-
-    Attributes:
-        provider: Who.
-        model: Which model.
-    """
+    """Whose cache the page draws."""
 
     provider: str
     model: str

@@ -1,4 +1,4 @@
-"""The prompt of a draft: composed as ``run`` composes it, and quickly where little has changed since the last time."""
+"""Which files a draft asks for, found out again and again: folders are listed once for each state of the disk."""
 
 import threading
 import time
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from aggregate.base.values import Budget, Entry, FileChoice, FileItem
+from aggregate.base.values import Budget, Entry, FileChoice, FileItem, Scope
 from aggregate.panel.draft import Draft
-from aggregate.panel.kept_selection import KeptSelection
 from aggregate.panel.prompt_lines import PromptLines
 from aggregate.project.configuration import Project
+from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.prompt import (
     ALL_FILES,
@@ -23,12 +23,86 @@ from aggregate.prompt import (
     ReadFiles,
     Request,
     ResolvedFile,
+    Selection,
     count_prompt,
     rank_files,
     scores_of,
     select_files,
     shown_otherwise,
 )
+
+
+class _Selected(NamedTuple):
+    disk: int
+    asked: tuple[object, ...]
+    selection: Selection
+
+
+class KeptSelection:
+    """Selects the files of requests for one project; may be asked from any thread.
+
+    What is the same as in the last selection is the same object there, so that comparing two of them is quick.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listing: tuple[int, Scope, FolderListing] | None = None
+        self._entries: Sequence[Entry] = ()
+        self._last: _Selected | None = None
+
+    def select(self, request: Request, *, disk: int) -> Selection:
+        """Return the files of a request.
+
+        Args:
+            request: Whose.
+            disk: A number for the state of the disk: as long as it is the same, no file was changed.
+        """
+        with self._lock:
+            entries = self._entries = self._as_before(request.entries)
+            asked = _asked(request, entries)
+            last = self._last
+            if last is not None and last.disk == disk and last.asked == asked:
+                return last.selection
+            selection = select_files(
+                replace(request, entries=entries),
+                listing=self._listing_of(request.scope, disk),
+            )
+            self._last = _Selected(disk, asked, selection)
+            return selection
+
+    def _listing_of(self, scope: Scope, disk: int) -> FolderListing:
+        if self._listing is None or self._listing[:2] != (disk, scope):
+            self._listing = disk, scope, FolderListing(scope)
+        return self._listing[2]
+
+    def _as_before(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Return the entries, each that was there before as the object that it was."""
+        before: dict[str, list[Entry]] = {}
+        for entry in self._entries:
+            before.setdefault(entry.item.path, []).append(entry)
+        return tuple(
+            next((known for known in before.get(entry.item.path, ()) if known == entry), entry)
+            for entry in entries
+        )
+
+
+def _asked(request: Request, entries: Sequence[Entry]) -> tuple[object, ...]:
+    """Return what of a request decides on its files; all of what ``select_files`` looks at."""
+    return (
+        request.base_dir,
+        entries,
+        request.exclude,
+        request.output_dir,
+        request.namespace,
+        request.shown_from,
+        request.scope,
+        request.generated,
+        request.focus_paths,
+        request.task is None,
+        request.budget is None,
+        request.is_tier3,
+    )
+
 
 _EVERYTHING = Entry(FileItem(ALL_FILES))
 _ANY_BUDGET = Budget(0)
@@ -40,12 +114,6 @@ class ComposedDraft:
     """A draft and the prompt that a run would write of it.
 
     Attributes:
-        draft: The draft.
-        project: As a project.
-        request: What was composed.
-        composition: The prompt.
-        tokens: Of it.
-        lines: Its lines.
         selected: The files that its entries stand for, by their paths.
         choices: With a task or a budget what was decided about each candidate, by their paths.
     """
@@ -61,15 +129,6 @@ class ComposedDraft:
 
 
 class _Ranked(NamedTuple):
-    """Files that were ranked, and for what: they are ranked again for anything else.
-
-    Attributes:
-        request: What was asked, without what the ranking does not look at.
-        disk: The state of the disk.
-        ranked: The ranked files.
-        fitting: The same to be fitted to a budget, where there is one.
-    """
-
     request: Request
     disk: int
     ranked: RankedFiles
@@ -84,7 +143,6 @@ class Composer:
         now: The clock, in nanoseconds of Unix time.
 
     Attributes:
-        index: The same.
         lock: Held while a prompt is composed.
         is_settled: Whether the next prompt of the same files is fitted, and not ranked once more.
     """
@@ -107,9 +165,6 @@ class Composer:
             draft: The draft.
             project: As a project.
             disk: As for ``compose``.
-
-        Raises:
-            ConfigError: The project cannot be composed.
         """
         request = draft.request(project)
         files = self._selections.select(request, disk=disk).files if request.entries else ()
@@ -131,10 +186,6 @@ class Composer:
             disk: A number for the state of the disk: as long as it is the same, no file was changed.
             changed: The files that were changed since the last call, as the prompt shows their paths; ``None`` where
                 that is not known.
-
-        Raises:
-            BudgetError: What must be shown does not fit.
-            ConfigError: The project cannot be composed.
         """
         request = draft.request(project)
         self._disk = disk

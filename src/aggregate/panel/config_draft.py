@@ -9,14 +9,15 @@ import tomlkit
 from aggregate.base.disk import confined, replace_text
 from aggregate.base.errors import ConfigError, ToolError
 from aggregate.base.values import ContextPreset
-from aggregate.panel.draft import Draft, Steps
-from aggregate.panel.draft_state import DraftState, Saved
+from aggregate.panel.draft import Draft, Saved
 from aggregate.panel.kept_draft import UnsavedDraft
 from aggregate.panel.merging import merge
 from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate
 from aggregate.project.presets import TABLE
 from aggregate.prompt import presets_of, scope_of
 
+_MOST_STEPS = 200
+"""Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most."""
 _NAMED = 5
 """Keys that a sentence names."""
 
@@ -28,14 +29,8 @@ class ConfigDraft:
         path: The configuration's; there need be no file.
 
     Attributes:
-        path: The same.
-        steps: The draft and what can be undone.
-        project: The draft as a project.
         outside: Whether the file was changed since, while the draft has edits.
         problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
-
-    Raises:
-        ConfigError: The configuration cannot be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,13 +38,11 @@ class ConfigDraft:
         self.outside = False
         self.problem = ""
         self._base = self._read()
-        self.steps = Steps(Draft(self._base or ""))
-        self.project: Project = self.steps.current.project(path)
-
-    @property
-    def current(self) -> Draft:
-        """The draft."""
-        return self.steps.current
+        self.current = Draft(self._base or "")
+        # Tuples, so that a copy of this object stays as it is.
+        self._before: tuple[Draft, ...] = ()
+        self._behind: tuple[Draft, ...] = ()
+        self.project: Project = self.current.project(path)
 
     @property
     def exists(self) -> bool:
@@ -62,18 +55,14 @@ class ConfigDraft:
         return self.current.text != (self._base or "")
 
     @property
-    def state(self) -> DraftState:
-        """All of it as it is now."""
-        return DraftState(
-            draft=self.current,
-            project=self.project,
-            exists=self.exists,
-            is_dirty=self.is_dirty,
-            can_undo=self.steps.can_undo,
-            can_redo=self.steps.can_redo,
-            outside=self.outside,
-            problem=self.problem,
-        )
+    def can_undo(self) -> bool:
+        """Whether there is a step back."""
+        return bool(self._before)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a step that was undone."""
+        return bool(self._behind)
 
     @property
     def unsaved(self) -> UnsavedDraft | None:
@@ -81,59 +70,55 @@ class ConfigDraft:
         return UnsavedDraft(self._base, self.current) if self.is_dirty else None
 
     def restore(self, unsaved: UnsavedDraft) -> None:
-        """Take a draft that was not saved before; what the file has changed since is merged when it is saved.
-
-        Raises:
-            ToolError: There are edits already, which it would replace.
-            ConfigError: It is no configuration any more.
-        """
+        """Take a draft that was not saved before; what the file has changed since is merged when it is saved."""
         if self.is_dirty:
             raise ToolError(
                 "there are edits here already: save or undo them before you take others"
             )
-        project = unsaved.draft.project(self.path)
         if unsaved.base == self._base:
-            self.steps.take(unsaved.draft)
+            self._step(unsaved.draft)
         else:
-            self.steps.rebase(unsaved.draft)
+            self._go(unsaved.draft, (), ())
             self._base = unsaved.base
-        self.project = project
         with suppress(ConfigError):  # the page is told of it as a problem
             self.follow()
 
     def take(self, draft: Draft) -> bool:
         """Go on to another draft; tell whether it is one."""
-        before = self.current
-        self.steps.take(draft)
-        self._load()
-        return draft != before
+        if draft == self.current:
+            return False
+        self._step(draft)
+        return True
 
     def undo(self) -> bool:
         """Go a step back; tell whether there was one."""
-        was_undone = self.steps.undo()
-        self._load()
-        return was_undone
+        if not self._before:
+            return False
+        *before, draft = self._before
+        self._go(draft, tuple(before), (*self._behind, self.current))
+        return True
 
     def redo(self) -> bool:
         """Take the step that was undone last; tell whether there was one."""
-        was_redone = self.steps.redo()
-        self._load()
-        return was_redone
+        if not self._behind:
+            return False
+        *behind, draft = self._behind
+        self._go(draft, (*self._before, self.current), tuple(behind))
+        return True
+
+    def _step(self, draft: Draft) -> None:
+        self._go(draft, (*self._before, self.current)[-_MOST_STEPS:], ())
+
+    def _go(self, draft: Draft, before: tuple[Draft, ...], behind: tuple[Draft, ...]) -> None:
+        self.project = draft.project(self.path)  # first: what is no configuration is not taken
+        self.current, self._before, self._behind = draft, before, behind
 
     def reload(self) -> None:
-        """Drop the draft, and take the configuration as it is on the disk.
-
-        Raises:
-            ConfigError: It cannot be used.
-        """
+        """Drop the draft, and take the configuration as it is on the disk."""
         self._rebase(self._read())
 
     def follow(self) -> None:
-        """Take the configuration as it is on the disk, or note that it differs, where the draft has edits.
-
-        Raises:
-            ConfigError: It cannot be used.
-        """
+        """Take the configuration as it is on the disk, or note that it differs, where the draft has edits."""
         try:
             text = self._read()
         except ConfigError as error:
@@ -155,13 +140,7 @@ class ConfigDraft:
             return False
 
     def save(self) -> Saved:
-        """Write the draft to the configuration; what the disk has changed meanwhile is merged.
-
-        Raises:
-            ConflictError: Both have changed the same.
-            ConfigError: The file on the disk cannot be used.
-            OutputError: It cannot be written.
-        """
+        """Write the draft to the configuration; what the disk has changed meanwhile is merged."""
         root = self._checked_root()
         mine = self.current.text
         with changing(self.path):
@@ -181,11 +160,6 @@ class ConfigDraft:
         """Store the files, screenshots and budget of the draft as a preset, in a configuration on the disk.
 
         The rest of the draft stays unsaved.
-
-        Raises:
-            PresetError: The name is empty, or there is no such scope.
-            ConfigError: The file cannot be used.
-            OutputError: It cannot be written.
         """
         project = self.project
         request = self.current.request(project)
@@ -209,36 +183,21 @@ class ConfigDraft:
         draft = replace(self.current, text=_with_preset(self.current.text, name, text))
         # What else the file holds now was not seen, and is merged when the draft is saved.
         self._base = _with_preset(self._base or "", name, text)
-        self.steps.rebase(draft)
-        self._load()
+        self._go(draft, (), ())
 
     def _rebase(self, text: str | None) -> None:
         """Go on from a text of the file, to which no step leads back."""
-        draft = replace(self.current, text=text or "")
-        self.project = draft.project(self.path)
-        self.steps.rebase(draft)
+        self._go(replace(self.current, text=text or ""), (), ())
         self._base, self.outside, self.problem = text, False, ""
 
-    def _load(self) -> None:
-        self.project = self.current.project(self.path)
-
     def _checked_root(self) -> Path | None:
-        """Return the folder that the configuration has to lie in, ``None`` for any.
-
-        Raises:
-            OutputError: It is a link out of there.
-        """
+        """Return the folder that the configuration has to lie in, ``None`` for any."""
         scope = scope_of(self.project)
         root = None if scope.allow_outside else Path(scope.root)
         confined(self.path, root)
         return root
 
     def _read(self) -> str | None:
-        """Return the configuration's text, ``None`` where there is none.
-
-        Raises:
-            ConfigError: It cannot be used.
-        """
         if not self.path.exists():
             return None
         text = read_toml_text(self.path)
@@ -247,7 +206,6 @@ class ConfigDraft:
 
 
 def _with_preset(text: str, name: str, source: str) -> str:
-    """Return a configuration with a preset of another one."""
     document = tomlkit.parse(text)
     presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
     presets[name] = tomlkit.parse(source)[TABLE][name]

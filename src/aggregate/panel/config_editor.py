@@ -1,17 +1,63 @@
-"""A draft's configuration to be edited: its document, and the entries that are in force."""
+"""The values of the page's edits, checked: a page may be of another version, and others may ask like one."""
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import tomlkit
 
+from aggregate.base.errors import ToolError
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import EntryList, exclude_pattern, remove_all
+from aggregate.panel.protocol import EditData
 from aggregate.project.configuration import Project
 from aggregate.project.presets import TABLE, preset_toml
 from aggregate.prompt import ALL_FILES, ResolvedFile, find_preset
+
+_MOST_TEXT: Final = 200_000
+"""Characters of a task: a log that somebody pastes has that many at most."""
+
+
+def text_of(edit: EditData, key: str) -> str:
+    """Return a text of an edit."""
+    value = edit.get(key)
+    if not isinstance(value, str) or len(value) > _MOST_TEXT:
+        raise ToolError(f'the edit "{edit.get("op")}" needs a text as "{key}"')
+    if not _is_unicode(value):
+        raise ToolError(f'the edit "{edit.get("op")}": "{key}" is no Unicode text')
+    return value
+
+
+def texts_of(edit: EditData, key: str) -> list[str]:
+    """Return a list of texts of an edit."""
+    values = edit.get(key)
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ToolError(f'the edit "{edit.get("op")}" needs a list of texts as "{key}"')
+    for value in values:
+        if not _is_unicode(value):
+            raise ToolError(
+                f"{value[:200]!r} is no Unicode, which a configuration cannot hold: rename it, or name it by a glob"
+            )
+    return values
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def number_of(edit: EditData, key: str) -> int:
+    """Return a number of an edit."""
+    value = edit.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ToolError(f'the edit "{edit.get("op")}" needs a number as "{key}"')
+    return value
+
+
+def check_known(value: str, known: Sequence[str], what: str) -> None:
+    """Make sure that a word is one of those that there are."""
+    if value not in known:
+        raise ToolError(f"there is no {what} {value[:40]!r}: there are {', '.join(known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +65,6 @@ class Surroundings:
     """What an edit has to know of the disk.
 
     Attributes:
-        config: The configuration's path.
         select: Returns the files that a draft asks for, by their paths.
         listed: All files that could be asked for.
         text: Returns the text of a file of the project.
@@ -37,9 +82,7 @@ class Editor:
     """A draft that is being changed.
 
     Attributes:
-        draft: What is changed.
         around: What is known of the disk.
-        project: The draft as a project.
         document: Its configuration, to be changed in place.
     """
 

@@ -1,7 +1,8 @@
 """What the page has changed and nobody has saved: a configuration's text, and what belongs to no configuration."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from aggregate.base.values import Place, Redaction, Task
 from aggregate.project.configuration import Project, parse_toml, validate
@@ -15,9 +16,6 @@ from aggregate.prompt import (
     request_for,
 )
 
-_MOST_STEPS = 200
-"""Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most."""
-
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -26,8 +24,6 @@ class Draft:
     Attributes:
         text: The configuration, as it would be saved.
         focus: Places that the user points at, ``PATH[:LINE[-LINE]]``.
-        symbols: Names of definitions.
-        since: A git revision.
         discussion: Which discussion is shown, ``""`` for the default one.
         has_history: Whether it is shown at all.
         turns_out: Numbers of its turns, from ``0``, that are left out.
@@ -44,22 +40,12 @@ class Draft:
     images: tuple[str, ...] = ()
 
     def project(self, path: Path) -> Project:
-        """Return the project whose configuration at ``path`` is this text.
-
-        Raises:
-            ConfigError: The text is no configuration.
-        """
+        """Return the project whose configuration at ``path`` is this text."""
         config = validate(parse_toml(self.text, path), path=path, text=self.text)
         return open_project(Project(config, path.parent, path))
 
     def request(self, project: Project) -> Request:
-        """Return what ``aggregate run`` would compose of it.
-
-        Raises:
-            ConfigError: A file that belongs to it cannot be used.
-            PresetError: Its active preset is missing.
-            ScopeError: Its configuration or discussion is a link to elsewhere.
-        """
+        """Return what ``aggregate run`` would compose of it."""
         request = request_for(
             project,
             focus_files=self.places(project),
@@ -113,55 +99,12 @@ class Draft:
         return self.has_history and self.discussion != NO_DISCUSSION
 
 
-@dataclass(slots=True)
-class Steps:
-    """A draft and the states before and behind it.
+class Saved(NamedTuple):
+    """What came of saving.
 
     Attributes:
-        current: The draft.
+        is_merged: Whether the disk had changes of its own.
     """
 
-    current: Draft
-    _before: list[Draft] = field(default_factory=list)
-    _behind: list[Draft] = field(default_factory=list)
-
-    def take(self, draft: Draft) -> None:
-        """Go on to another draft; one that is the same is no step."""
-        if draft == self.current:
-            return
-        self._before.append(self.current)
-        del self._before[:-_MOST_STEPS]
-        self._behind.clear()
-        self.current = draft
-
-    def rebase(self, draft: Draft) -> None:
-        """Go on from another draft, to which no step leads back: what it was made of is no longer on the disk."""
-        self._before.clear()
-        self._behind.clear()
-        self.current = draft
-
-    def undo(self) -> bool:
-        """Go a step back; tell whether there was one."""
-        if not self._before:
-            return False
-        self._behind.append(self.current)
-        self.current = self._before.pop()
-        return True
-
-    def redo(self) -> bool:
-        """Take the step that was undone last; tell whether there was one."""
-        if not self._behind:
-            return False
-        self._before.append(self.current)
-        self.current = self._behind.pop()
-        return True
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether there is a step back."""
-        return bool(self._before)
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether there is a step that was undone."""
-        return bool(self._behind)
+    is_merged: bool
+    sentence: str

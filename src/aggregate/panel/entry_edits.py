@@ -25,8 +25,6 @@ _MANY = 50
 
 
 class _Entries(Protocol):
-    """A list of entries: an array, or tables one below the other."""
-
     def __len__(self) -> int: ...
 
     def __getitem__(self, index: int) -> Any: ...  # noqa: ANN401 - whatever TOML holds
@@ -37,13 +35,7 @@ class _Entries(Protocol):
 
 
 class EntryList:
-    """The entries of a configuration's files, or of a preset's.
-
-    Args:
-        table: The table that holds them.
-        key: Their key in it.
-        base_dir: Where their paths begin.
-    """
+    """The entries of a configuration's files, or of a preset's."""
 
     def __init__(self, table: MutableMapping[str, Any], key: str, base_dir: Path) -> None:
         self._table = table
@@ -63,11 +55,7 @@ class EntryList:
         return self.places([path]).get(path)
 
     def index(self, name: str) -> int:
-        """Return the place of the last entry that is written ``name``.
-
-        Raises:
-            ToolError: There is none.
-        """
+        """Return the place of the last entry that is written ``name``."""
         places = [i for i, written in enumerate(self.names()) if written == name]
         if not places:
             raise ToolError(f"no entry is written {name[:100]!r}: the configuration has changed")
@@ -155,7 +143,6 @@ class EntryList:
                 del self._entries()[index]
 
     def _entries(self) -> _Entries:
-        """Return the list, which is made where it is missing."""
         if self._key not in self._table:
             self._table[self._key] = tomlkit.array().multiline(True)
         entries: _Entries = self._table[self._key]

@@ -83,7 +83,6 @@ def _reasons(choice: FileChoice) -> list[list[str | float]]:
 def _view(
     file: ResolvedFile, source: SourceFile, mode: str, shown: RenderedFile | None
 ) -> tuple[str, View]:
-    """Return the view's name and the view; what the prompt shows where no other one is asked for."""
     if source.error:
         return mode, View("")
     if not mode and shown is not None:
@@ -172,7 +171,6 @@ def _slice_state(piece: Mapping[str, Any], place: Resolution) -> Any:  # noqa: A
 
 
 def _sizes(file: ResolvedFile, text: str, count: SavedCounts) -> dict[str, int]:
-    """Return the tokens of each view of the file."""
     modes = [*_COUNTED]
     if file.item.ast_mask:
         modes.append(ViewMode.MASKED)

@@ -27,7 +27,6 @@ class UnsavedDraft(NamedTuple):
 
     Attributes:
         base: The configuration that it was made of, ``None`` where there was no file.
-        draft: The draft.
     """
 
     base: str | None
@@ -36,9 +35,6 @@ class UnsavedDraft(NamedTuple):
 
 class KeptDraft:
     """The draft that was not saved when a project's panel ended last, and where the one of now is kept.
-
-    Args:
-        config: The configuration's path.
 
     Attributes:
         last: The draft of the last time, until it is taken or forgotten.
@@ -92,7 +88,6 @@ def _text(name: str, unsaved: UnsavedDraft) -> str:
 
 
 def _read(file: Path, name: str) -> UnsavedDraft | None:
-    """Return what was kept for a configuration of this name; ``None`` for nothing that can be read."""
     try:
         kept = json.loads(read_own_text(file, limit=_MOST_KEPT))
         base = kept["base"]
@@ -108,12 +103,6 @@ def _read(file: Path, name: str) -> UnsavedDraft | None:
 
 
 def _draft(kept: Any) -> Draft:  # noqa: ANN401 - whatever stands in the file
-    """Return a draft as it was kept.
-
-    Raises:
-        TypeError: It is none.
-        ValueError: It is none.
-    """
     if not isinstance(kept, dict):
         raise TypeError("draft")
     values: dict[str, Any] = {}
@@ -130,7 +119,6 @@ def _draft(kept: Any) -> Draft:  # noqa: ANN401 - whatever stands in the file
 
 
 def _sentence(unsaved: UnsavedDraft, config: Path) -> str:
-    """Return what a draft has changed, ``""`` where it is nothing or no configuration."""
     try:
         keys = changed_keys(unsaved.base or "", unsaved.draft.text, path=config)
         unsaved.draft.project(config)

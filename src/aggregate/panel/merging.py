@@ -20,7 +20,6 @@ class Merged(NamedTuple):
     """A draft with what was changed on the disk.
 
     Attributes:
-        text: The configuration.
         keys: What the disk had changed, dotted.
     """
 
@@ -29,12 +28,7 @@ class Merged(NamedTuple):
 
 
 def merge(base: str, mine: str, theirs: str, *, path: Path) -> Merged:
-    """Return ``theirs`` with what ``mine`` has changed of ``base``; comments and order are theirs.
-
-    Raises:
-        ConflictError: Both have changed one key, to different values.
-        ConfigError: The file on the disk is no configuration.
-    """
+    """Return ``theirs`` with what ``mine`` has changed of ``base``; comments and order are theirs."""
     if theirs == base:
         return Merged(mine)
     if theirs == mine:
@@ -58,17 +52,12 @@ def merge(base: str, mine: str, theirs: str, *, path: Path) -> Merged:
 
 
 def changed_keys(base: str, text: str, *, path: Path) -> tuple[str, ...]:
-    """Return the keys, dotted, whose values differ between two configurations.
-
-    Raises:
-        ConfigError: One of them is none.
-    """
+    """Return the keys, dotted, whose values differ between two configurations."""
     before, now = (dict(_leaves(parse_toml(each, path))) for each in (base, text))
     return tuple(map(_dotted, _changes(before, now)))
 
 
 def _leaves(table: Mapping[str, Any], above: Key = ()) -> list[tuple[Key, object]]:
-    """Return the values of a table by their keys; a list is one value."""
     leaves: list[tuple[Key, object]] = []
     for key, value in table.items():
         if isinstance(value, Mapping) and value:
@@ -79,7 +68,6 @@ def _leaves(table: Mapping[str, Any], above: Key = ()) -> list[tuple[Key, object
 
 
 def _changes(before: Mapping[Key, object], now: Mapping[Key, object]) -> list[Key]:
-    """Return the keys whose values differ, in the order of ``now``; those that are gone behind them."""
     missing = object()
     changed = [key for key, value in now.items() if before.get(key, missing) != value]
     return [*changed, *(key for key in before if key not in now)]
@@ -96,7 +84,6 @@ def _clash(
 
 
 def _copy(source: Mapping[str, Any], target: MutableMapping[str, Any], key: Key) -> None:
-    """Set one key of a document as another document has it."""
     *tables, name = key
     reached: Any = source
     for table in tables:

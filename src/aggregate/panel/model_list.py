@@ -17,11 +17,7 @@ class PricedModel:
     """A model and what it costs.
 
     Attributes:
-        provider: Whose.
-        model: Its name.
-        window: Tokens of its window.
         input: US dollars for a million tokens of input.
-        output: The same of output.
         ratio: Tokens of the provider's for one of ours.
     """
 

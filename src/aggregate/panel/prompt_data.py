@@ -1,12 +1,14 @@
 """The prompt for the page: what folds, where a cache would be written and read, and what stays out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aggregate.base.values import FileChoice
 from aggregate.panel.composing import ComposedDraft
+from aggregate.panel.config_draft import ConfigDraft
 from aggregate.panel.protocol import NotEnteredData, PromptData
-from aggregate.prompt import Request
+from aggregate.prompt import Request, ResolvedFile
 from aggregate.sending import LoggedRequest, recent_requests
 
 _MOST_LEFT_OUT = 300
@@ -17,9 +19,7 @@ class CacheMarks(NamedTuple):
     """What a cache does with a prompt.
 
     Attributes:
-        breakpoints: Lines before which one stands.
         kept_until: The last line of what is as it was.
-        sentence: The same in words.
         changed: Files that are not as they were.
     """
 
@@ -87,3 +87,33 @@ def _not_entered(choice: FileChoice) -> NotEnteredData:
         "score": choice.score,
         "why": "; ".join(part for part in (reasons, room) if part) or "nothing speaks for it",
     }
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the page sees at one moment; replaced as a whole.
+
+    Attributes:
+        composed: The last prompt that could be composed.
+        error: Why the newest draft cannot be composed, ``""`` where it can.
+        marks: What a cache does with it.
+    """
+
+    composed: ComposedDraft | None = None
+    revision: int = 0
+    error: str = ""
+    marks: CacheMarks = field(default_factory=CacheMarks)
+    listed: Mapping[str, ResolvedFile] = field(default_factory=dict)
+
+
+class SessionState(NamedTuple):
+    """A session at one moment, whatever other threads do meanwhile.
+
+    Attributes:
+        unsaved: The edits that were not saved when the panel ended last, in a sentence.
+    """
+
+    revision: int
+    edited: ConfigDraft
+    view: View
+    unsaved: str

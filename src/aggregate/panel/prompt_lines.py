@@ -22,16 +22,7 @@ _TITLES = {
 
 
 class PromptLines:
-    """A prompt by its lines, which are those that a line feed ends.
-
-    Args:
-        composition: The prompt.
-        tokens: Of it.
-
-    Attributes:
-        count: How many lines there are.
-        size: Bytes in UTF-8.
-    """
+    """A prompt by its lines, which are those that a line feed ends."""
 
     def __init__(self, composition: Composition, tokens: PromptTokens) -> None:
         self._prompt: Prompt = composition.prompt
@@ -102,7 +93,6 @@ class PromptLines:
         }
 
     def _place(self, origin: Origin) -> list[str | int] | None:
-        """Return the file and the line that an origin leads to."""
         is_kind = origin.kind in (OriginKind.FILE, OriginKind.GENERATED)
         return [origin.source, origin.first] if is_kind and origin.source in self._files else None
 

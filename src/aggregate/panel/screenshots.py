@@ -46,11 +46,7 @@ def known_images(request: Request, draft: Draft) -> tuple[Screenshot, ...]:
 
 
 def image_data(request: Request, draft: Draft, path: str) -> tuple[bytes, str]:
-    """Return a screenshot of the project and its media type.
-
-    Raises:
-        ToolError: It is none.
-    """
+    """Return a screenshot of the project and its media type."""
     image = next(
         (each for each in known_images(request, draft) if each.path == path and each.file), None
     )
@@ -74,10 +70,6 @@ def add_image(request: Request, encoded: str, name: str = "") -> Path:
         request: Of the project.
         encoded: The image in base64.
         name: What the user calls it, ``""`` for nothing; what the bytes are decides on the suffix.
-
-    Raises:
-        ToolError: It is no image of a kind that providers take, or too large.
-        OutputError: It cannot be written, or its folder leads out of the project.
     """
     data, header = _decoded(encoded)
     folder = request.screenshot_dir
@@ -109,14 +101,12 @@ def _decoded(encoded: str) -> tuple[bytes, ImageHeader]:
 
 
 def _plain_name(name: str) -> str:
-    """Return the part of a file's name that tells what it is, with nothing in it that any system reads otherwise."""
     stem = re.split(r"[/\\]", name)[-1].rpartition(".")[0] or name
     plain = re.sub(r"[^0-9A-Za-z]+", "-", stem)[:_MOST_NAME].strip("-").lower()
     return plain or "screenshot"
 
 
 def _names(folder: Path, stem: str, suffix: str) -> Iterator[Path]:
-    """Yield names for a new file, the plain one at first."""
     yield folder / f"{stem}{suffix}"
     for number in count(2):
         yield folder / f"{stem}-{number}{suffix}"

@@ -37,24 +37,12 @@ _NO_MODEL: Final = (
 
 
 class _Planned(NamedTuple):
-    """A turn that the user has seen the plan of.
-
-    Attributes:
-        turn: The turn.
-        project: Whose discussion goes on.
-    """
-
     turn: PreparedTurn
     project: Project
 
 
 class Sender:
-    """Plans requests, and sends each plan once.
-
-    Args:
-        session: Whose draft is sent.
-        prepare: Composes and plans a turn.
-    """
+    """Plans requests, and sends each plan once."""
 
     def __init__(
         self, session: Session, *, prepare: Callable[..., PreparedTurn] = prepare_turn
@@ -74,14 +62,11 @@ class Sender:
             message: What the user says.
             model: ``provider/model``, or an alias; by default as the configuration says.
             persona: Who is asked.
-
-        Raises:
-            ToolError: The message is empty, or nobody says which model is asked.
-            AggregateError: It cannot be composed.
         """
         if not message.strip() or len(message) > _MOST_MESSAGE:
             raise ToolError("the message is empty, or far too long: say something")
-        draft, project, *_ = self._session.now().edited
+        edited = self._session.now().edited
+        draft, project = edited.current, edited.project
         selection = replace(_selection(model), persona=persona, discussion=draft.discussion)
         has_key = True
         try:
@@ -136,11 +121,6 @@ class Sender:
             plan: What names it.
             on_text: Called with each piece of the answer.
             on_notice: Called with a sentence before each wait for the provider.
-
-        Raises:
-            ToolError: There is no such plan, or it was sent before.
-            ClientError: The provider refused, failed, or answered nothing, or the request was stopped.
-            OutputError: A file cannot be written.
         """
         stop = RequestStop()
         with self._lock:

@@ -19,11 +19,11 @@ from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk import read_own_text, replace_own, state_folder
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.panel.access import Access, App
+from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
 from aggregate.panel.connections import Connection
-from aggregate.panel.event_stream import Broadcast
+from aggregate.panel.disk import single_files
 from aggregate.panel.session import Session
-from aggregate.panel.watched_files import single_files
 from aggregate.project.git import tracked_but_ignored
 from aggregate.project.watching import TreeWatch
 from aggregate.sending.clients import host_in_url, is_loopback_host
@@ -97,9 +97,6 @@ def serve_panel(
         opens: Whether to open the browser.
         say: Prints a sentence.
         show: Prints the address.
-
-    Raises:
-        ConfigError: The configuration cannot be used, or the address is taken.
     """
     if not is_loopback_host(host):
         say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
@@ -131,18 +128,13 @@ def serve_panel(
 
 
 def _shown(host: str) -> str:
-    """Return the host of the address that is opened on this machine."""
     if host in ("", "0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         return "127.0.0.1"
     return host_in_url(host)
 
 
 def open_listener(host: str, port: int | None, last: int) -> socket.socket:
-    """Return a socket that listens: at the port that is asked for, else at the last one, else at any.
-
-    Raises:
-        ConfigError: The port is taken, or the host is no address of this machine.
-    """
+    """Return a socket that listens: at the port that is asked for, else at the last one, else at any."""
     tried = [port] if port is not None else [last, 0]
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     problem = ""
@@ -164,7 +156,6 @@ def open_listener(host: str, port: int | None, last: int) -> socket.socket:
 
 
 def _say_fault(watching: Future[None], say: Callable[[str], None]) -> None:
-    """Say why a watch has ended that should not have."""
     if error := watching.exception():
         say(f"changes on the disk do not show any more, which is a fault of ours: {error!r}")
 
@@ -204,7 +195,6 @@ def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> N
 
 
 def _is_of(session: Session, root: Path) -> bool:
-    """Tell whether a session goes on, with its files below ``root``."""
     return not session.is_closed and session.base_dir == root
 
 
@@ -219,8 +209,6 @@ def _tell_changes(session: Session, watch: TreeWatch, root: Path) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that ends at once: streams of events would otherwise stay open for ever."""
-
     def __init__(self, config: uvicorn.Config, end: Callable[[], None]) -> None:
         super().__init__(config)
         self._end = end

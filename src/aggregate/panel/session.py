@@ -5,6 +5,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,16 +16,15 @@ from aggregate.base.errors import AggregateError, ConfigError, ToolError
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
 from aggregate.panel.config_draft import ConfigDraft
 from aggregate.panel.config_editor import Surroundings
-from aggregate.panel.disk_state import DiskState
-from aggregate.panel.draft import Draft
-from aggregate.panel.draft_state import Saved
+from aggregate.panel.disk import DiskState, is_own, read_listed, whole_files
+from aggregate.panel.draft import Draft, Saved
 from aggregate.panel.edits import apply_edits
 from aggregate.panel.file_data import file_data
-from aggregate.panel.file_overview import FileOverview
+from aggregate.panel.file_table import FileTable
 from aggregate.panel.kept_draft import KeptDraft
-from aggregate.panel.own_writes import is_own, whole_files
-from aggregate.panel.project_files import read_listed
 from aggregate.panel.prompt_data import (
+    SessionState,
+    View,
     last_logged,
     no_prompt,
     prompt_data,
@@ -38,7 +38,6 @@ from aggregate.panel.protocol import (
     PromptData,
 )
 from aggregate.panel.screenshots import add_image, images_of
-from aggregate.panel.session_state import SessionState, View
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, user_index
 from aggregate.prompt import ResolvedFile, SavedCounts, display_path, redact_file, scope_of
@@ -68,18 +67,12 @@ class Session:
         composer: Composes drafts with that index; by default a new one.
 
     Attributes:
-        config: The same path.
         version: Random, another one for each start.
         revision: Counts each change of the draft and of the disk, and what is shown anew without one.
-        draft: The draft and its file.
         kept: The edits that were not saved when the panel ended last.
-        view: What was composed last.
         models: What prompts are compared with; empty until they are known.
         is_closed: Whether the work in the background has ended, or is about to.
         problem: What goes wrong beside the prompt, ``""`` for nothing.
-
-    Raises:
-        ConfigError: The configuration cannot be used.
     """
 
     def __init__(
@@ -102,7 +95,7 @@ class Session:
         self.models: tuple[PricedModel, ...] = ()
         self.problem = ""
         self._composer = composer or Composer(self.index)
-        self._overview = FileOverview()
+        self._table = FileTable()
         self._disk = DiskState()
         self._lock = threading.RLock()
         self._wanted = threading.Event()
@@ -121,15 +114,10 @@ class Session:
     def now(self) -> SessionState:
         """Return all of it as it is at this moment."""
         with self._lock:
-            return SessionState(self.revision, self.draft.state, self.view, self.kept.sentence)
+            return SessionState(self.revision, copy(self.draft), self.view, self.kept.sentence)
 
     def edit(self, edits: list[EditData]) -> None:
-        """Take edits as one step.
-
-        Raises:
-            ToolError: One is none, or names what is not there.
-            ConfigError: The draft would be no configuration.
-        """
+        """Take edits as one step."""
         with self._lock:
             draft = apply_edits(self.draft.current, edits, self._surroundings())
             if self.draft.take(draft):
@@ -148,11 +136,7 @@ class Session:
                 self._is_taken()
 
     def reload(self) -> None:
-        """Drop the draft, and take the configuration as it is on the disk.
-
-        Raises:
-            ConfigError: It cannot be used.
-        """
+        """Drop the draft, and take the configuration as it is on the disk."""
         with self._lock:
             self.draft.reload()
             self._disk.look_anew()
@@ -174,12 +158,7 @@ class Session:
             self._is_taken("config")
 
     def restore(self) -> None:
-        """Take the edits that were not saved when the panel ended last.
-
-        Raises:
-            ToolError: There are none, or others here, which they would replace.
-            ConfigError: They are no configuration any more.
-        """
+        """Take the edits that were not saved when the panel ended last."""
         with self._lock:
             if self.kept.last is None:
                 raise ToolError("there are no edits from before")
@@ -199,12 +178,7 @@ class Session:
             self.kept.keep(self.config, self.draft.unsaved)
 
     def add_image(self, encoded: str, name: str) -> str:
-        """Write a new screenshot into the project and show it; return its path as the page shows it.
-
-        Raises:
-            ToolError: It is no image, or too large.
-            OutputError: It cannot be written.
-        """
+        """Write a new screenshot into the project and show it; return its path as the page shows it."""
         with self._lock:
             request = self.draft.current.request(self.project)
             path = display_path(add_image(request, encoded, name), request.shown_from)
@@ -241,11 +215,7 @@ class Session:
     # --- the prompt
 
     def compose_now(self) -> ComposedDraft:
-        """Return the prompt of the draft as it is now, composed at this moment.
-
-        Raises:
-            AggregateError: It cannot be composed.
-        """
+        """Return the prompt of the draft as it is now, composed at this moment."""
         self.compose()
         if self.view.error or self.view.composed is None:
             raise ToolError(self.view.error or "there is no prompt yet: try again")
@@ -260,10 +230,6 @@ class Session:
             budget: The budget.
             is_released: Whether the slider was let go.
             since: The revision of the page's table of files; ``None`` for none.
-
-        Raises:
-            ToolError: A newer one came meanwhile, or the budget is none.
-            AggregateError: It cannot be composed.
         """
         started = time.perf_counter()
         edits: list[EditData] = [{"op": "task", "budget": budget}]
@@ -282,7 +248,7 @@ class Session:
                     self._show_fitted(composed, is_released=is_released)
                 elif is_released:  # an edit came meanwhile: the budget is set beside it
                     self.edit(edits)
-                files, prompt = self._overview.data(since), self.prompt()
+                files, prompt = self._table.data(since), self.prompt()
         if is_released:
             self._tell("composed")
         milliseconds = round((time.perf_counter() - started) * 1000, 1)
@@ -306,17 +272,14 @@ class Session:
         """Return the table of files; waits for the first one."""
         self._listed.wait(_LISTING_SECONDS)
         with self._lock:
-            return self._overview.data(since)
+            return self._table.data(since)
 
     # --- single files
 
     def file(self, path: str, mode: str) -> FileData:
-        """Return one file beside a view of it.
-
-        Raises:
-            ToolError: It is no file of the project.
-        """
-        revision, (draft, project, *_), view, _ = self.now()
+        """Return one file beside a view of it."""
+        revision, edited, view, _ = self.now()
+        draft, project = edited.current, edited.project
         file = self._resolved(path, draft)
         source = read_listed(file, scope_of(project))
         file, source, _ = redact_file(file, source, draft.redaction(project))
@@ -336,11 +299,7 @@ class Session:
         )
 
     def text_of(self, path: str) -> str:
-        """Return the text of a file of the project.
-
-        Raises:
-            ToolError: It is none, or cannot be read.
-        """
+        """Return the text of a file of the project."""
         draft = self.draft.current
         source = read_listed(self._resolved(path, draft), scope_of(self.project))
         if source.error:
@@ -387,12 +346,7 @@ class Session:
         self._disk.is_watched = False
 
     def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
-        """Note that files were changed on the disk.
-
-        Args:
-            paths: Absolute ones.
-            is_incomplete: Whether there may be others.
-        """
+        """Note that files were changed on the disk."""
         changed = whole_files(paths)
         config = {real_path(self.config), os.path.abspath(self.config)}
         if not is_incomplete and (
@@ -422,7 +376,6 @@ class Session:
             return self.draft.is_as_read() and not self.draft.problem
 
     def _follow_config(self) -> None:
-        """Follow the configuration on the disk."""
         with self._lock:
             try:
                 self.draft.follow()
@@ -490,7 +443,6 @@ class Session:
         self._tell("composed")
 
     def _fail(self, error: str, revision: int, *, must_list: bool) -> None:
-        """Let the page see why the newest draft has no prompt."""
         with self._lock:
             self._disk.forget_changes(must_list=must_list)
             self.view = replace(self.view, error=error, revision=revision)
@@ -499,13 +451,13 @@ class Session:
         self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
     ) -> None:
         if must_list or not self.view.listed:
-            self._overview.list(listed_files(draft.request(project)))
-            self.view = replace(self.view, listed=self._overview.listed)
+            self._table.list(listed_files(draft.request(project)))
+            self.view = replace(self.view, listed=self._table.listed)
         elif changed:
-            self._overview.measure(changed)
+            self._table.measure(changed)
         if not self._listed.is_set():
             with self._lock:
-                self._overview.show_names(_NOTHING_COMPOSED)
+                self._table.show_names(_NOTHING_COMPOSED)
             self._listed.set()
             self._tell("disk")
 
@@ -517,9 +469,9 @@ class Session:
         from aggregate.panel.cache_marks import cache_marks, usual_recipient
 
         marks = cache_marks(composed, self._logged, usual_recipient(composed.project))
-        rows = self._overview.rows(composed, marks, self.view.composed)
+        rows = self._table.rows(composed, marks, self.view.composed)
         with self._lock:
-            self._overview.show(rows, revision)
+            self._table.show(rows, revision)
             self.view = replace(
                 self.view, composed=composed, revision=revision, error="", marks=marks
             )

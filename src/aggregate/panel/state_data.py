@@ -32,7 +32,7 @@ def state_data(session: Session) -> StateData:
     """Return the state as the page takes it."""
     now = session.now()
     edited, view = now.edited, now.view
-    draft, project = edited.draft, edited.project
+    draft, project = edited.current, edited.project
     composed = view.composed
     warnings = [session.problem] if session.problem else []
     warnings += for_reader(composed.composition.warnings) if composed else ()
@@ -94,7 +94,6 @@ def state_data(session: Session) -> StateData:
 
 
 def _presets(project: Project, warnings: list[str]) -> list[PresetData]:
-    """Return the presets of the draft and those of all projects."""
     own = project.config.context_presets
     rows: list[PresetData] = [
         {
@@ -150,7 +149,6 @@ def _discussion(
 
 
 def _turn_tokens(composed: ComposedDraft | None) -> list[int]:
-    """Return the tokens of the turns that the prompt shows."""
     if composed is None:
         return []
     pairs = zip(composed.composition.prompt.segments, composed.tokens.segments, strict=True)

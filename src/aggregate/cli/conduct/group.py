@@ -4,7 +4,6 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli import lazy
 from aggregate.cli.commands import CONDUCT, LazyGroup
 from aggregate.cli.options import config_option
 
@@ -30,4 +29,6 @@ def conduct(context: click.Context, config: Path) -> None:
     """
     context.default_map = {name: {"config": config} for name in CONDUCT}
     if context.invoked_subcommand is None:
-        lazy.print_tracks(config)
+        from aggregate.cli.conduct.tracks import print_tracks
+
+        print_tracks(config)

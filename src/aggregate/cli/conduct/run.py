@@ -10,7 +10,6 @@ import click
 
 from aggregate.agents.tracks import PreviewStep, WorkerContexts, open_track, preview
 from aggregate.base.values import FileChoice
-from aggregate.cli import lazy
 from aggregate.cli.commands import require_dbos
 from aggregate.cli.conduct.options import (
     RunSettings,
@@ -47,7 +46,9 @@ def run(
         _print_preview(project, track, settings)
         return
     require_dbos()
-    lazy.start_track(project, track, **settings)
+    from aggregate.cli.conduct.start import start_track  # needs DBOS, without which a dry run works
+
+    start_track(project, track, **settings)
 
 
 def _print_preview(project: Project, name: str, settings: RunSettings) -> None:

@@ -1,6 +1,7 @@
-"""``stats``: files by folder with their sizes in every view."""
+"""``view``: look at one file."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,11 +10,11 @@ from typing import Any
 import click
 from rich.cells import cell_len
 
+from aggregate.base.errors import DeadlineError, SyntaxViewError
 from aggregate.base.text import BAR, bar, fitted, printable
 from aggregate.base.values import ViewMode, ViewRequest
-from aggregate.cli import lazy
 from aggregate.cli.asking import read_task, task_option
-from aggregate.cli.opened_project import open_asked_project
+from aggregate.cli.opened_project import existing_meant, open_asked_project
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -21,10 +22,10 @@ from aggregate.cli.options import (
     json_option,
     scope_options,
 )
-from aggregate.cli.output import is_terminal, warn_all, write_rendered, write_result
-from aggregate.cli.path_arguments import existing_meant
-from aggregate.cli.progress import progress
+from aggregate.cli.output import is_terminal, progress, say, warn_all, write_rendered, write_result
 from aggregate.cli.termination import orderly_termination
+from aggregate.code.views import view_of
+from aggregate.project.files import read_file
 from aggregate.project.index import open_index
 from aggregate.prompt import (
     MEASURED,
@@ -37,6 +38,81 @@ from aggregate.prompt import (
     request_for,
     select_files,
 )
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--mode",
+    type=click.Choice(["full", "summary", "skeleton", "outline", "masked", "custom", "none"]),
+    help="Show the file in this view; by default masked with --symbol, custom with --lines, else skeleton.",
+)
+@click.option(
+    "--symbol",
+    "symbols",
+    multiple=True,
+    metavar="NAME[=sig]",
+    help="Show this symbol, in full or with =sig by its signature. Repeatable.",
+)
+@click.option(
+    "--lines", "line_ranges", multiple=True, metavar="A-B", help="Show these lines. Repeatable."
+)
+def view(
+    path: Path, mode: str | None, symbols: tuple[str, ...], line_ranges: tuple[str, ...]
+) -> None:
+    """Print one file as a view shows it."""
+    source = read_file(path)
+    if source.error:
+        raise SyntaxViewError(f"{source.error}: {path}{existing_meant(str(path), Path())}")
+    mask = dict(_symbol(symbol) for symbol in symbols)
+    slices = tuple(_line_range(lines) for lines in line_ranges)
+    request = ViewRequest(str(path), source.text, _view_mode(mode, mask, slices), mask, slices)
+    try:
+        rendered = view_of(request)
+    except DeadlineError as error:
+        raise SyntaxViewError(f"{path}: {error}") from None
+    write_result(_without(rendered.problems, rendered.text))
+    if language := missing_grammar(request):
+        notes = missing_grammar_notes([(request.path, language)])
+        say(*(f"aggregate: {file}: {problem}" for file, problem in notes))
+    if rendered.problems:
+        say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in rendered.problems))
+        raise click.exceptions.Exit(1)
+
+
+def _without(problems: tuple[str, ...], text: str) -> str:
+    """Return a view without its problems, which are said as errors."""
+    if not problems:
+        return text
+    lines = [line for line in text.split("\n") if line.removeprefix("NOTE: ") not in problems]
+    return "\n".join(lines).strip("\n")
+
+
+def _view_mode(
+    mode: str | None, mask: dict[str, str], slices: tuple[dict[str, int], ...]
+) -> ViewMode:
+    for values, option, needed in ((mask, "--symbol", "masked"), (slices, "--lines", "custom")):
+        if not values:
+            continue
+        mode = mode or needed
+        if mode != needed:
+            raise click.UsageError(f"{option} goes with --mode {needed}")
+    return ViewMode(mode or "skeleton")
+
+
+def _symbol(option: str) -> tuple[str, str]:
+    name, _, shows = option.partition("=")
+    return name, shows or "def"
+
+
+def _line_range(option: str) -> dict[str, int]:
+    match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", option)
+    if match is None:
+        raise click.BadParameter(
+            f"{option!r} is no run of lines: write A-B, such as 10-20", param_hint="--lines"
+        )
+    return {"start_line": int(match[1]), "end_line": int(match[2])}
+
 
 _TITLE = "tokens by view"
 _LEAST_NAME = 10
@@ -89,7 +165,11 @@ def stats(
     with index:
         with orderly_termination(), progress("Measuring files", hidden=False) as bar:
             sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
-        scores = None if asked is None else lazy.file_scores(request, index=index)
+        scores = None
+        if asked is not None:
+            from aggregate.prompt.ranked_files import file_scores
+
+            scores = file_scores(request, index=index)
     if as_json:
         write_result(json.dumps([_data(file, scores) for file in sizes], indent=2))
         return
@@ -108,13 +188,11 @@ def stats(
 
 
 def _data(file: FileSizes, scores: Mapping[str, float] | None) -> dict[str, Any]:
-    """Return a file as JSON data, with its score where there is a task."""
     score = {} if scores is None else {"score": scores.get(file.path, 0.0)}
     return file.to_dict() | score
 
 
 def _missing_grammars(files: Sequence[FileSizes]) -> list[str]:
-    """Return a sentence for each language whose files were measured without its grammar."""
     requests = (ViewRequest(file.path, "", ViewMode.SKELETON) for file in files)
     missing = [
         (request.path, language) for request in requests if (language := missing_grammar(request))
@@ -134,10 +212,6 @@ def _print_table(rows: Sequence[FolderRow], *, has_scores: bool) -> None:
 
 
 def _lines(rows: Sequence[FolderRow], width: int, *, has_scores: bool) -> Iterator[str]:
-    """Yield the table's header and its rows, names cut so that all fit into ``width`` columns.
-
-    A library for tables takes seconds for thousands of rows; here numbers and names are set under each other.
-    """
     score_title = ("score",) if has_scores else ()
     titles = (*score_title, "lines", "defs", *(mode.value for mode in MEASURED))
     numbers = [
@@ -161,7 +235,6 @@ def _lines(rows: Sequence[FolderRow], width: int, *, has_scores: bool) -> Iterat
 
 
 def _bar(row: FolderRow, most: int) -> str:
-    """Return a bar for a file's tokens, none for a folder."""
     if row.is_folder or not most:
         return ""
     return bar(row.tokens[0] / most)

@@ -1,4 +1,4 @@
-"""The manual page, made of the commands' own help: ``python -m aggregate.cli.man_page > docs/aggregate.1``.
+"""The manual page, made of the commands' own help: ``python -m docs_build.man_page > docs/aggregate.1``.
 
 The page lies in the repository, so that building the package needs nothing of it; a test compares the two.
 """

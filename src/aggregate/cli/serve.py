@@ -1,20 +1,21 @@
 """``mcp``: serve the project to agents."""
 
 import os
+import secrets
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from aggregate.base.errors import ConfigError
-from aggregate.cli import lazy
 from aggregate.cli.opened_project import is_named, open_asked_project
 from aggregate.cli.options import config_option
-from aggregate.cli.output import say
+from aggregate.cli.output import say, write_result
 from aggregate.mcp import CAP, LEAST_CAP
 from aggregate.sending.clients import host_in_url, is_loopback_host
 
 _TOKEN_VARIABLE = "AGGREGATE_MCP_TOKEN"  # noqa: S105 - a name
+_TOKEN_BYTES = 24
 _MOST_CAP = 100_000
 """Tokens of an answer that are more than any host takes."""
 _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"
@@ -51,31 +52,25 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     if config.exists() or not follows_host:
         _check(config)
     if port is None:
-        lazy.serve_on_stdio(config, cap=cap, check=_check if follows_host else None)
+        from aggregate.mcp.serving import serve_on_stdio
+
+        serve_on_stdio(config, cap=cap, check=_check if follows_host else None)
         return
     token = os.environ.get(_TOKEN_VARIABLE, "")
-    shown = "…" if token else (token := lazy.new_token())
+    shown = "…" if token else (token := secrets.token_urlsafe(_TOKEN_BYTES))
     say(f"http://{host_in_url(host)}:{port}/mcp, with the header Authorization: Bearer {shown}")
     if not is_loopback_host(host):
         say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
-    lazy.serve_on_http(config, cap=cap, token=token, host=host, port=port)
+    from aggregate.mcp.serving import serve_on_http
+
+    serve_on_http(config, cap=cap, token=token, host=host, port=port)
 
 
 def _check(config: Path) -> None:
-    """Make sure that a project can be served.
-
-    Raises:
-        ConfigError: Its configuration cannot be used, or it is a folder that holds all that somebody has.
-    """
     open_asked_project(config, is_asked=True, allow_outside=False, allow_secrets=False)
 
 
 def _require_sdk() -> None:
-    """Make sure that the protocol's library is there.
-
-    Raises:
-        ConfigError: It is not.
-    """
     if find_spec("mcp") is None:
         raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
 
@@ -86,3 +81,28 @@ def _host_cap() -> int:
         return max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP)
     except ValueError:
         return _MOST_CAP
+
+
+@click.command()
+@config_option
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Listen at this port; by default at the last one of this project, or, as with 0, any that is free.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
+@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
+def panel(config: Path, port: int | None, host: str, no_open: bool) -> None:
+    """Compose the prompt by eye, on a page in the browser; Ctrl-C ends it.
+
+    The page edits the configuration and its presets, and shows what a run would write, as it changes. Nothing is
+    written or sent before you say so there. The address that is printed opens one browser, once: who opens it may edit
+    and send.
+    """
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise ConfigError('aggregate panel needs another package: pip install "manual-slop[panel]"')
+    open_asked_project(config, is_asked=True, allow_outside=None, allow_secrets=None)
+    from aggregate.panel.serving import serve_panel
+
+    serve_panel(config, host=host, port=port, opens=not no_open, say=say, show=write_result)

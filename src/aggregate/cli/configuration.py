@@ -1,0 +1,161 @@
+"""``init``: write the first configuration of a project."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from aggregate.base.errors import AggregateError, ConfigError, OutputError
+from aggregate.base.values import Amount
+from aggregate.cli.asking import budget_option
+from aggregate.cli.opened_project import with_meant
+from aggregate.cli.options import json_option, new_config_option, quiet_option, scope_options
+from aggregate.cli.output import counted, say, write_path, write_result, write_rows
+from aggregate.code.syntax import LANGUAGES, LanguageKind
+from aggregate.code.views import NOTEBOOK_SUFFIX
+from aggregate.project.configuration import first_config, nearest_config
+from aggregate.project.files import FolderListing, dependency_folders
+from aggregate.project.git import append_folders, unignored
+from aggregate.project.paths import IgnoreRules
+from aggregate.prompt import (
+    compose_prompt,
+    count_prompt,
+    open_project,
+    request_for,
+    select_files,
+)
+
+_COUNTED = 2000
+"""Files up to which tokens are counted at once; more take as long as a run."""
+
+
+@click.command()
+@new_config_option
+@click.option(
+    "--gitignore/--no-gitignore",
+    "ignore",
+    default=None,
+    help="Add the folders that runs write to .gitignore; by default you are asked on a terminal.",
+)
+@budget_option(
+    "Take all files, and let prompts have at most this many tokens; by default code is shown by its skeleton."
+)
+def init(config: Path, ignore: bool | None, budget: Amount | None) -> None:
+    """Write a commented manual_slop.toml for the project in this folder."""
+    folder = config.parent
+    _write_new(config, _first_config(folder, budget))
+    write_path(config)
+    request = request_for(open_project(config), with_history=False)
+    number = sum(not file.problem for file in select_files(request).files)
+    size, command = counted(number, "file"), "aggregate run"
+    if budget is not None:
+        command = 'aggregate "what you are about to do"'
+    elif number <= _COUNTED:
+        size += f", {count_prompt(compose_prompt(request).prompt).document:,} tokens (o200k)"
+    say(f"it takes {size}; next: {command}")
+    _offer_gitignore(folder, ignore)
+
+
+def _first_config(folder: Path, budget: Amount | None) -> str:
+    """Return a configuration that takes the folder's code, without what its tools have put there.
+
+    With a budget it takes all files.
+    """
+    files = FolderListing().files(str(folder))
+    exclude = dependency_folders(str(folder), files)
+    is_excluded = IgnoreRules().below("", exclude).hides
+    own_files = [file for file in files if not is_excluded(file)]
+    code = [language for language in LANGUAGES if language.kind is not LanguageKind.DATA]
+    suffixes = [suffix for language in code for suffix in language.suffixes]
+    suffixes.append(NOTEBOOK_SUFFIX)
+    return first_config(folder.resolve().name, own_files, suffixes, exclude, budget=budget)
+
+
+def _write_new(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ConfigError("exists already: edit it, or delete it first", path=str(path)) from None
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _offer_gitignore(folder: Path, ignore: bool | None) -> None:
+    names = [] if ignore is False else unignored(folder, ("md_gen", "state"))
+    if not names:
+        return
+    folders = " and ".join(f"{name}/" for name in names)
+    if ignore is None and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        say(f"runs write to {folders}: better add that to .gitignore")
+    elif ignore or click.confirm(
+        f"Runs write to {folders}. Add them to .gitignore?", default=True, err=True
+    ):
+        append_folders(folder, names)
+        say(f"added {folders} to {folder / '.gitignore'}")
+
+
+_REMARK = "NOTE: "
+"""What a warning begins with that says what a glob leaves out by design, such as binary files."""
+_BROKEN, _MISTAKEN = 1, 2
+"""Exit codes: something that is named is not there, and a configuration that cannot be used at all."""
+
+
+@click.command()
+@click.argument("configs", nargs=-1, metavar="[CONFIG]...", type=click.Path(path_type=Path))
+@scope_options
+@json_option
+@quiet_option
+def check(
+    configs: tuple[Path, ...],
+    allow_outside: bool | None,
+    allow_secrets: bool | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Check that all that CONFIG names is there; print what is not, one line each.
+
+    Without CONFIG the nearest manual_slop.toml is checked. Keys and types, files and globs, symbols and slices,
+    presets, screenshots and the discussion are looked at, nothing is written and nobody is asked. The exit code is 1
+    where something is missing and 2 where a configuration cannot be used.
+    """
+    problems: dict[str, list[str]] = {}
+    code = 0
+    for config in configs or (nearest_config(),):
+        try:
+            sentences = _problems(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+            code = max(code, _BROKEN if sentences else 0)
+        except AggregateError as error:
+            sentences = [str(error)]
+            code = _MISTAKEN
+        problems[str(config)] = sentences
+    if as_json:
+        write_result(json.dumps({"problems": problems}, indent=2))
+    else:
+        for path, sentences in problems.items():
+            prefix = f"{path}: "
+            write_rows(*(prefix + sentence.removeprefix(prefix) for sentence in sentences))
+            if not sentences and not quiet:
+                say(f"{path}: all that it names is there")
+    if code:
+        click.get_current_context().exit(code)
+
+
+def _problems(config: Path, *, allow_outside: bool | None, allow_secrets: bool | None) -> list[str]:
+    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    presets = sorted(project.config.context_presets)
+    sentences: dict[str, None] = {}
+    for preset in (None, *presets):
+        # Without a budget and a task: what these leave out is no mistake.
+        request = replace(request_for(project, preset=preset), budget=None, task=None)
+        composition = compose_prompt(request)
+        rows = [file.row for file in composition.files]
+        prefix = f'preset "{preset}": ' if preset else ""
+        sentences |= {
+            prefix + sentence.removeprefix("ERROR: "): None
+            for sentence in with_meant(composition.warnings, rows, request.base_dir)
+            if not sentence.startswith(_REMARK)
+        }
+    return list(sentences)

@@ -1,0 +1,90 @@
+"""``cache``: show and empty the index of what was computed from files' contents."""
+
+import json
+from pathlib import Path
+
+import click
+
+from aggregate.base.errors import ConfigError
+from aggregate.cli.commands import Described
+from aggregate.cli.options import json_option
+from aggregate.cli.output import warn, write_path, write_result, write_rows
+from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
+from aggregate.project.configuration import set_trust, trusted_projects
+from aggregate.project.index import byte_limit, clear_index, index_path, read_report
+
+
+@click.group(cls=Described, invoke_without_command=True, subcommand_metavar="[COMMAND] [ARGS]...")
+@json_option
+@click.pass_context
+def cache(context: click.Context, as_json: bool) -> None:
+    """Show where results are kept for the next run, how many, and how often they were of use."""
+    if context.invoked_subcommand is not None:
+        if as_json:
+            raise click.UsageError("--json is for showing the cache: leave it out here")
+        return
+    report, warning = read_report(_index_path(), byte_limit())
+    if as_json:
+        write_result(json.dumps(report._asdict() | {"path": str(report.path)}, indent=2))
+    else:
+        for name, value in report._asdict().items():
+            write_rows(f"{name:<8} {value:,}" if isinstance(value, int) else f"{name:<8} {value}")
+    if warning:
+        warn(warning)
+
+
+@cache.command()
+def clear() -> None:
+    """Delete all that is kept; print the path of what was deleted."""
+    path = _index_path()
+    if clear_index(path):
+        write_path(path)
+
+
+def _index_path() -> Path:
+    path = index_path()
+    if path is None:
+        raise ConfigError("there is no home folder to keep anything in: set AGGREGATE_CACHE_DIR")
+    return path
+
+
+@click.command()
+@click.argument("path", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--remove", is_flag=True, help="Trust the project no longer.")
+@click.option("--list", "show", is_flag=True, help="Print the projects that are trusted.")
+def trust(path: Path, remove: bool, show: bool) -> None:
+    """Let the project around PATH read files outside of it; print its root.
+
+    It is written to your own configuration, which no project can change. Files that look like secrets need
+    --allow-secrets all the same.
+    """
+    if remove and show:
+        raise click.UsageError("--remove and --list exclude each other: take one of them")
+    if show:
+        for root in trusted_projects():
+            write_path(Path(root))
+    else:
+        write_path(Path(set_trust(path, trusted=not remove)))
+
+
+@click.command()
+def languages() -> None:
+    """List the languages with their suffixes."""
+    width = max(len(language.name) for language in LANGUAGES)
+    for language in LANGUAGES:
+        names = " ".join((*language.suffixes, *language.names))
+        missing = "" if language.is_installed else f"  (not installed: {HOW_TO_INSTALL})"
+        write_rows(f"{language.name:<{width}}  {language.kind.value}  {names}{missing}")
+
+
+@click.command()
+@click.option(
+    "--audit", is_flag=True, help="Print that of the audits that lie beside prompts instead."
+)
+def schema(audit: bool) -> None:
+    """Print the JSON Schema of manual_slop.toml."""
+    if audit:
+        from aggregate.prompt.audit_schema import audit_schema as schema_of
+    else:
+        from aggregate.project.configuration.schema import json_schema as schema_of
+    write_result(json.dumps(schema_of(), indent=2))
