@@ -3,7 +3,8 @@
 import subprocess
 from pathlib import Path
 
-from simulation.task_speed import TASKS, commit_all, copy_many, questions_here
+from simulation.task_speed import TASKS, questions_here
+from simulation.trees import commit_all, copy_many
 
 from tests.projects import project
 
