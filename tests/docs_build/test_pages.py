@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from docs_build.build import GENERATED, STAGED
-from docs_build.errors import SiteError
 
-from docs_build.pages import site_places, stage, turn_links
+from docs_build.pages import SiteError, site_places, stage, turn_links
 
 ROOT = Path(__file__).parents[2]
 PLACES = {"docs/a.md": "a.md", "docs/b/c.md": "b/c.md", "SECURITY.md": "explanation/security.md"}
@@ -55,6 +54,8 @@ def test_a_link_to_nothing_is_refused() -> None:
     """The sentence names the page and the link."""
     with pytest.raises(SiteError, match=r"docs/a\.md: the link to gone\.md leads to no file"):
         turn_links("[a](gone.md)", "docs/a.md", PLACES)
+    with pytest.raises(SiteError, match=r"docs/a\.md: docs/b/c\.md has no place called #gone"):
+        turn_links("[a](b/c.md#gone)", "docs/a.md", PLACES, {"docs/b/c.md": {"there"}})
 
 
 def test_every_link_between_pages_leads_somewhere(tmp_path: Path) -> None:
