@@ -62,7 +62,6 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("goal", "count the files", "--script", "script.json"): 1,
     ("conduct", "new", "demo"): 0,
     ("conduct", "run", "demo", "--plain"): 0,
-    ("worker", "--help"): 0,
     ("mcp",): 0,
     ("init", "-c", "new.toml"): 0,
     ("check",): 0,
