@@ -15,11 +15,13 @@ import sys
 import tempfile
 import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from simulation.processes import Cost, FailedJobError, Job, compare, line, ratio, try_once
+from simulation.prompt_makers import Ask, Ours
 from simulation.rivals import (
     FULL,
     QUIET,
@@ -35,6 +37,13 @@ MANY = 100_000
 _FEWER = 10
 """How many times fewer files the other tree of the row on many files has: equal cost per file is linear."""
 _EDITS = 5
+_BUDGET = 8_000
+TASK = (
+    "--task",
+    "Fix the crash in the loader when a cached file was deleted",
+    "--budget",
+    str(_BUDGET),
+)
 COLD, WARM, EDITED = "cold", "warm", "one file edited"
 _RIVALS_IN = (COLD, EDITED)
 
@@ -135,12 +144,14 @@ ROWS = {
     "skeletons": Row("skeletons, tokens", "skeletons", states=(COLD, WARM, EDITED), job=SKELETONS),
     "one": Row("a project of one file", "one", job=FULL, tree="small"),
     "stats": Row("stats of everything", "stats", ("stats",)),
+    "task": Row("a prompt for a task", "task", ("run", *TASK), states=(COLD, WARM, EDITED)),
 }
 EDITS = {
     "edit_full": ("in one process, after an edit: all in full", "**/*", "full"),
     "edit_skeletons": ("in one process, after an edit: skeletons", "**/*{suffix}", "skeleton"),
+    "edit_task": ("in one process, after an edit: a question", "**/*", ""),
 }
-"""A title, a pattern and a view."""
+"""A title, a pattern and a view, none for a question."""
 
 
 def main(parser: ArgumentParser) -> None:
@@ -198,24 +209,32 @@ def edit_here(name: str, tree: Path, suffix: str) -> tuple[float, float]:
     from aggregate.prompt import LivePrompt, open_project, request_for
 
     _, pattern, view = EDITS[name]
-    paths = [{"path": pattern.format(suffix=suffix), "view_mode": view}]
-    settings = {"base_dir": str(tree), "paths": paths, "generated": "full"}
-    prompt = LivePrompt(request_for(open_project({"files": settings})))
-    prompt.compose()
+    if view:
+        paths = [{"path": pattern.format(suffix=suffix), "view_mode": view}]
+        settings = {"base_dir": str(tree), "paths": paths, "generated": "full"}
+        live = LivePrompt(request_for(open_project({"files": settings})))
+        compose: Callable[[Sequence[str] | None], object] = live.compose
+    else:
+        compose = partial(_ask, tree)
+    compose(None)
     files = sorted(path for path in tree.rglob(f"*{suffix}") if path.is_file())
     walls, cpus = [], []
     for edit in range(_EDITS):
         path = files[edit * len(files) // _EDITS]
         path.write_bytes(path.read_bytes() + b"\n" * (edit + 1))
         start, cpu = time.perf_counter(), sum(os.times()[:4])
-        prompt.compose([path.relative_to(tree).as_posix()])
+        compose([path.relative_to(tree).as_posix()])
         walls.append(time.perf_counter() - start)
         cpus.append(sum(os.times()[:4]) - cpu)
     return statistics.median(walls), statistics.median(cpus)
 
 
+def _ask(tree: Path, _changed: object) -> None:
+    Ours().make(tree, Ask(TASK[1]), _BUDGET)
+
+
 def _configure_all(workshop: Workshop) -> None:
-    for kind in ("full", "full-quiet", "stats"):
+    for kind in ("full", "full-quiet", "stats", "task"):
         workshop.configure(kind, '"**/*"')
     skeletons = f'{{path = "**/*{workshop.suffix}", view_mode = "skeleton"}}'
     workshop.configure("skeletons", skeletons)
@@ -277,9 +296,11 @@ def _measure_many(workshop: Workshop, number: int) -> Iterator[str]:
         copy_many(workshop.editable, workshop.root / kind, files)
         paths = f'{{path = "**/*{workshop.suffix}", view_mode = "skeleton"}}'
         workshop.configure(kind, paths, kind)
-        jobs = [workshop.ours(kind, state, "run") for state in (COLD, WARM)]
-        costs[files] = compare(jobs, 1)
-        for state in (COLD, WARM):
-            yield line(f"skeletons of {files:,} files, {state}", costs[files][f"ours {state}"])
+        for what, arguments in (("a prompt for a task", TASK), ("skeletons", ())):
+            jobs = [workshop.ours(kind, state, "run", *arguments) for state in (COLD, WARM)]
+            costs[files] = compare(jobs, 1)
+            for state in (COLD, WARM):
+                cost = costs[files][f"ours {state}"]
+                yield line(f"{what} of {files:,} files, {state}", cost)
     fewer, many = (costs[files]["ours cold"].cpu / files for files in (number // _FEWER, number))
     yield f"{'  CPU for a file / with a tenth as many':46}{'':10}{many / fewer:>10.2f}"
