@@ -204,6 +204,18 @@ def test_a_failing_file_never_ends_the_run(base: Path) -> None:
 
 def test_records_carry_the_documented_keys(base: Path) -> None:
     """Every record has at least the keys of the contract (M-5)."""
-    keys = ["path", "entry", "content", "mtime", "error", "view_mode", "auto_aggregate", "force_full", "tier", "ast_mask", "custom_slices"]
+    keys = [
+        "path",
+        "entry",
+        "content",
+        "mtime",
+        "error",
+        "view_mode",
+        "auto_aggregate",
+        "force_full",
+        "tier",
+        "ast_mask",
+        "custom_slices",
+    ]
     assert set(keys) <= set(only(base, {"path": "shapes.py", "tier": 3}))
     assert only(base, {"path": "shapes.py", "tier": 3})["tier"] == 3

@@ -11,7 +11,15 @@ from tests.projects import project
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
     """A project with files, folders and history files."""
-    names = ["b.py", "a.py", "sub/c.py", "sub/deep/d.py", "sub/x.txt", "history.toml", "sub/My_History.TOML"]
+    names = [
+        "b.py",
+        "a.py",
+        "sub/c.py",
+        "sub/deep/d.py",
+        "sub/x.txt",
+        "history.toml",
+        "sub/My_History.TOML",
+    ]
     return project(tmp_path, dict.fromkeys(names, ""))
 
 
