@@ -46,7 +46,8 @@ def main(parser: ArgumentParser) -> None:
         record_tree(tree, options.write / tree.name)
     differing = list(_cold_and_warm_differ(options.write))
     if options.against:
-        differing += _differing(options.write, options.against)
+        for tree in options.trees:
+            differing += _differing(options.write / tree.name, options.against / tree.name)
     kept = sum(1 for path in options.write.rglob("*") if path.is_file())
     print(f"{kept} texts, {len(differing)} differ")
     for name in differing:
