@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from docs_build.build import SITE, build
-from docs_build.errors import SiteError
+from docs_build.pages import SiteError
 
 ROOT = Path(__file__).parents[1]
 
@@ -16,7 +16,7 @@ def main(arguments: list[str]) -> int:
     """Do what is asked for and return the exit code."""
     try:
         if arguments[:1] == ["examples"]:
-            from docs_build.refresh import refresh
+            from docs_build.running import refresh
 
             for path in refresh(ROOT, arguments[1:]):
                 print(path)

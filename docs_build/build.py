@@ -1,18 +1,16 @@
-"""From the pages and the code to ``site/``, in one run of zensical."""
+"""From the pages and the code to ``site/``, in one run of zensical, which loads nothing from another host."""
 
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from docs_build.check import check_site
-from docs_build.command_reference import command_reference
-from docs_build.configuration_reference import configuration_reference
-from docs_build.copying import copy_commands_only
-from docs_build.errors import SiteError
-from docs_build.pages import stage
-from docs_build.python_reference import python_reference
+from docs_build.pages import SiteError, stage
+from docs_build.reference import command_reference, configuration_reference, python_reference
 
 CONFIGURATION = "zensical.toml"
 STAGED = Path("build/docs")
@@ -24,6 +22,9 @@ WORKER_ELSEWHERE = "https://unpkg.com/iframe-worker/shim"
 """What zensical's pages for offline use would load from another host, so that the search finds a worker."""
 WORKER = "javascripts/worker-in-frame.js"
 """What does so here, by its place in the site."""
+
+_LOADING = ("src", "srcset", "href", "data", "poster")
+_FOREIGN_STYLE = re.compile(r"""url\(["']?(?:http|//)|@import""")
 
 GENERATED: Mapping[str, Callable[[], str]] = {
     "reference/commands.md": command_reference,
@@ -49,7 +50,6 @@ def build(root: Path) -> int:
         target.write_text(generate(), encoding="utf-8")
     _run_zensical(root)
     _bring_worker_home(root / SITE)
-    _copy_commands_only(root / SITE)
     return check_site(root / SITE)
 
 
@@ -81,32 +81,49 @@ def _bring_worker_home(site: Path) -> None:
     Raises:
         SiteError: No page had anything to replace: zensical does it otherwise now, and this is to be looked at.
     """
-
-    def loads_ours(page: Path, text: str) -> str:
-        depth = len(page.relative_to(site).parts) - 1
-        return text.replace(WORKER_ELSEWHERE, "../" * depth + WORKER)
-
-    if not _rewrite_pages(site, loads_ours):
-        raise SiteError(f"no page loads {WORKER_ELSEWHERE} any more: see how its search works now")
-
-
-def _copy_commands_only(site: Path) -> None:
-    """Let the button of each example copy its commands.
-
-    Raises:
-        SiteError: No page has such an example: zensical writes it otherwise now, and this is to be looked at.
-    """
-    if not _rewrite_pages(site, lambda _, text: copy_commands_only(text)):
-        raise SiteError("no page has an example of console that can be copied any more")
-
-
-def _rewrite_pages(site: Path, rewritten: Callable[[Path, str], str]) -> bool:
-    """Write each page as ``rewritten`` has it; tell whether any is another one by that."""
     is_changed = False
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        other = rewritten(page, text)
-        if other != text:
-            page.write_text(other, encoding="utf-8")
+        if WORKER_ELSEWHERE in text:
+            depth = len(page.relative_to(site).parts) - 1
+            ours = text.replace(WORKER_ELSEWHERE, "../" * depth + WORKER)
+            page.write_text(ours, encoding="utf-8")
             is_changed = True
-    return is_changed
+    if not is_changed:
+        raise SiteError(f"no page loads {WORKER_ELSEWHERE} any more: see how its search works now")
+
+
+class _Loads(HTMLParser):
+    """What a page loads without being asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take note of a resource; a canonical link and one to the page before or behind load nothing."""
+        given = {name: value or "" for name, value in attrs}
+        if "mermaid" in given.get("class", "").split():
+            self.addresses.append("https://unpkg.com/mermaid")
+        if tag != "a" and given.get("rel") not in ("canonical", "prev", "next"):
+            self.addresses += [given[name] for name in _LOADING if given.get(name)]
+
+
+def check_site(site: Path) -> int:
+    """Return the number of pages of a site that loads nothing from another host.
+
+    Raises:
+        SiteError: It does; all such addresses are named.
+    """
+    faults, pages = [], sorted(site.rglob("*.html"))
+    for path in pages:
+        loads = _Loads()
+        loads.feed(path.read_text(encoding="utf-8"))
+        foreign = [address for address in loads.addresses if urlsplit(address).netloc]
+        faults += [f"{path.relative_to(site)}: loads {address}" for address in foreign]
+    for path in sorted(site.rglob("*.css")):
+        found = _FOREIGN_STYLE.findall(path.read_text(encoding="utf-8"))
+        faults += [f"{path.relative_to(site)}: has {start}" for start in found]
+    if faults:
+        raise SiteError(f"{len(faults)} faults in the built site:\n" + "\n".join(faults))
+    return len(pages)

@@ -31,15 +31,7 @@ _VARYING = (
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block of a page.
-
-    Attributes:
-        kind: The word behind the fence, such as ``console``.
-        first: The number of its first line of content in the page, from 0.
-        lines: Its content.
-        is_run: Whether it is to be run.
-        fails: Whether its last command fails.
-    """
+    """A fenced block of a page."""
 
     kind: str
     first: int
@@ -50,13 +42,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of a console block.
-
-    Attributes:
-        text: Behind ``$``.
-        first: The number of its first line of output in the page, from 0.
-        output: The lines that the page shows below it.
-    """
+    """A command of a console block."""
 
     text: str
     first: int

@@ -1,18 +1,23 @@
-"""Which pages the site has, where each lies in it, and how links between them change with that.
+"""Which pages the site has, where each lies in it, and how links and charts change with that.
 
 Pages are written to be read where they lie, in a clone or on a forge, so their links are relative to their own file. A
-page from outside of ``docs/`` gets a place in the site, and every link is turned to where its target lies there.
+page from outside of ``docs/`` gets a place in the site, and every link is turned to where its target lies there. A
+forge draws charts; a site would have to load the program that does from another host, so here they are lists.
 """
 
 import posixpath
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs_build.diagrams import flowchart_as_list
-from docs_build.errors import SiteError
+from docs_build.reference import escaped
+
+
+class SiteError(Exception):
+    """The site cannot be built, or what was built is not sound: one sentence says what, where and what to do."""
+
 
 DOCS = "docs"
 """The folder whose files keep their places."""
@@ -28,6 +33,8 @@ ELSEWHERE: Mapping[str, str] = {
 FENCE = re.compile(r"^ {0,3}(?P<ticks>`{3,}|~{3,})(?P<info>.*)$")
 _LINK = re.compile(r"(?P<before>!?\[(?:[^\]\[]|\[[^\]]*\])*\]\()(?P<target>[^()\s]+)(?P<after>\))")
 _CODE = re.compile(r"``.+?``|`[^`\n]+`")
+_HEADING = re.compile(r"#+ (.*)")
+_NAMED = re.compile(r'(?:id="|\{#)([\w-]+)')
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -51,12 +58,18 @@ def stage(root: Path, folder: Path) -> list[str]:
         SiteError: A link leads to no file of the site.
     """
     places = site_places(root)
+    texts = {
+        source: (root / source).read_text(encoding="utf-8")
+        for source in places
+        if source.endswith(".md")
+    }
+    anchors = {source: set(_anchors(text)) for source, text in texts.items()}
     for source, place in sorted(places.items()):
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
-        if source.endswith(".md"):
-            text = (root / source).read_text(encoding="utf-8")
-            target.write_text(turn_links(text, source, places), encoding="utf-8")
+        if source in texts:
+            turned = turn_links(texts[source], source, places, anchors)
+            target.write_text(turned, encoding="utf-8")
         else:
             shutil.copyfile(root / source, target)
     return sorted(places.values())
@@ -72,7 +85,22 @@ def site_places(root: Path) -> dict[str, str]:
     return {path: path.removeprefix(f"{DOCS}/") for path in inside} | dict(ELSEWHERE)
 
 
-def turn_links(text: str, source: str, places: Mapping[str, str]) -> str:
+def _anchors(text: str) -> Iterator[str]:
+    """Yield the places of a page that a link may lead to: its headings, and what is named by hand."""
+    for line in lines_of(text):
+        if not line.is_code:
+            yield from _NAMED.findall(line.text)
+            if heading := _HEADING.fullmatch(line.text):
+                bare = re.sub(r"[^\w\s-]", "", _LINK.sub(lambda link: link["before"], heading[1]))
+                yield re.sub(r"\s+", "-", bare.strip().lower())
+
+
+def turn_links(
+    text: str,
+    source: str,
+    places: Mapping[str, str],
+    anchors: Mapping[str, Container[str]] | None = None,
+) -> str:
     """Return a page with each link to a file of the project leading to that file's place in the site.
 
     Charts become lists.
@@ -91,7 +119,7 @@ def turn_links(text: str, source: str, places: Mapping[str, str]) -> str:
         elif line.is_code:
             turned.append(line.text)
         else:
-            turned.append(_turn_line(line.text, source, places))
+            turned.append(_turn_line(line.text, source, places, anchors or {}))
     return "\n".join(turned) + "\n"
 
 
@@ -109,24 +137,56 @@ def lines_of(text: str) -> Iterator[Line]:
         yield Line(text_line, True)
 
 
-def _turn_line(line: str, source: str, places: Mapping[str, str]) -> str:
+def _turn_line(
+    line: str, source: str, places: Mapping[str, str], anchors: Mapping[str, Container[str]]
+) -> str:
     quoted = [match.span() for match in _CODE.finditer(line)]
 
     def turned(link: re.Match[str]) -> str:
         if any(start < link.start("target") < end for start, end in quoted):
             return link[0]
-        return f"{link['before']}{_turn(link['target'], source, places)}{link['after']}"
+        return f"{link['before']}{_turn(link['target'], source, places, anchors)}{link['after']}"
 
     return _LINK.sub(turned, line)
 
 
-def _turn(target: str, source: str, places: Mapping[str, str]) -> str:
-    if target.startswith("#") or _ADDRESS.match(target):
+def _turn(
+    target: str, source: str, places: Mapping[str, str], anchors: Mapping[str, Container[str]]
+) -> str:
+    if _ADDRESS.match(target):
         return target
     path, mark, fragment = target.partition("#")
-    meant = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+    meant = posixpath.normpath(posixpath.join(posixpath.dirname(source), path)) if path else source
+    if fragment and meant in anchors and fragment not in anchors[meant]:
+        raise SiteError(f"{source}: {meant} has no place called #{fragment}")
+    if not path:
+        return target
     place = places.get(meant)
     if place is None:
         raise SiteError(f"{source}: the link to {target} leads to no file of the site")
     start = posixpath.dirname(places[source]) or "."
     return posixpath.relpath(place, start) + mark + fragment
+
+
+_NODE = re.compile(r"(?P<name>\w+)(?:\[\(|\(\[|\[|\()(?P<label>[^\])]*)(?:\)\]|\]\)|\]|\))")
+_ARROW = re.compile(r"\s*(?P<arrow><-->|-->)\s*")
+_SIGNS = {"-->": " → ", "<-->": " ↔ "}
+
+
+def flowchart_as_list(lines: list[str]) -> list[str]:
+    """Return the markdown of a chart's statements, in their order; the first line names the chart's kind."""
+    labels = dict(_labels(lines))
+    told = []
+    for line in lines[1:]:
+        parts = _ARROW.split(_NODE.sub(r"\g<name>", line).strip())
+        told.append("- " + "".join(_SIGNS.get(part) or labels.get(part, part) for part in parts))
+    return told
+
+
+def _labels(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield what stands in each box, its first line in bold, by the box's name."""
+    for line in lines:
+        for node in _NODE.finditer(line):
+            title, _, rest = node["label"].partition("<br>")
+            told = f" ({escaped(rest)})" if rest else ""
+            yield node["name"], f"**{escaped(title)}**{told}"

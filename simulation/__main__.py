@@ -2,19 +2,20 @@
 
 import ast
 import sys
+from argparse import ArgumentParser
 from importlib import import_module
 from pathlib import Path
 
 
 def simulations() -> dict[str, str]:
     """Return the first line about each module of this package that has a ``main``, by its name."""
-    found = {}
+    first_lines = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         runs = any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body)
         if runs and path.stem != "__main__":
-            found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
-    return found
+            first_lines[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return first_lines
 
 
 def main() -> None:
@@ -27,13 +28,10 @@ def main() -> None:
     name = sys.argv[1]
     if name not in known:
         raise SystemExit(f"there is no simulation {name!r}: take one of {', '.join(known)}")
-    sys.argv[:2] = [f"python -m simulation {name}"]
-    source = (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
-    if "ArgumentParser" not in source and len(sys.argv) > 1:
-        print(ast.get_docstring(ast.parse(source)))
-        return
     # By its own name, not as __main__: what starts processes hands them functions by the name of their module.
-    import_module(f"simulation.{name}").main()
+    module = import_module(f"simulation.{name}")
+    sys.argv[:2] = [f"python -m simulation {name}"]
+    module.main(ArgumentParser(prog=sys.argv[0], description=module.__doc__))
 
 
 if __name__ == "__main__":

@@ -7,13 +7,15 @@ January 2024, 63 in September 2025 of which 28 are runs, and a feed of the newes
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import urlopen
+
+from tests.fakes.http_server import serving
 
 from aggregate.agents.tools import Permission, Tool, make_tool
 
@@ -88,9 +90,11 @@ def kudos(number: int) -> list[dict[str, str]]:
 class _Handler(BaseHTTPRequestHandler):
     """Answers ``/activities?after=&before=&per_page=``, ``/activities/<id>/kudos`` and ``/feed``."""
 
+    asked: list[str]
+
     def do_GET(self) -> None:
         """Answer one request as JSON."""
-        self.server.requests.append(self.path)  # type: ignore[attr-defined]
+        self.asked.append(self.path)
         parts = urlsplit(self.path)
         status, body = _answer(parts.path.strip("/").split("/"), parse_qs(parts.query))
         data = json.dumps(body).encode()
@@ -122,32 +126,24 @@ def _answer(path: list[str], query: dict[str, list[str]]) -> tuple[int, Any]:
     return 404, {"message": "Record Not Found"}
 
 
+@dataclass(frozen=True, slots=True)
 class Service:
-    """A running server.
+    """A running server, and the paths that it was asked for."""
 
-    Attributes:
-        url: Where it answers.
-        requests: The paths that were asked for, in order.
-    """
-
-    def __init__(self, server: ThreadingHTTPServer) -> None:
-        self.url = f"http://127.0.0.1:{server.server_address[1]}"
-        self.requests: list[str] = []
-        server.requests = self.requests  # type: ignore[attr-defined]
+    url: str
+    requests: list[str]
 
 
 @contextmanager
 def service() -> Iterator[Service]:
     """Run the server on a free port while the block runs."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        running = Service(server)
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
-            yield running
-        finally:
-            server.shutdown()
-            thread.join()
+    requests: list[str] = []
+
+    class Server(_Handler):
+        asked = requests
+
+    with serving(Server) as port:
+        yield Service(f"http://127.0.0.1:{port}", requests)
 
 
 def activity_tools(url: str) -> tuple[Tool, ...]:

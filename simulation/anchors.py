@@ -1,7 +1,5 @@
 """Measure how slices are found again across the real history of a git clone.
 
-Run as ``python -m simulation.anchors CLONE [--pairs N] [--show]``. Nothing is written; the sample is fixed by a seed.
-
 Truth needs no hand labels. The revisions of one file on the first-parent line are walked from an old one to one that is
 ``k`` revisions younger, and the hunks of each step (``git diff --histogram -w``) are composed into one map of lines:
 
@@ -13,9 +11,9 @@ Half of the slices lie anywhere, half within ten lines of a change. The map is t
 may be told otherwise with as much right, so read what ``--show`` prints before trusting a figure.
 """
 
-import argparse
 import random
 import time
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,7 +23,6 @@ from rapidfuzz.distance import LCSseq
 
 from aggregate.code.anchors import AnchorState, FuzzyAnchor
 from simulation.git_history import FileHistory, LineMap, histories
-from simulation.synthetic import synthetic_rows
 
 DISTANCES = (1, 5, 20, 100)
 SLICES_PER_PAIR = 6
@@ -194,11 +191,8 @@ HEADER = (
 )
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Print the table for one clone."""
-    parser = argparse.ArgumentParser(
-        description="Measure how slices are found again across a git history."
-    )
     parser.add_argument("clone", type=Path)
     parser.add_argument(
         "--pairs", type=int, default=150, help="pairs of revisions for each distance"
@@ -217,13 +211,3 @@ def main() -> None:
                 judge(tally, case, options.show)
         if tally.times:
             print(row(f"k = {distance}", tally))
-    for line in synthetic_rows(
-        [history.revisions[-1].text for history in files],
-        random.Random(options.seed),
-        show=options.show,
-    ):
-        print(line)
-
-
-if __name__ == "__main__":
-    main()

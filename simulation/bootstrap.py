@@ -26,12 +26,7 @@ def mean_of_means(samples: Mapping[str, Sequence[float]]) -> float:
 
 
 def bootstrap(samples: Mapping[str, Sequence[float]], *, draws: int = DRAWS) -> Interval:
-    """Return the mean over clones with its interval; both the clones and their commits are drawn with replacement.
-
-    Args:
-        samples: The values of each clone's commits, by the clone's name.
-        draws: How many samples.
-    """
+    """Return the mean over clones with its interval; both the clones and their commits are drawn with replacement."""
     chance = random.Random(0)
     rows = [list(values) for _, values in sorted(samples.items()) if values]
     if not rows:

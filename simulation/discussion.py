@@ -1,27 +1,16 @@
-"""What 50 turns of a discussion cost over a real git history, by each provider's cache.
+"""A discussion replayed over git histories: what each provider's cache reads and writes, and what that costs.
 
-``python -m simulation discussion [CLONE...] [--words N] [--every N] [--pause SECONDS|human]
-[--answer SECONDS]`` replays commits of any local clones, by default this project's own: whole source folders, answers
-of so many words that take so long, files that change before every n-th turn, pauses of one length or as people make
-them. Each turn is composed, planned, sent to the scripted
-client and written to the discussion through the public surface; what the caches read and write follows from
-their rules (``aggregate.sending.cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive
-order: the discussion first, then the files by the time of their last change, a breakpoint at the end where the provider
-wants one; and the plain prompt as a fresh pack without a cache.
-
-The constants of ``aggregate.sending.cache`` were set by six histories (``TUNING``); figures that are published name
-which histories they are of, these or others (``HELD_OUT``).
+The same discussion is charged in our order, in naive order (what changed longest ago first, the discussion on top)
+and without a cache. Everything is in prices of one input token.
 """
 
-import argparse
 import os
-import random
 import re
 import tempfile
+from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, cycle, islice, pairwise
-from math import log
 from pathlib import Path
 
 from aggregate.base.values import Prompt, Section, Usage
@@ -31,20 +20,8 @@ from aggregate.sending.cache.block_layout import BlockLayout
 from aggregate.sending.cache.lifetimes import REMEMBERED_PAUSES, CacheLifetime, Pauses
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.clients import cost
-from simulation.chart import line_chart
-from simulation.replay import Commit, Replay, make_replay
-from simulation.sim_base import SimTurn, run_sim
+from simulation.replay import Commit, Replay, SimTurn, make_replay, run_sim
 
-TURNS = 50
-PAUSE = 120.0
-WORDS = 290
-EVERY = 3
-HUMAN = "human"
-MEDIAN_PAUSE, PAUSE_SPREAD = 150.0, 1.028
-"""People's pauses: 2.5 minutes in the median, more than five in a quarter of all turns (log-normal)."""
-TUNING = ("click", "httpx", "flask", "cobra", "gin", "bat")
-HELD_OUT = ("requests", "fzf", "express", "fd", "gson", "ripgrep")
 MODELS = (
     ("anthropic", "claude-sonnet-5"),
     ("openai", "gpt-5.6"),
@@ -63,11 +40,9 @@ class Account:
     layout: BlockLayout | None = None
     usages: list[Usage] = field(default_factory=list)
 
-    def book(
-        self, plan: RequestPlan, *, at: float, output: int, renews_marked: bool = True
-    ) -> None:
+    def book(self, plan: RequestPlan, *, at: float, output: int) -> None:
         """Charge a request."""
-        usage, self.cache = charge(plan, self.cache, at=at, renews_marked=renews_marked)
+        usage, self.cache = charge(plan, self.cache, at=at)
         self.layout = plan.layout
         self.usages.append(usage + Usage(output=output))
 
@@ -76,15 +51,10 @@ class Account:
         """All turns together."""
         return sum(self.usages, Usage())
 
-    def input_price(self, usages: list[Usage]) -> float:
-        """Return what the input costs, in prices of one input token."""
-        return sum(
-            one.fresh
-            + (one.cache_write - one.cache_write_long) * self.policy.write
-            + one.cache_write_long * self.policy.long_write
-            + one.cache_read * self.policy.read
-            for one in usages
-        )
+    @property
+    def input_price(self) -> float:
+        """What the input costs, in prices of one input token."""
+        return price_of_input(self.total, self.policy)
 
 
 @dataclass(slots=True)
@@ -92,86 +62,69 @@ class Books:
     """The accounts of one provider: what is sent, the same content in naive order, and that without a cache."""
 
     provider: str
-    model: str
     ours: Account
     naive: Account
-    afresh: list[Usage] = field(default_factory=list)
+    afresh: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Discussion:
-    """How a discussion goes.
+    """How a discussion goes: files change before every so manieth turn, an answer has so many words.
 
-    Attributes:
-        turns: How many turns.
-        every: Files change before every so manieth turn.
-        words: How many words an answer has.
-        pauses: Seconds from each answer to the next turn.
-        renews_marked: Whether a breakpoint renews the entry that it stands on.
-        seconds: How long an answer takes.
+    The pauses are the seconds from each answer to the next turn.
     """
 
     turns: int
     every: int
     words: int
     pauses: tuple[float, ...]
-    renews_marked: bool = True
-    seconds: float = 0.0
 
-    @property
-    def starts(self) -> tuple[float, ...]:
-        """When each turn is sent."""
-        return (0.0, *accumulate(pause + self.seconds for pause in self.pauses))
+    def said(self, commits: Sequence[Commit]) -> list[Commit]:
+        """Return the commit that each turn asks for: where files change the one that changes them."""
+        changing = self.changes(commits)
+        return [changing.get(turn, commits[turn % len(commits)]) for turn in range(self.turns)]
 
-    @property
-    def changing_turns(self) -> list[int]:
-        """The turns before which files change."""
-        return list(range(1, self.turns, self.every))
+    def changes(self, commits: Sequence[Commit]) -> dict[int, Commit]:
+        """Return the commits that change files, by the turn before which they do."""
+        return dict(zip(range(1, self.turns, self.every), commits, strict=False))
 
 
-def fixed_pauses(turns: int, seconds: float) -> tuple[float, ...]:
-    """Return pauses of one length."""
-    return (seconds,) * (turns - 1)
-
-
-def human_pauses(turns: int, seed: int = 1) -> tuple[float, ...]:
-    """Return pauses as people make them, the same ones for the same seed."""
-    chance = random.Random(seed)
-    drawn = (chance.lognormvariate(log(MEDIAN_PAUSE), PAUSE_SPREAD) for _ in range(turns - 1))
-    return tuple(round(pause, 1) for pause in drawn)
+def price_of_input(usage: Usage, policy: CachePolicy) -> float:
+    """Return what input costs, in prices of one input token."""
+    return (
+        usage.fresh
+        + (usage.cache_write - usage.cache_write_long) * policy.write
+        + usage.cache_write_long * policy.long_write
+        + usage.cache_read * policy.read
+    )
 
 
 def simulate(replay: Replay, folder: Path, discussion: Discussion) -> list[Books]:
     """Hold the discussion and return the accounts of all providers."""
-    books = [Books(p, m, Account(policy_for(p, m)), Account(policy_for(p, m))) for p, m in MODELS]
-    changing = dict(zip(discussion.changing_turns, replay.commits, strict=False))
+    books = [Books(p, Account(policy_for(p, m)), Account(policy_for(p, m))) for p, m in MODELS]
+    changing = discussion.changes(replay.commits)
     times = dict.fromkeys(replay.paths, -1)
-    starts = discussion.starts
+    starts = (0.0, *accumulate(discussion.pauses))
 
     def before(turn: int) -> None:
         if turn:
             let_time_pass(folder, discussion.pauses[turn - 1])
         if turn in changing:
-            old = stamps(replay)
+            old = _stamps(replay)
             replay.check_out(changing[turn].name)
-            times.update(
-                {path: turn for path, stamp in stamps(replay).items() if stamp != old.get(path)}
-            )
+            new = _stamps(replay)
+            times.update({path: turn for path, stamp in new.items() if stamp != old.get(path)})
 
-    said = [
-        changing.get(turn, replay.commits[turn % len(replay.commits)])
-        for turn in range(discussion.turns)
-    ]
+    said = discussion.said(replay.commits)
     run = run_sim(
-        write_config(folder, replay),
+        replay.configure(folder),
         [f"Please do this: {commit.subject}" for commit in said],
         answers=list(answers(said, discussion.words)),
         before=before,
-        meanwhile=lambda: let_time_pass(folder, discussion.seconds),
     )
     for turn, done in enumerate(run):
-        _book(books, done, times, starts, turn, discussion)
-        if discussion.renews_marked and done.delivered.reply.usage != books[0].ours.usages[-1]:
+        _book(books, done, times, starts[: turn + 1])
+        if done.delivered.reply.usage != books[0].ours.usages[-1]:
             raise AssertionError(f"turn {turn}: the scripted client and the account differ")
     return books
 
@@ -191,32 +144,20 @@ def let_time_pass(folder: Path, seconds: float) -> None:
         os.utime(record, (info.st_atime, info.st_mtime - seconds))
 
 
-def stamps(replay: Replay) -> dict[str, int]:
+def _stamps(replay: Replay) -> dict[str, int]:
     """Return when each file was last written."""
     there = ((path, replay.folder / path) for path in replay.paths)
     return {path: file.stat().st_mtime_ns for path, file in there if file.is_file()}
 
 
-def write_config(folder: Path, replay: Replay) -> Path:
-    """Write the project's configuration outside its work tree, and return it."""
-    config = folder / "manual_slop.toml"
-    paths = ", ".join(f'"{path}"' for path in replay.paths)
-    config.write_text(
-        f'[project]\nname = "replay"\n[files]\nbase_dir = "{replay.folder}"\npaths = [{paths}]\n',
-        encoding="utf-8",
-    )
-    return config
-
-
 def naive_plan(
-    prompt: Prompt, tokens: tuple[int, ...], times: dict[str, int], policy: CachePolicy
+    prompt: Prompt, tokens: Sequence[int], times: dict[str, int], policy: CachePolicy
 ) -> RequestPlan:
-    """Return a request that puts the discussion first and the files by the time of their last change."""
-    numbered = list(enumerate(prompt.segments))
-    history = [i for i, one in numbered if one.section is Section.HISTORY]
-    others = sorted(
-        (i for i, one in numbered if i not in set(history)), key=lambda i: _time(prompt, i, times)
-    )
+    """Plan what a program sends that has the discussion on top and the files that changed last at the end."""
+    numbers = range(len(prompt.segments))
+    history = [i for i in numbers if prompt.segments[i].section is Section.HISTORY]
+    others = [i for i in numbers if prompt.segments[i].section is not Section.HISTORY]
+    others.sort(key=lambda i: (times.get(prompt.segments[i].source, -1), i))
     order = (*history, *others)
     ordered = HashedPrompt.of(
         Prompt(tuple(prompt.segments[i] for i in order)), [tokens[i] for i in order]
@@ -229,163 +170,66 @@ def naive_plan(
 
 
 def _book(
-    books: list[Books],
-    done: SimTurn,
-    times: dict[str, int],
-    starts: Sequence[float],
-    turn: int,
-    discussion: Discussion,
+    books: list[Books], done: SimTurn, times: dict[str, int], starts: Sequence[float]
 ) -> None:
+    """Charge one turn to all accounts; it is sent at the last of ``starts``."""
     ready, output = done.prepared, done.delivered.reply.usage.output
     plain = compose_prompt(ready.request).prompt
     tokens = count_prompt(plain).segments
-    between = tuple(after - start for start, after in pairwise(starts[: turn + 1]))
-    pauses = Pauses(between[-REMEMBERED_PAUSES:])
+    pauses = tuple(after - start for start, after in pairwise(starts))
     for one in books:
-        one.afresh.append(Usage(fresh=sum(tokens), output=output))
+        one.afresh += sum(tokens)
         policy = one.ours.policy
         plan = plan_request(
             ready.ordered.prompt,
             policy,
             earlier=one.ours.layout,
             replaced=ready.ordered.replaced,
-            age=starts[turn] - starts[turn - 1] if turn else 0.0,
+            age=pauses[-1] if pauses else 0.0,
             lifetime=CacheLifetime.AUTO,
-            pauses=pauses,
+            pauses=Pauses(pauses[-REMEMBERED_PAUSES:]),
         )
-        renews = discussion.renews_marked
-        one.ours.book(plan, at=starts[turn], output=output, renews_marked=renews)
-        naive = naive_plan(plain, tokens, times, policy)
-        one.naive.book(naive, at=starts[turn], output=output, renews_marked=renews)
+        one.ours.book(plan, at=starts[-1], output=output)
+        one.naive.book(naive_plan(plain, tokens, times, policy), at=starts[-1], output=output)
 
 
 def table(books: list[Books]) -> Iterator[str]:
     """Yield the table, line by line."""
-    yield (
-        f"{'provider':10} {'order':6} {'fresh':>10} {'written':>10} {'read':>11} {'read %':>7} "
-        f"{'input cost / afresh':>19} {'dollars':>9}"
-    )
+    yield f"{'provider':10} {'order':6} {'fresh':>10} {'written':>10} {'read':>11} {'read %':>7} {'cost / afresh':>14}"
     for one in books:
-        afresh = sum(usage.input for usage in one.afresh)
         for name, account in (("ours", one.ours), ("naive", one.naive)):
             total = account.total
-            share = account.input_price(account.usages) / afresh
             yield (
                 f"{one.provider:10} {name:6} {total.fresh:>10,} {total.cache_write:>10,} {total.cache_read:>11,} "
-                f"{100 * total.cache_share:>7.1f} {share:>19.3f} {_dollars(one, account.usages):>9}"
+                f"{100 * total.cache_share:>7.1f} {account.input_price / one.afresh:>14.3f}"
             )
-        dollars = _dollars(one, one.afresh)
-        yield f"{one.provider:10} afresh {afresh:>10,} {0:>10} {0:>11} {0:>7.1f} {1:>19.3f} {dollars:>9}"
 
 
-def chart(one: Books) -> str:
-    """Return the input's cost over the turns as SVG, in millions of input tokens."""
-    ours, naive, afresh = [], [], []
-    for end in range(1, len(one.ours.usages) + 1):
-        ours.append(one.ours.input_price(one.ours.usages[:end]) / 1e6)
-        naive.append(one.naive.input_price(one.naive.usages[:end]) / 1e6)
-        afresh.append(sum(usage.input for usage in one.afresh[:end]) / 1e6)
-    lines = {"naive order": naive, "fresh pack": afresh, "aggregate": ours}
-    title = f"Input cost of {len(ours)} turns, by the rules of {one.provider}"
-    return line_chart(title, lines, across="turn", up="millions of input tokens paid")
-
-
-def main() -> None:
-    """Print the table of each clone."""
-    options = _options()
-    pauses = (
-        human_pauses(options.turns)
-        if options.pause == HUMAN
-        else fixed_pauses(options.turns, float(options.pause))
-    )
-    renews = not options.strict_renewal
-    discussion = Discussion(
-        options.turns, options.every, options.words, pauses, renews, options.answer
-    )
-    for clone in options.clones:
-        with tempfile.TemporaryDirectory() as name:
-            replay = make_replay(
-                clone,
-                Path(name) / "tree",
-                commits=len(discussion.changing_turns),
-                most_bytes=options.bytes,
-                hardest=options.hardest,
-            )
-            if not options.brief:
-                print(
-                    f"{clone}: {len(replay.paths)} files, {options.turns} turns, "
-                    f"{len(discussion.changing_turns)} of them after a commit"
-                )
-            books = simulate(replay, Path(name), discussion)
-        print(brief_line(clone, books[0]) if options.brief else "\n".join(table(books)), flush=True)
-        if options.chart:
-            options.chart.write_text(chart(books[0]), encoding="utf-8")
-
-
-def brief_line(clone: Path, one: Books) -> str:
-    """Return what the first provider's cache did, in one line."""
-    afresh = sum(usage.input for usage in one.afresh)
-    total = one.ours.total
-    cost = one.ours.input_price(one.ours.usages) / afresh
-    more = total.input / afresh - 1
-    return (
-        f"{clone}: {100 * total.cache_share:.1f} % read, {cost:.3f} of afresh, {100 * more:.1f} % more tokens, "
-        f"{afresh / len(one.afresh):,.0f} tokens a turn"
-    )
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description="Replay a discussion over git histories, with each provider's cache."
-    )
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options that say how a discussion goes."""
     parser.add_argument(
         "clones", type=Path, nargs="*", default=[Path(__file__).parents[1]], metavar="CLONE"
     )
-    parser.add_argument("--turns", type=int, default=TURNS)
-    parser.add_argument("--words", type=int, default=WORDS, help="of an answer (default 290)")
+    parser.add_argument("--turns", type=int, default=50)
+    parser.add_argument("--words", type=int, default=290, help="of an answer (290)")
     parser.add_argument(
-        "--every", type=int, default=EVERY, help="files change before every n-th turn (default 3)"
+        "--every", type=int, default=3, help="files change before every n-th turn (3)"
     )
-    parser.add_argument(
-        "--bytes",
-        type=int,
-        default=400_000,
-        help="how large the files are together (default 400,000)",
-    )
-    parser.add_argument(
-        "--hardest",
-        action="store_true",
-        help="take the files that changed most often, not whole folders",
-    )
-    parser.add_argument(
-        "--pause",
-        default=str(PAUSE),
-        metavar="SECONDS|human",
-        help="between two turns (default 120)",
-    )
-    parser.add_argument(
-        "--answer", type=float, default=0.0, metavar="SECONDS", help="how long an answer takes"
-    )
-    parser.add_argument(
-        "--strict-renewal",
-        action="store_true",
-        help="count without the renewal of entries that a breakpoint stands on",
-    )
-    parser.add_argument("--brief", action="store_true", help="one line for each clone")
-    parser.add_argument(
-        "--chart", type=Path, metavar="FILE", help="write the cost under Anthropic's rules as SVG"
-    )
-    return parser.parse_args()
+    parser.add_argument("--bytes", type=int, default=400_000, help="of all files (400,000)")
+    parser.add_argument("--pause", type=float, default=120.0, help="seconds between turns (120)")
 
 
-def _dollars(one: Books, usages: list[Usage]) -> str:
-    prices = [cost(usage, one.model, provider=one.provider) for usage in usages]
-    return "-" if None in prices else f"{sum(price for price in prices if price is not None):.2f}"
-
-
-def _time(prompt: Prompt, number: int, times: dict[str, int]) -> tuple[int, int]:
-    return times.get(prompt.segments[number].source, -1), number
-
-
-if __name__ == "__main__":
-    main()
+def main(parser: ArgumentParser) -> None:
+    """Print the table of each clone."""
+    add_options(parser)
+    options = parser.parse_args()
+    pauses = (options.pause,) * (options.turns - 1)
+    discussion = Discussion(options.turns, options.every, options.words, pauses)
+    for clone in options.clones:
+        with tempfile.TemporaryDirectory() as name:
+            commits = len(range(1, options.turns, options.every))
+            tree = Path(name) / "tree"
+            replay = make_replay(clone, tree, commits=commits, most_bytes=options.bytes)
+            books = simulate(replay, Path(name), discussion)
+        print(f"{clone}: {len(replay.paths)} files, {commits} of {options.turns} turns change some")
+        print("\n".join(table(books)), flush=True)

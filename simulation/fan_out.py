@@ -4,8 +4,8 @@ Each worker has one fault, chosen by its number: it crashes, crashes once, hangs
 answers nothing, or answers what looks like a heading. All collect into one variable that a last worker is shown.
 """
 
-import argparse
 import time
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -127,11 +127,8 @@ def simulate(workers: int) -> tuple[Counter[tuple[Fault, str]], list[str], float
         return counts, problems(result, worker), seconds
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Print the table; the exit code is 1 if anything is wrong."""
-    parser = argparse.ArgumentParser(
-        description="Run a fan-out in which every kind of fault happens."
-    )
     parser.add_argument("workers", type=int, nargs="?", default=64, help="default: 64")
     workers = parser.parse_args().workers
     counts, wrong, seconds = simulate(workers)
@@ -139,7 +136,3 @@ def main() -> None:
         print(f"{number:>5}  {fault.value:24} {state}")
     print("\n".join(wrong) or f"{workers} workers as expected in {seconds:.1f} s")
     raise SystemExit(bool(wrong))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,15 @@
 """Fit the weights of the evidences again, on what commits of git clones change.
 
-``python -m simulation.fit_weights CLONE...`` takes the newest suitable commits of each clone, asks the ranking for the
-evidence of each piece of the tree before, and finds the weights under which the pieces that the commit changed are
+The newest suitable commits of each clone are taken. This asks the ranking for the evidence of each piece of the tree
+before, and finds the weights under which the pieces that the commit changed are
 likeliest. The weights that ship are where it begins and what it is pulled towards. Each clone is left out once: what
 the weights of the others make of its commits says whether a fit is worth having. Needs numpy.
 """
 
-import argparse
 import random
 import sys
 import tempfile
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -19,9 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulation.observed_tasks import Observed, load_observed, save_observed
 from simulation.recall import clone_name
-from simulation.softmax_fit import Array, Example, fit, mean_likelihood
+from simulation.softmax_fit import (
+    Array,
+    Example,
+    Observed,
+    fit,
+    load_observed,
+    mean_likelihood,
+    save_observed,
+)
 from simulation.task_commits import COMMITS, TaskCommit, Tree, task_commits
 
 PULL = 0.002
@@ -31,22 +38,15 @@ _BEST, _OTHERS = 1_500, 500
 
 
 class Fitted(NamedTuple):
-    """Weights of one fit.
-
-    Attributes:
-        weights: By kind of evidence.
-        likelihood: Of tasks that it was not fitted on.
-        shipped: The same of the weights that ship.
-    """
+    """Weights of one fit."""
 
     weights: Mapping[str, float]
     likelihood: float
     shipped: float
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Fit, and print a table."""
-    parser = argparse.ArgumentParser(prog="python -m simulation.fit_weights", description=__doc__)
     parser.add_argument("clones", nargs="+", type=Path, metavar="CLONE")
     parser.add_argument("--commits", type=int, default=COMMITS)
     parser.add_argument("--skip", type=int, default=0, help="suitable commits to leave out before")
@@ -200,7 +200,3 @@ def table(observed: Mapping[str, Observed], *, pull: float) -> Iterator[str]:
         tasks = len(observed[name].examples)
         yield f"| {name} | {tasks} | {lost} of {total} | {fitted.shipped:.2f} | {fitted.likelihood:.2f} |"
     yield f"| none | | | {whole.shipped:.2f} | {whole.likelihood:.2f} |"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,38 +1,20 @@
 """Read the histories of files from a git clone and compose the hunks of their steps into maps of lines."""
 
-import os
 import random
 import re
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rapidfuzz.process import extractOne
 
-SOURCES = frozenset(
-    f".{suffix}"
-    for suffix in (
-        *(
-            "c",
-            "cc",
-            "cpp",
-            "cs",
-            "css",
-            "go",
-            "h",
-            "hpp",
-            "html",
-            "java",
-            "js",
-            "jsx",
-            "kt",
-            "md",
-            "php",
-            "py",
-        ),
-        *("rb", "rs", "rst", "sh", "swift", "toml", "ts", "tsx", "yml"),
-    )
-)
+from simulation.trees import git
+
+# fmt: off
+SOURCES = frozenset((
+    ".c", ".cc", ".cpp", ".cs", ".css", ".go", ".h", ".hpp", ".html", ".java", ".js", ".jsx", ".kt", ".md", ".php",
+    ".py", ".rb", ".rs", ".rst", ".sh", ".swift", ".toml", ".ts", ".tsx", ".yml",
+))
+# fmt: on
 MOST_FILES = 24
 MOST_REVISIONS = 400
 
@@ -134,16 +116,6 @@ class FileHistory:
         ends = [f"{self.revisions[at].commit}:{self.path}" for at in (old, new)]
         diff = git(self.clone, "diff", "--no-ext-diff", "--histogram", "-w", "-U0", *ends)
         return parse_diff(diff, self.revisions[old].text)
-
-
-def git(clone: Path, *arguments: str) -> bytes:
-    """Run git in a clone that may have no work tree, and return what it prints."""
-    return subprocess.run(
-        ["git", "-c", "core.fsmonitor=false", "-C", str(clone), *arguments],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
-    ).stdout
 
 
 def histories(clone: Path, chance: random.Random) -> list[FileHistory]:

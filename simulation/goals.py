@@ -1,14 +1,10 @@
-"""Reach the goals of the documents with a scripted model and a local service: ``python -m simulation.goals``.
+"""Reach the goals of the documents with a scripted model and a local service."""
 
-It prints the answers with their trees, then what the agent itself costs for each step.
-"""
-
-import sys
+from argparse import ArgumentParser
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 from aggregate.agents.goals import (
     EngineLimits,
@@ -21,8 +17,6 @@ from aggregate.agents.tools import Permission, ToolRegistry, standard_tools
 from aggregate.cli.trace_tree import plain_lines
 from simulation.activities import Service, activity_tools, service
 
-STEPS = 40
-BOUND_MS = 2.0
 LINE = "f\"{one['name']} - {one['distance']}m on {one['start_date']}\""
 FETCHED = "items = load_data_reference(data['neuron_0_2']['_ref_id'])['activities']\n"
 
@@ -137,40 +131,9 @@ def reach(
     return agent.execute_goal(scenario.goal), model
 
 
-def overhead(steps: int = STEPS) -> float:
-    """Return the milliseconds that the agent takes for a step whose model and tool cost nothing."""
-
-    def look(what: str) -> dict[str, object]:
-        """Look something up.
-
-        Args:
-            what: What.
-        """
-        return {"success": True, "result": f"line of {what}"}
-
-    plan = "\n".join(f"{n}. Look something up {n}" for n in range(1, steps + 1))
-    script = {
-        "decompose": plan,
-        "parameters": '{"what": "x"}',
-        "complete": "yes",
-        "find_tool": "look",
-    }
-    with TemporaryDirectory() as folder:
-        agent = NeuronAgent(
-            scripted_model(script), [look], state_dir=folder, limits=EngineLimits(steps=steps)
-        )
-        times = []
-        for _ in range(5):
-            started = perf_counter()
-            result = agent.execute_goal("Look things up")
-            times.append(perf_counter() - started)
-        if len(result.neurons) != steps:
-            raise AssertionError(f"{len(result.neurons)} of {steps} steps ran")
-    return min(times) * 1000 / steps
-
-
-def main() -> None:
-    """Print the answers, the trees and the cost of a step."""
+def main(parser: ArgumentParser) -> None:
+    """Print the answers with their trees."""
+    parser.parse_args()
     with service() as running, TemporaryDirectory() as folder:
         for scenario in SCENARIOS:
             result, model = reach(scenario, running, Path(folder) / scenario.name)
@@ -178,10 +141,3 @@ def main() -> None:
                 f"{scenario.goal}\n{result.text}\n{len(model.questions)} questions, {result.trace.tokens} tokens"
             )
             print("\n".join(plain_lines(result.trace)[:14]), end="\n\n")
-    cost = overhead()
-    print(f"agent alone: {cost:.2f} ms a step, bound {BOUND_MS:g} ms, ratio {cost / BOUND_MS:.2f}")
-    sys.exit(cost > BOUND_MS)
-
-
-if __name__ == "__main__":
-    main()

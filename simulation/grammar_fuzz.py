@@ -6,11 +6,11 @@ this process's memory: it must not grow by more than some megabytes, whatever a 
 have a view, and harmless texts beside it their own. What was given up is printed, with what it took; exit 1 on a fault.
 """
 
-import argparse
 import random
 import resource
 import sys
 import time
+from argparse import ArgumentParser
 from collections.abc import Iterator
 
 from aggregate.base.values import View, ViewMode, ViewRequest
@@ -45,9 +45,8 @@ MOST_GROWTH = 150_000
 HARMLESS = "def f(a):\n    return a\n"
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Make up texts, and say what became of them."""
-    parser = argparse.ArgumentParser(prog="python -m simulation.grammar_fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=300, help="how long (default 300)")
     parser.add_argument("--seed", type=int, default=0, help="of chance (default 0)")
     parser.add_argument("--language", default="", help="only this one (default all)")
@@ -100,7 +99,3 @@ def _outline(path: str, text: str) -> ViewRequest:
 def _peak() -> int:
     """Return the most memory that this process has had, in kilobytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-if __name__ == "__main__":
-    main()

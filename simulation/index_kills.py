@@ -4,7 +4,6 @@ Each process reads, checks every byte that it gets, puts what is missing and flu
 into a log. Nothing wrong may ever be read, and no process may fail.
 """
 
-import argparse
 import os
 import random
 import shutil
@@ -13,6 +12,7 @@ import sys
 import tempfile
 import time
 import traceback
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -114,15 +114,7 @@ def _work(folder: Path, log: Path, seed: int, *, disturbs: bool) -> None:
 def kill_loop(
     folder: Path, kills: int, *, processes: int = 4, disturbs: bool = False, seed: int = 1
 ) -> Counter[str]:
-    """Let processes share an index, kill one after the other, and return what they told, and how others ended.
-
-    Args:
-        folder: Where the index and the log are made.
-        kills: How many processes are killed, each after somebody has made progress, and a random moment.
-        processes: How many are at work at any moment.
-        disturbs: Whether they also clear, delete and damage the index.
-        seed: Of what they do and when they are killed.
-    """
+    """Let processes share an index, kill one after the other, and return what they told, and how others ended."""
     chance = random.Random(seed)
     log, cache = folder / "log", folder / "cache"
 
@@ -180,9 +172,8 @@ def _end(process: int) -> str:
     return "killed" if code == -signal.SIGKILL else f"ended with {code}"
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Run all three."""
-    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=500, help="how many processes to kill")
     parser.add_argument("--processes", type=int, default=200, help="how many to start at once")
     parser.add_argument("--seed", type=int, default=1)
@@ -202,7 +193,3 @@ def _tell(title: str, run: Callable[[Path], Counter[str]], folder: Path) -> None
     print(f"{title}: {time.perf_counter() - begun:.0f} s")
     for what, count in sorted(told.items()):
         print(f"  {count:9,} {what}")
-
-
-if __name__ == "__main__":
-    main()

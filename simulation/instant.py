@@ -1,21 +1,27 @@
 """What a first, a second and a small further run cost, beside other programs on the same files.
 
-``python -m simulation.instant TREE`` copies the folder and measures each row in processes of their own, in turns, as
-the median of the rounds: cold with an empty cache, warm with the one that the run before left, edited after one file of
-the copy was changed. Other programs are measured where they are installed or named with ``--rival``; ratios are ours
-divided by theirs, so less than 1 means that ours takes less. Machines are shared and noisy: quote the ratios.
+The folder is copied, and each row measured in processes of their own, in turns, as the median of the rounds: cold with
+an empty cache, warm with the one that the run before left, edited after one file of the copy was changed. Other
+programs are measured where they are installed or named with ``--rival``; ratios are ours divided by theirs, so less
+than 1 means that ours takes less. Machines are shared and noisy: quote the ratios.
 """
 
-import argparse
+import json
+import os
 import shutil
+import statistics
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import time
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from simulation.in_process import FIGURES, measure_here, print_figure
-from simulation.processes import Cost, FailedJobError, Job, compare, try_once
+from simulation.processes import Cost, FailedJobError, Job, compare, line, ratio, try_once
+from simulation.prompt_makers import Ask, Ours
 from simulation.rivals import (
     FULL,
     QUIET,
@@ -25,25 +31,26 @@ from simulation.rivals import (
     count_shown,
     installed_rivals,
 )
+from simulation.trees import copy_many, write_config
 
-ROUNDS = 3
 MANY = 100_000
-_PER_FOLDER = 1_000
 _FEWER = 10
 """How many times fewer files the other tree of the row on many files has: equal cost per file is linear."""
+_EDITS = 5
+_BUDGET = 8_000
+TASK = (
+    "--task",
+    "Fix the crash in the loader when a cached file was deleted",
+    "--budget",
+    str(_BUDGET),
+)
 COLD, WARM, EDITED = "cold", "warm", "one file edited"
 _RIVALS_IN = (COLD, EDITED)
 
 
 @dataclass(slots=True)
 class Workshop:
-    """The copy of a tree, and everything that the measured programs read and write.
-
-    Attributes:
-        root: A folder of our own.
-        suffix: Of the files that skeletons are made of.
-        edits: How many files were changed.
-    """
+    """The copy of a tree, and everything that the measured programs read and write."""
 
     root: Path
     suffix: str
@@ -66,10 +73,10 @@ class Workshop:
         """Change one file, each time another one, by a line that was never there before."""
         self.edits += 1
         path = self.editable[self.edits * 7919 % len(self.editable)]  # a prime, to jump about
-        line = (
+        text = (
             f"edited_{self.edits} = {self.edits}\n" if self.suffix == ".py" else "\n" * self.edits
         )
-        path.write_bytes(path.read_bytes() + line.encode())
+        path.write_bytes(path.read_bytes() + text.encode())
 
     def ours(self, kind: str, state: str, *arguments: str) -> Job:
         """Return our program on the configuration ``kind``, with a cache and an output folder of its own."""
@@ -114,26 +121,14 @@ class Workshop:
 
     def configure(self, kind: str, paths: str, base_dir: str = "tree") -> None:
         """Write our configuration ``kind``; ``paths`` is TOML."""
-        (self.root / f"{kind}.toml").write_text(
-            f'[project]\nname = "benchmark"\n[files]\nbase_dir = "{base_dir}"\npaths = [{paths}]\n'
-            'generated = "full"\n'  # rivals show generated files too
-            f'[output]\noutput_dir = "out/{kind}"\n',
-            encoding="utf-8",
-        )
+        # Rivals show generated files too.
+        more = f'generated = "full"\n[output]\noutput_dir = "out/{kind}"\n'
+        write_config(self.root / f"{kind}.toml", [paths], base_dir, more)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One job of the table.
-
-    Attributes:
-        title: What is done.
-        kind: Our configuration.
-        arguments: Our command and its options.
-        states: In the order in which they are measured.
-        job: What rivals are asked for, ``""`` for none.
-        tree: What they are pointed at, below the workshop.
-    """
+    """One job of the table."""
 
     title: str
     kind: str
@@ -149,21 +144,23 @@ ROWS = {
     "skeletons": Row("skeletons, tokens", "skeletons", states=(COLD, WARM, EDITED), job=SKELETONS),
     "one": Row("a project of one file", "one", job=FULL, tree="small"),
     "stats": Row("stats of everything", "stats", ("stats",)),
+    "task": Row("a prompt for a task", "task", ("run", *TASK), states=(COLD, WARM, EDITED)),
 }
+EDITS = {
+    "edit_full": ("in one process, after an edit: all in full", "**/*", "full"),
+    "edit_skeletons": ("in one process, after an edit: skeletons", "**/*{suffix}", "skeleton"),
+    "edit_task": ("in one process, after an edit: a question", "**/*", ""),
+}
+"""A title, a pattern and a view, none for a question."""
 
 
-def main() -> None:
-    """Measure the rows that are asked for, or one figure in this process."""
-    parser = argparse.ArgumentParser(prog="python -m simulation.instant", description=__doc__)
+def main(parser: ArgumentParser) -> None:
+    """Measure the rows that are asked for, or edits in this process."""
+    names = [*ROWS, *EDITS, "many"]
     parser.add_argument("tree", type=Path, help="a folder with source files")
     parser.add_argument("--suffix", default=".py", help="of the files for skeletons (.py)")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument(
-        "--only",
-        action="append",
-        choices=[*ROWS, "structure", *FIGURES, "many"],
-        help="measure this row; repeatable",
-    )
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", action="append", choices=names, help="repeatable")
     parser.add_argument(
         "--rival",
         action="append",
@@ -173,51 +170,78 @@ def main() -> None:
         "{extension} are filled in",
     )
     parser.add_argument("--many", type=int, default=MANY, help=f"files of the last row ({MANY:,})")
-    parser.add_argument("--here", choices=FIGURES, help=argparse.SUPPRESS)
+    parser.add_argument("--here", choices=EDITS, help=SUPPRESS)
     options = parser.parse_args()
     if options.here:
-        print_figure(options.here, options.tree, options.suffix)
+        wall, cpu = edit_here(options.here, options.tree, options.suffix)
+        print(json.dumps({"wall": wall, "cpu": cpu}))
         return
     rivals = installed_rivals(options.rival)
     with tempfile.TemporaryDirectory() as folder:
         workshop = Workshop(Path(folder), options.suffix)
         workshop.copy(options.tree)
-        for line in _table(workshop, rivals, options):
-            print(line, flush=True)
+        for text in _table(workshop, rivals, options.only or names, options):
+            print(text, flush=True)
 
 
 def _table(
-    workshop: Workshop, rivals: Sequence[Rival], options: argparse.Namespace
+    workshop: Workshop, rivals: Sequence[Rival], wanted: Sequence[str], options: Namespace
 ) -> Iterator[str]:
     """Yield the lines of the table, each row's when it was measured."""
     _configure_all(workshop)
-    wanted = options.only or [*ROWS, "structure", *FIGURES, "many"]
     yield f"{'':46}{'wall':>10}{'CPU':>10}{'memory':>10}"
     for name, row in ROWS.items():
         if name in wanted:
             yield from _measure_row(workshop, row, rivals, options.rounds)
-    if "structure" in wanted:
-        yield from _measure_structure(workshop, options.rounds)
-    for name, figure in FIGURES.items():
+    for name, (title, _, _) in EDITS.items():
         if name in wanted:
-            yield f"{figure.title:46}{measure_here(name, workshop.tree, workshop.suffix)}"
-    if "many" in wanted and options.many:
+            command = [sys.executable, "-m", "simulation", "instant", str(workshop.tree)]
+            command += ["--suffix", workshop.suffix, "--here", name]
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            yield line(title, Cost(**json.loads(done.stdout)))
+    if "many" in wanted:
         yield from _measure_many(workshop, options.many)
-    notes = {f"{rival.name}: {rival.note}" for rival in rivals if rival.note}
-    yield from sorted(notes)
+    yield from sorted({f"{rival.name}: {rival.note}" for rival in rivals if rival.note})
+
+
+def edit_here(name: str, tree: Path, suffix: str) -> tuple[float, float]:
+    """Return the median seconds and CPU seconds of a prompt composed again, in this process, after an edit."""
+    from aggregate.prompt import LivePrompt, open_project, request_for
+
+    _, pattern, view = EDITS[name]
+    if view:
+        paths = [{"path": pattern.format(suffix=suffix), "view_mode": view}]
+        settings = {"base_dir": str(tree), "paths": paths, "generated": "full"}
+        live = LivePrompt(request_for(open_project({"files": settings})))
+        compose: Callable[[Sequence[str] | None], object] = live.compose
+    else:
+        compose = partial(_ask, tree)
+    compose(None)
+    files = sorted(path for path in tree.rglob(f"*{suffix}") if path.is_file())
+    walls, cpus = [], []
+    for edit in range(_EDITS):
+        path = files[edit * len(files) // _EDITS]
+        path.write_bytes(path.read_bytes() + b"\n" * (edit + 1))
+        start, cpu = time.perf_counter(), sum(os.times()[:4])
+        compose([path.relative_to(tree).as_posix()])
+        walls.append(time.perf_counter() - start)
+        cpus.append(sum(os.times()[:4]) - cpu)
+    return statistics.median(walls), statistics.median(cpus)
+
+
+def _ask(tree: Path, _changed: object) -> None:
+    Ours().make(tree, Ask(TASK[1]), _BUDGET)
 
 
 def _configure_all(workshop: Workshop) -> None:
-    structure = '{{path = "**/*{}", view_mode = "{}"}}'
-    for kind in ("full", "full-quiet", "stats"):
+    for kind in ("full", "full-quiet", "stats", "task"):
         workshop.configure(kind, '"**/*"')
-    workshop.configure("skeletons", structure.format(workshop.suffix, "skeleton"))
-    workshop.configure("skeletons-quiet", structure.format(workshop.suffix, "skeleton"))
-    workshop.configure("outlines-quiet", structure.format(workshop.suffix, "outline"))
+    skeletons = f'{{path = "**/*{workshop.suffix}", view_mode = "skeleton"}}'
+    workshop.configure("skeletons", skeletons)
     small = workshop.root / "small"
     small.mkdir()
-    median = sorted(workshop.editable, key=lambda path: path.stat().st_size)
-    shutil.copy2(median[len(median) // 2], small / f"one{workshop.suffix}")
+    by_size = sorted(workshop.editable, key=lambda path: path.stat().st_size)
+    shutil.copy2(by_size[len(by_size) // 2], small / f"one{workshop.suffix}")
     workshop.configure("one", f'"one{workshop.suffix}"', "small")
 
 
@@ -251,10 +275,10 @@ def _measure_row(
     costs = compare(jobs, rounds)
     for state in row.states:
         ours = costs[f"ours {state}"]
-        yield _line(f"{row.title}, {state}", ours)
+        yield line(f"{row.title}, {state}", ours)
         for rival in taking_part:
             if theirs_cost := costs.get(f"{rival.name} {state}"):
-                yield _ratio(f"  / {rival.name}", ours, theirs_cost)
+                yield ratio(f"  / {rival.name}", ours, theirs_cost)
 
 
 def _shows(name: str, row: Row, tree: Path, output: Path) -> str:
@@ -264,56 +288,19 @@ def _shows(name: str, row: Row, tree: Path, output: Path) -> str:
     return f"{row.title}: {name} shows {shown:,} of {total:,} text files whole"
 
 
-def _measure_structure(workshop: Workshop, rounds: int) -> Iterator[str]:
-    """Skeletons and outlines without counts against each other, and against nothing but parsing the same files."""
-    skeletons, outlines = (
-        replace(workshop.ours(f"{name}-quiet", COLD, "run", "-q"), name=name)
-        for name in ("skeletons", "outlines")
-    )
-    costs = compare([skeletons, outlines], rounds)
-    yield _line("skeletons, no counts, cold", costs["skeletons"])
-    yield _line("outlines, no counts, cold", costs["outlines"])
-    yield _ratio("  / skeletons", costs["outlines"], costs["skeletons"])
-    parse = measure_here("bare_parse", workshop.tree, workshop.suffix)
-    yield _ratio("skeletons, no counts, cold / a bare parse", costs["skeletons"], parse.cost)
-
-
 def _measure_many(workshop: Workshop, number: int) -> Iterator[str]:
     """Skeletons of many files, made from the tree's own, each with a line that no other has; one round."""
     costs: dict[int, dict[str, Cost]] = {}
     for files in (number // _FEWER, number):
         kind = f"many-{files}"
-        _copy_many(workshop.editable, workshop.root / kind, files, workshop.suffix)
+        copy_many(workshop.editable, workshop.root / kind, files)
         paths = f'{{path = "**/*{workshop.suffix}", view_mode = "skeleton"}}'
         workshop.configure(kind, paths, kind)
-        jobs = [workshop.ours(kind, state, "run") for state in (COLD, WARM)]
-        costs[files] = compare(jobs, 1)
-        for state in (COLD, WARM):
-            yield _line(f"skeletons of {files:,} files, {state}", costs[files][f"ours {state}"])
+        for what, arguments in (("a prompt for a task", TASK), ("skeletons", ())):
+            jobs = [workshop.ours(kind, state, "run", *arguments) for state in (COLD, WARM)]
+            costs[files] = compare(jobs, 1)
+            for state in (COLD, WARM):
+                cost = costs[files][f"ours {state}"]
+                yield line(f"{what} of {files:,} files, {state}", cost)
     fewer, many = (costs[files]["ours cold"].cpu / files for files in (number // _FEWER, number))
     yield f"{'  CPU for a file / with a tenth as many':46}{'':10}{many / fewer:>10.2f}"
-
-
-def _copy_many(files: Sequence[Path], target: Path, number: int, suffix: str) -> None:
-    comment = "#" if suffix in (".py", ".rb", ".sh") else "//"
-    for place in range(number):
-        source = files[place % len(files)]
-        folder = target / f"{place // _PER_FOLDER:04d}"
-        if place % _PER_FOLDER == 0:
-            folder.mkdir(parents=True)
-        copy = folder / f"{place:06d}{suffix}"
-        copy.write_bytes(source.read_bytes() + f"\n{comment} copy {place}\n".encode())
-        shutil.copystat(source, copy)
-
-
-def _line(title: str, cost: Cost) -> str:
-    return f"{title:46}{cost.wall:>8.2f} s{cost.cpu:>8.2f} s{cost.peak_mb:>7.0f} MB"
-
-
-def _ratio(title: str, ours: Cost, other: Cost) -> str:
-    memory = f"{ours.peak_mb / other.peak_mb:>10.2f}" if other.peak_mb else ""
-    return f"{title:46}{ours.wall / other.wall:>10.2f}{ours.cpu / other.cpu:>10.2f}{memory}"
-
-
-if __name__ == "__main__":
-    main()

@@ -13,15 +13,16 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from aggregate.agents.tracks import RunOptions, conduct, run_worker
+from aggregate.agents.tracks import RunOptions, Worker, conduct, run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.durable.database import DATABASE
 from aggregate.base.disk import state_folder
 from aggregate.prompt import open_project
+from simulation.killed_goals import Journal, forked
+from simulation.trees import write_track
 
 TRACK = "killed_1"
 LOG = "asked.log"
@@ -36,48 +37,27 @@ class LoggedWorker:
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Answer with the ticket's id."""
-        self._write(f"asked {assignment.ticket}\n")
+        Journal(self.log).write(f"asked {assignment.ticket}")
         time.sleep(self.seconds)
-        self._write(f"answered {assignment.ticket}\n")
+        Journal(self.log).write(f"answered {assignment.ticket}")
         return WorkerReply(f"answer of {assignment.ticket}", 1)
-
-    def _write(self, line: str) -> None:
-        descriptor = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(descriptor, line.encode())
-        finally:
-            os.close(descriptor)
 
 
 def write_project(folder: Path, tickets: int, *, chained: bool = True) -> Path:
     """Write a small project with one track and return its folder; every fifth ticket depends on the one before."""
-    track = folder / "conductor" / "tracks" / TRACK
-    track.mkdir(parents=True)
-    (folder / "code.py").write_text("def one() -> int:\n    return 1\n", encoding="utf-8")
-    config = f'[project]\nname = "{folder.name}"\n\n[files]\npaths = ["code.py"]\n'
-    (folder / "manual_slop.toml").write_text(config, encoding="utf-8")
-    entry = f"# Project Tracks\n\n- [ ] **Track: Killed**\n*Link: [./tracks/{TRACK}/](./tracks/{TRACK}/)*\n"
-    (folder / "conductor" / "tracks.md").write_text(entry, encoding="utf-8")
     tables = []
     for i in range(tickets):
         table = f'[[tickets]]\nid = "t{i:04d}"\nprompt = "Work on {i}."\ncollect_into = "$all"\n'
-        tables.append(
-            table + (f'depends_on = ["t{i - 1:04d}"]\n' if chained and i % 5 == 4 else "")
-        )
-    (track / "tickets.toml").write_text("\n".join(tables), encoding="utf-8")
+        before = f'depends_on = ["t{i - 1:04d}"]\n' if chained and i % 5 == 4 else ""
+        tables.append(table + before)
+    write_track(folder, TRACK, "\n".join(tables), files="code.py")
+    (folder / "code.py").write_text("def one() -> int:\n    return 1\n", encoding="utf-8")
     return folder
 
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """What a run has left.
-
-    Attributes:
-        replies: Reply files by ticket.
-        reported: Rows of the report by ticket that say it is done.
-        merged: Items of the merged variable.
-        asked: How often each ticket was asked.
-    """
+    """What a run has left."""
 
     replies: Counter[str]
     reported: Counter[str]
@@ -103,49 +83,37 @@ def read_leftovers(folder: Path, number: int) -> Leftovers:
     )
     report = (out / "report.md").read_text(encoding="utf-8").splitlines()
     rows = (line.split("|") for line in report if line.startswith("| ") and "| done |" in line)
-    log = folder / LOG
-    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    asked = Counter(line.split()[1] for line in lines if line.startswith("asked "))
+    asked = Counter[str]()
+    for line, count in Journal(folder / LOG).counts().items():
+        if line.startswith("asked "):
+            asked[line.removeprefix("asked ")] += count
     merged = sum(": answer of " in line for line in report)
     return Leftovers(replies, Counter(row[2].strip() for row in rows), merged, asked)
 
 
 def start(role: str, folder: Path, database: str, seconds: float) -> ForkServerProcess:
-    """Start a process that can be killed: ``conduct``, ``coordinate`` or ``work``.
-
-    It is forked off a server that has imported everything, so that a start takes milliseconds, not a second.
-    """
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["simulation.kills"])
-    process = context.Process(target=_live, args=(role, folder, database, seconds))
-    process.start()
-    return process
+    """Start a process that can be killed: ``conduct``, ``coordinate`` or ``work``."""
+    return forked(live, role, folder, database, LoggedWorker(folder / LOG, seconds))
 
 
-def _live(role: str, folder: Path, database: str, seconds: float) -> None:
-    """Be the process that is killed."""
+def live(role: str, folder: Path, database: str, worker: Worker) -> None:
+    """Be a process that is killed."""
     with (folder / "stderr.log").open("ab") as errors:
         os.dup2(errors.fileno(), sys.stderr.fileno())
     if role == "work":
-        with run_worker(database, LoggedWorker(folder / LOG, seconds), lease=2):
+        with run_worker(database, worker, lease=2):
             signal.pause()
-    worker = LoggedWorker(folder / LOG, seconds) if role == "conduct" else None
     conduct(
         open_project(folder / "manual_slop.toml"),
         TRACK,
-        worker,
+        worker if role == "conduct" else None,
         options=RunOptions(database=database, lease=2),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A run that was killed until it was over.
-
-    Attributes:
-        kills: How often.
-        leftovers: What it left.
-    """
+    """A run that was killed until it was over."""
 
     kills: int
     leftovers: Leftovers

@@ -17,13 +17,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a program has cost.
-
-    Attributes:
-        wall: Seconds from its start to its end.
-        cpu: Seconds of user and system time, those of its children included.
-        peak_mb: Most memory that it and its children held together; 0 where it was not sampled.
-    """
+    """What a program has cost."""
 
     wall: float
     cpu: float
@@ -32,15 +26,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A program to measure.
-
-    Attributes:
-        name: Stands in the table.
-        command: The program and its arguments; no shell reads them.
-        environment: Added to this process's own.
-        before: Called before each run: empties a cache, changes a file.
-        folder: Where it is started.
-    """
+    """A program to measure."""
 
     name: str
     command: Sequence[str]
@@ -54,11 +40,7 @@ class FailedJobError(Exception):
 
 
 def try_once(job: Job) -> None:
-    """Run a job without measuring it.
-
-    Raises:
-        FailedJobError: It ended with an error.
-    """
+    """Run a job without measuring it."""
     _run(job, sample=False)
 
 
@@ -67,9 +49,6 @@ def compare(jobs: Sequence[Job], rounds: int) -> dict[str, Cost]:
 
     Memory is sampled in a round of its own before the others, which also brings files and bytecode
     into the system's cache: sampling takes time, and would be counted.
-
-    Raises:
-        FailedJobError: One of them ended with an error.
     """
     memory = {job.name: _run(job, sample=True).peak_mb for job in jobs}
     costs: dict[str, list[Cost]] = {job.name: [] for job in jobs}
@@ -84,6 +63,17 @@ def compare(jobs: Sequence[Job], rounds: int) -> dict[str, Cost]:
         )
         for name, of_job in costs.items()
     }
+
+
+def line(title: str, cost: Cost) -> str:
+    """Return a row of a table."""
+    return f"{title:46}{cost.wall:>8.2f} s{cost.cpu:>8.2f} s{cost.peak_mb:>7.0f} MB"
+
+
+def ratio(title: str, ours: Cost, other: Cost) -> str:
+    """Return a row of ratios."""
+    memory = f"{ours.peak_mb / other.peak_mb:>10.2f}" if other.peak_mb else ""
+    return f"{title:46}{ours.wall / other.wall:>10.2f}{ours.cpu / other.cpu:>10.2f}{memory}"
 
 
 def _run(job: Job, *, sample: bool) -> Cost:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from simulation.bm25_files import ranked, read_texts
-from simulation.git_history import git
 from simulation.recall_metrics import Blocks, read_blocks
 from simulation.task_commits import Kind, kind_of
+from simulation.trees import git
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is asked for in a tree.
-
-    Attributes:
-        text: The task.
-        symbols: Names of definitions that the user points at.
-        since: A git revision; what changed since then is a seed.
-    """
+    """What is asked for in a tree."""
 
     text: str
     symbols: tuple[str, ...] = ()
@@ -42,11 +36,7 @@ class PromptMaker(Protocol):
         ...
 
     def make(self, tree: Path, ask: Ask, budget: int) -> str:
-        """Return a prompt of at most ``budget`` tokens.
-
-        Raises:
-            NoAnswerError: There is none.
-        """
+        """Return a prompt of at most ``budget`` tokens."""
         ...
 
     def read(self, prompt: str) -> Blocks:
@@ -69,12 +59,7 @@ def recount(text: str) -> int:
 
 @dataclass(slots=True)
 class Ours:
-    """This program, in this process, on all files of the tree.
-
-    Attributes:
-        name: What stands in the table.
-        left_out: Kinds of evidence that do not count, with commas between.
-    """
+    """This program, in this process, on all files of the tree."""
 
     name: str = "aggregate"
     left_out: str = ""

@@ -1,18 +1,16 @@
 """How good prompts for tasks are: what real commits change, looked for in the prompt that their message asks for.
 
-``python -m simulation.recall CLONE... [--rivals]`` takes the newest suitable commits of each clone, asks for a prompt
-in the tree of the parent, whose history ends there, and looks for the changed files, definitions and lines in it.
+The newest suitable commits of each clone are asked for in the tree of the parent, whose history ends there.
 Means are over clones, with intervals that hold 95 % of the means of drawn clones and commits.
 """
 
-import argparse
-import json
 import sys
 import tempfile
 import time
+from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -37,18 +35,7 @@ MEASURES = ("file", "definition", "line", "file_with_tests", "line_with_tests")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one program made of one task.
-
-    Attributes:
-        clone: Of which project.
-        commit: Which task.
-        maker: Which program.
-        budget: The most tokens that the prompt may have.
-        tokens: That it has.
-        seconds: That it took.
-        shares: By measure, ``None`` where there is nothing to measure.
-        failure: Why there is no prompt, ``""`` where there is one.
-    """
+    """What one program made of one task."""
 
     clone: str
     commit: str
@@ -67,19 +54,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is measured in each clone; it is sent to other processes.
-
-    Attributes:
-        commits: How many tasks of each clone.
-        skip: How many suitable commits are left out before.
-        budgets: The budgets.
-        form: How a commit is asked for, of ``FORMS``.
-        rivals: Whether other programs are asked too.
-        only: Names of the programs that take part, all where it is empty.
-        aider: The interpreter that aider is installed for.
-        left_out: Kinds of evidence that are left out, those with commas between together.
-        work: Where trees lie.
-    """
+    """What is measured in each clone; it is sent to other processes."""
 
     commits: int
     skip: int
@@ -89,7 +64,6 @@ class Plan:
     aider: Path | None
     left_out: tuple[str, ...]
     work: Path
-    only: tuple[str, ...] = ()
 
     def makers(self) -> list[PromptMaker]:
         """Return the programs, ours first."""
@@ -98,12 +72,13 @@ class Plan:
         if self.rivals:
             makers.append(WholeFiles())
             makers += diff_programs() if self.form == "since" else other_programs(self.aider)
-        return [maker for maker in makers if not self.only or maker.name in self.only]
+        return makers
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Measure, and print tables."""
-    options = _parser().parse_args()
+    _add_options(parser)
+    options = parser.parse_args()
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         plan = Plan(
@@ -114,21 +89,14 @@ def main() -> None:
             rivals=options.rivals,
             aider=options.aider,
             left_out=tuple(options.leave_out),
-            work=options.work or Path(folder),
-            only=tuple(options.only),
+            work=Path(folder),
         )
         outcomes = list(measure(options.clones, plan, jobs=options.jobs))
-    for file in options.beside:
-        outcomes += [Outcome(**row) for row in json.loads(file.read_text(encoding="utf-8"))]
-    if options.json:
-        rows = [asdict(outcome) for outcome in outcomes]
-        options.json.write_text(json.dumps(rows), encoding="utf-8")
     for line in (*tables(outcomes), f"\n{time.perf_counter() - started:.0f} s in all"):
         print(line)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m simulation.recall", description=__doc__)
+def _add_options(parser: ArgumentParser) -> None:
     parser.add_argument("clones", nargs="+", type=Path, metavar="CLONE")
     parser.add_argument("--commits", type=int, default=COMMITS, help=f"of each clone ({COMMITS})")
     parser.add_argument(
@@ -152,33 +120,15 @@ def _parser() -> argparse.ArgumentParser:
         help="evidence; repeatable",
     )
     parser.add_argument("--jobs", type=int, default=2, help="clones at once (2)")
-    parser.add_argument("--work", type=Path, help="where trees are kept from run to run")
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="PROGRAM", help="repeatable; by its name"
-    )
-    parser.add_argument("--json", type=Path, help="where every single outcome is written")
-    parser.add_argument(
-        "--beside", type=Path, action="append", default=[], help="outcomes of an earlier run"
-    )
-    return parser
 
 
 def measure(clones: Sequence[Path], plan: Plan, *, jobs: int) -> Iterator[Outcome]:
     """Yield the outcomes of all clones, in their order; progress goes to standard error."""
-    by_clone: dict[Path, list[Outcome]] = {}
     work = partial(measure_clone, plan=plan)
-    if jobs < 2:
-        for number, clone in enumerate(clones, start=1):
-            by_clone[clone] = work(clone)
-            _say(clone, by_clone[clone], f"{number}/{len(clones)}")
-    else:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            futures = {pool.submit(work, clone): clone for clone in clones}
-            for number, future in enumerate(as_completed(futures), start=1):
-                by_clone[futures[future]] = future.result()
-                _say(futures[future], future.result(), f"{number}/{len(clones)}")
-    for clone in clones:
-        yield from by_clone[clone]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        for number, outcomes in enumerate(pool.map(work, clones), start=1):
+            print(f"{number} of {len(clones)} clones", file=sys.stderr, flush=True)
+            yield from outcomes
 
 
 def measure_clone(clone: Path, plan: Plan) -> list[Outcome]:
@@ -253,16 +203,3 @@ def _by_clone(rows: Sequence[Outcome], measure: str) -> dict[str, list[float]]:
         share = row.shares[measure]
         values.setdefault(row.clone, []).extend([] if share is None else [share])
     return values
-
-
-def _say(clone: Path, outcomes: Sequence[Outcome], progress: str) -> None:
-    budgets = sorted({outcome.budget for outcome in outcomes})
-    parts = [
-        f"{maker} {' '.join(_three([o for o in outcomes if (o.maker, o.budget) == (maker, b)]) for b in budgets)}"
-        for maker in dict.fromkeys(outcome.maker for outcome in outcomes)
-    ]
-    print(f"{progress} {clone_name(clone)}: {'; '.join(parts)}", file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    main()

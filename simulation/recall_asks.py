@@ -11,13 +11,7 @@ from simulation.task_commits import ChangedFile, TaskCommit
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with its answer.
-
-    Attributes:
-        ask: What is asked.
-        commit: What is to be found.
-        done: Files that are put into the tree as the commit has them, uncommitted.
-    """
+    """A question with its answer."""
 
     ask: Ask
     commit: TaskCommit
@@ -26,13 +20,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A way to ask.
-
-    Attributes:
-        option: On the command line, ``""`` for the usual way.
-        help: What it means.
-        make: Makes a question of a commit, ``None`` where that commit cannot be asked for so.
-    """
+    """A way to ask."""
 
     option: str
     help: str

@@ -19,16 +19,7 @@ _FENCE = re.compile(r"(?P<ticks>`{3,})[^`]*")
 
 
 class Recall(NamedTuple):
-    """Shares of what a commit changes, ``0`` to ``1``.
-
-    Attributes:
-        file: Of the changed source files, those that are shown with any content.
-        definition: Of the definitions around the changed lines, those whose signature or one of whose changed lines
-            is shown; ``None`` where no changed line stands in a definition.
-        line: Of the changed lines, those that are shown verbatim.
-        file_with_tests: As ``file``, with tests among the files.
-        line_with_tests: As ``line``, with tests among the files.
-    """
+    """Shares of what a commit changes, ``0`` to ``1``."""
 
     file: float
     definition: float | None

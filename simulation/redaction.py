@@ -4,9 +4,9 @@
 the search alone; each is the best of the rounds in CPU time, which other programs on the machine disturb least.
 """
 
-import argparse
 import re
 import time
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,9 +17,8 @@ from aggregate.base.values import Redaction
 from aggregate.project.files import read_file
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Read the tree, search it in each way and print the table."""
-    parser = argparse.ArgumentParser(prog="python -m simulation.redaction", description=__doc__)
     parser.add_argument("tree", type=Path, help="a folder")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
@@ -73,7 +72,3 @@ def _seconds(work: Callable[[], object], rounds: int) -> float:
         work()
         times.append(time.process_time() - begun)
     return min(times)
-
-
-if __name__ == "__main__":
-    main()

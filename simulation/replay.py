@@ -1,15 +1,23 @@
-"""A project on a real git history: its files change as the commits did."""
+"""Replay discussions on real git histories: files change as the commits did, turns go through the public surface."""
 
 import hashlib
 import os
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from simulation.git_history import SOURCES, git
+from aggregate.project.configuration import Project
+from aggregate.prompt import open_project
+from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
+from simulation.git_history import SOURCES
+from simulation.trees import git, write_config
 
+STRATEGY = "auto"
+"""How files are rendered in every simulation, whatever the configuration says (rule M-30)."""
+MODEL = "claude-sonnet-5"
 _RECENT = 400
 
 
@@ -24,13 +32,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A work tree that holds some files of a clone, and the commits that change them, oldest first.
-
-    Attributes:
-        folder: The work tree.
-        paths: The files, all of which exist at the first commit.
-        commits: The work tree begins just before the first of them.
-    """
+    """A work tree that holds some files of a clone, and the commits that change them, oldest first."""
 
     folder: Path
     paths: tuple[str, ...]
@@ -40,24 +42,27 @@ class Replay:
         """Bring the files to the state of a commit."""
         git(self.folder, "checkout", "-q", "--detach", commit)
 
+    def configure(self, folder: Path) -> Path:
+        """Write a configuration that shows the files, and return its path."""
+        paths = [f'"{path}"' for path in self.paths]
+        return write_config(folder / "manual_slop.toml", paths, self.folder)
 
-def make_replay(
-    clone: Path, folder: Path, *, commits: int, most_bytes: int, hardest: bool
-) -> Replay:
-    """Check some files of a clone out into ``folder``, as they were some commits ago.
 
-    The files are the source files of whole folders, those first that changed most often of late, as many as fit; of a
-    folder that is too large for itself as many files as fit. No file is too long. The hardest choice for a cache is the
-    single files that changed most often.
+@dataclass(frozen=True, slots=True)
+class SimTurn:
+    """One turn: what was planned, and what came of it."""
 
-    Args:
-        clone: A git repository, with or without a work tree; nothing is written to it.
-        folder: A new folder.
-        commits: How many commits to replay, the last ones that change one of the files.
-        most_bytes: How large the files may be together.
-        hardest: Whether to take the files that changed most often.
+    prepared: PreparedTurn
+    delivered: CompletedTurn
+
+
+def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int) -> Replay:
+    """Check some files of a clone out into ``folder``, as they were just before its last ``commits`` that change them.
+
+    The files are the source files of whole folders, those first that changed most often of late, as many as fit into
+    ``most_bytes``; of a folder that is too large for itself as many files as fit.
     """
-    paths = _chosen(clone, most_bytes, hardest=hardest)
+    paths = _chosen(clone, most_bytes)
     log = git(clone, "log", "--first-parent", f"-n{commits}", "--format=%H%x00%s", "--", *paths)
     entries = [
         line.split("\0", 1) for line in reversed(log.decode("utf-8", "replace").splitlines())
@@ -67,9 +72,7 @@ def make_replay(
             f"{clone} has only {len(entries)} commits that change its files, {commits} are needed"
         )
     found = tuple(Commit(name, subject, _diff(clone, name, paths)) for name, subject in entries)
-    subprocess.run(
-        ["git", "clone", "-q", "--shared", "--no-checkout", str(clone), str(folder)], check=True
-    )
+    git(Path(), "clone", "-q", "--shared", "--no-checkout", str(clone), str(folder))
     _only(folder, paths)
     replay = Replay(folder, paths, found)
     replay.check_out(f"{found[0].name}^")
@@ -77,59 +80,42 @@ def make_replay(
     return Replay(folder, there, found)
 
 
-def _chosen(clone: Path, most_bytes: int, *, hardest: bool) -> tuple[str, ...]:
+def _chosen(clone: Path, most_bytes: int) -> tuple[str, ...]:
     """Return source files of the newest state, sorted, up to a size in all."""
-    listed = git(clone, "ls-tree", "-r", "-l", "-z", "HEAD").decode("utf-8", "replace").split("\0")
-    sizes = {
-        path: int(size)
-        for entry in listed
-        if entry
-        for size, path in [_size_and_path(entry)]
-        if size.isdigit()
-    }
-    sizes = {path: size for path, size in sizes.items() if Path(path).suffix in SOURCES}
-    changes = _changes(clone)
-    if hardest:
-        files = sorted(sizes, key=lambda path: (-changes[path], _hash(path)))
-        return _fitting(files, sizes, most_bytes)
+    sizes: dict[str, int] = {}
+    for entry in (
+        git(clone, "ls-tree", "-r", "-l", "-z", "HEAD").decode("utf-8", "replace").split("\0")
+    ):
+        head, _, path = entry.partition("\t")
+        if Path(path).suffix in SOURCES and head.split()[-1].isdigit():
+            sizes[path] = int(head.split()[-1])
+    log = git(
+        clone, "log", "--first-parent", f"-n{_RECENT}", "-m", "--format=", "--name-only", "-z"
+    )
+    changes = Counter(path.strip("\n") for path in log.decode("utf-8", "replace").split("\0"))
     folders: dict[str, list[str]] = {}
-    for path in sorted(sizes, key=_hash):
+    for path in sorted(sizes, key=lambda path: hashlib.sha256(path.encode()).digest()):
         folders.setdefault(str(Path(path).parent), []).append(path)
     often = {folder: sum(changes[path] for path in paths) for folder, paths in folders.items()}
-    chosen: tuple[str, ...] = ()
+    chosen: list[str] = []
+    left = most_bytes
     for folder in sorted(folders, key=lambda folder: (-often[folder], folder)):
         paths = folders[folder]
-        left = most_bytes - sum(sizes[path] for path in chosen)
         if sum(sizes[path] for path in paths) <= left or not chosen:
-            chosen += _fitting(paths, sizes, left)
+            fitting = _fitting(paths, sizes, left)
+            chosen += fitting
+            left -= sum(sizes[path] for path in fitting)
     return tuple(sorted(chosen))
 
 
-def _fitting(paths: Sequence[str], sizes: Mapping[str, int], most_bytes: int) -> tuple[str, ...]:
-    """Return the paths that fit, tried one after the other, sorted."""
+def _fitting(paths: Sequence[str], sizes: Mapping[str, int], most_bytes: int) -> list[str]:
+    """Return the paths that fit, tried one after the other."""
     chosen, total = [], 0
     for path in paths:
         if total + sizes[path] <= most_bytes:
             chosen.append(path)
             total += sizes[path]
-    return tuple(sorted(chosen))
-
-
-def _hash(path: str) -> bytes:
-    return hashlib.sha256(path.encode()).digest()
-
-
-def _changes(clone: Path) -> Counter[str]:
-    """Return how many of the last commits changed each file."""
-    log = git(
-        clone, "log", "--first-parent", f"-n{_RECENT}", "-m", "--format=", "--name-only", "-z"
-    )
-    return Counter(path.strip("\n") for path in log.decode("utf-8", "replace").split("\0"))
-
-
-def _size_and_path(entry: str) -> tuple[str, str]:
-    head, path = entry.split("\t", 1)
-    return head.split()[-1], path
+    return chosen
 
 
 def _diff(clone: Path, commit: str, paths: tuple[str, ...]) -> str:
@@ -140,12 +126,43 @@ def _diff(clone: Path, commit: str, paths: tuple[str, ...]) -> str:
 
 def _only(folder: Path, paths: tuple[str, ...]) -> None:
     """Keep the work tree to some files: a clone may lack its largest ones."""
-    patterns = "".join(f"/{path}\n" for path in paths)
     command = ["git", "-C", str(folder), "sparse-checkout", "set", "--no-cone", "--stdin"]
-    subprocess.run(
-        command,
-        check=True,
-        capture_output=True,
-        input=patterns.encode(),
-        env={**os.environ, "LC_ALL": "C"},
-    )
+    patterns = "".join(f"/{path}\n" for path in paths).encode()
+    environ = {**os.environ, "LC_ALL": "C"}
+    subprocess.run(command, check=True, capture_output=True, input=patterns, env=environ)
+
+
+def run_sim(
+    config: Path,
+    messages: Iterable[str],
+    *,
+    answers: Sequence[str] = (),
+    before: Callable[[int], None] = lambda turn: None,
+) -> Iterator[SimTurn]:
+    """Send messages one after the other to the scripted client, and yield each turn once it is answered.
+
+    Args:
+        config: A project's ``manual_slop.toml``; prompts and the discussion are written where it says.
+        messages: What is said.
+        answers: What is answered, turn by turn; by default a line about what was sent.
+        before: Called with the number of each turn, from 0, before its files are read.
+    """
+    for number, message in enumerate(messages):
+        before(number)
+        project = _fixed(open_project(config))
+        prepared = prepare_turn(project, message, ModelSelection(provider="scripted", model=MODEL))
+        if number < len(answers):
+            prepared = _with_answer(prepared, answers[number])
+        yield SimTurn(prepared, send_turn(prepared, project))
+
+
+def _fixed(project: Project) -> Project:
+    table = project.config.project.model_copy(update={"aggregation_strategy": STRATEGY})
+    return replace(project, config=project.config.model_copy(update={"project": table}))
+
+
+def _with_answer(prepared: PreparedTurn, answer: str) -> PreparedTurn:
+    transport = prepared.client.transport
+    cache = transport.cache if isinstance(transport, ScriptedTransport) else None
+    client = scripted_client(iter([answer]), cache=cache, model=prepared.client.model)
+    return replace(prepared, client=client)

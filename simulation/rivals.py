@@ -18,13 +18,7 @@ FULL, QUIET, SKELETONS = "full", "quiet", "skeletons"
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A program beside ours.
-
-    Attributes:
-        name: Stands in the table, and is looked for in ``PATH``.
-        commands: By job.
-        note: What is to be known when its figures are read.
-    """
+    """A program beside ours."""
 
     name: str
     commands: Mapping[str, str]
@@ -72,14 +66,7 @@ KNOWN = (
 
 
 def installed_rivals(given: Iterable[str] = ()) -> list[Rival]:
-    """Return the known rivals that are installed, and those that the user names.
-
-    Args:
-        given: Each ``NAME=COMMAND``, or ``NAME:JOB=COMMAND`` for another job than ``full``.
-
-    Raises:
-        SystemExit: One of them is not written so.
-    """
+    """Return the known rivals that are installed, and those that the user names."""
     named: dict[str, dict[str, str]] = {}
     for text in given:
         left, equals, command = text.partition("=")

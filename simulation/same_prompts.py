@@ -5,17 +5,17 @@ empty index and again with the full one, and keeps what was printed and written;
 compared with what another version kept. The trees must be the same ones, with their histories.
 """
 
-import argparse
 import filecmp
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from simulation.git_history import git
+from simulation.trees import git
 
 BUDGETS = ("2k", "8k", "27k")
 _LEAST_WORDS = 3
@@ -35,9 +35,8 @@ _PIXEL = bytes.fromhex(
 )
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Run the commands, keep or compare, and print what differs."""
-    parser = argparse.ArgumentParser(prog="python -m simulation same_prompts", description=__doc__)
     parser.add_argument("trees", type=Path, nargs="+", metavar="TREE", help="a work tree of git")
     parser.add_argument("--write", type=Path, required=True, metavar="FOLDER", help="kept here")
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="what was kept before")
@@ -47,7 +46,8 @@ def main() -> None:
         record_tree(tree, options.write / tree.name)
     differing = list(_cold_and_warm_differ(options.write))
     if options.against:
-        differing += _differing(options.write, options.against)
+        for tree in options.trees:
+            differing += _differing(options.write / tree.name, options.against / tree.name)
     kept = sum(1 for path in options.write.rglob("*") if path.is_file())
     print(f"{kept} texts, {len(differing)} differ")
     for name in differing:
@@ -182,7 +182,3 @@ def _differing(folder: Path, other: Path) -> Iterator[str]:
         pair = folder / name, other / name
         if not all(path.is_file() for path in pair) or not filecmp.cmp(*pair, shallow=False):
             yield f"{folder}/{name}"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,16 @@
-"""What sending costs beside the SDK: ``python -m simulation sending`` prints one table."""
+"""What sending costs beside the SDK."""
 
 import asyncio
 import json
-import threading
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from statistics import median
 from time import perf_counter
+
+from tests.fakes.http_server import serving
 
 from aggregate.base.tokens import count
 from aggregate.base.values import Prompt, Section, Segment, Stability
@@ -64,15 +65,6 @@ class Server(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@contextmanager
-def served() -> Iterator[str]:
-    """Run the server and yield its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-
-
 def prompt_of(segments: int, lines: int) -> Prompt:
     """Return a prompt of files and one excerpt for each hundred of them."""
     files = segments - segments // 100
@@ -88,7 +80,8 @@ def prompt_of(segments: int, lines: int) -> Prompt:
 def calls() -> Iterator[Row]:
     """Measure one call through the SDK alone, and through this package, in turns."""
     prompt = prompt_of(40, 30)
-    with served() as url:
+    with serving(Server) as port:
+        url = f"http://127.0.0.1:{port}"
         client: ChatClient = open_client(
             "anthropic", base_url=url, environ={"ANTHROPIC_API_KEY": "none-needed"}
         )
@@ -153,8 +146,9 @@ def milliseconds(action: Callable[[], object]) -> float:
     return (perf_counter() - start) * 1000
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Print the table."""
+    parser.parse_args()
     for measure in (calls, plans, orders):
         for row in measure():
             missed = row.bound is not None and row.measured > row.bound
@@ -185,7 +179,3 @@ def _file(number: int, body: str) -> Segment:
 def _excerpt(number: int) -> Segment:
     name = f"Discussion Excerpt {number}"
     return Segment(Section.HISTORY, f"### {name}\n\nAI: done.", Stability.VOLATILE, name)
-
-
-if __name__ == "__main__":
-    main()

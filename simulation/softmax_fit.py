@@ -1,17 +1,15 @@
-"""Weights of a softmax by likelihood, kept near given ones, in plain Newton steps.
+"""Weights of a softmax by likelihood, kept near given ones, in plain Newton steps, and the files they are fitted on.
 
-Needs numpy, which nothing else here does: ``pip install numpy``.
+Needs numpy.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
-try:
-    import numpy as np
-    from numpy.typing import NDArray
-except ImportError as missing:  # pragma: no cover - it is there where these figures are made
-    raise SystemExit("fitting weights needs numpy: pip install numpy") from missing
+import numpy as np
+from numpy.typing import NDArray
 
 Array: TypeAlias = "NDArray[np.float64]"
 
@@ -24,13 +22,7 @@ _HALVINGS = 20
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One task: what each piece has of each evidence, and which pieces are the answer.
-
-    Attributes:
-        rows: A row per piece, a column per kind of evidence.
-        is_answer: Per piece.
-        offsets: Per piece, the logarithm of how many pieces it stands for: others were left out at random.
-    """
+    """One task: what each piece has of each evidence, and which pieces are the answer."""
 
     rows: Array
     is_answer: "NDArray[np.bool_]"
@@ -38,13 +30,7 @@ class Example:
 
 
 def fit(examples: Sequence[Example], start: Array, *, pull: float) -> Array:
-    """Return the weights with the highest likelihood less the pull toward ``start``.
-
-    Args:
-        examples: The tasks; each counts the same.
-        start: The weights that the pull is toward, and where the search begins.
-        pull: By how much a task's mean log-likelihood has to grow for a weight to move by the square root of two.
-    """
+    """Return the weights with the highest likelihood less the pull toward ``start``."""
     weights = start.copy()
     value = _objective(examples, weights, start, pull)
     for _ in range(STEPS):
@@ -95,3 +81,36 @@ def _log_shares(example: Example, weights: Array) -> Array:
     top = sums.max()
     shares: Array = sums - (top + np.log(np.exp(sums - top).sum()))
     return shares
+
+
+class Observed(NamedTuple):
+    """What is known of a clone's tasks."""
+
+    kinds: tuple[str, ...]
+    examples: list[Example]
+    lost: tuple[int, int]
+
+
+def save_observed(path: Path, observed: Observed) -> None:
+    """Write what was observed to a file of numpy's."""
+    examples = observed.examples
+    np.savez_compressed(
+        path,
+        kinds=np.array(observed.kinds),
+        lost=np.array(observed.lost),
+        sizes=np.array([len(example.rows) for example in examples]),
+        rows=np.concatenate([example.rows for example in examples]),
+        is_answer=np.concatenate([example.is_answer for example in examples]),
+        offsets=np.concatenate([example.offsets for example in examples]),
+    )
+
+
+def load_observed(path: Path) -> Observed:
+    """Read what ``save_observed`` has written."""
+    with np.load(path, allow_pickle=False) as file:
+        kinds = tuple(map(str, file["kinds"]))
+        lost, total = map(int, file["lost"])
+        ends = np.cumsum(file["sizes"])[:-1]
+        parts = [np.split(file[name], ends) for name in ("rows", "is_answer", "offsets")]
+    examples = [Example(*arrays) for arrays in zip(*parts, strict=True)]
+    return Observed(kinds, examples, (lost, total))

@@ -1,15 +1,13 @@
-"""Measure how code reads: sizes, density, names. Figures to see by, for a package beside others.
+"""Measure how code reads: sizes, density, names. One column for each folder of Python files.
 
-    python simulation/style.py src/aggregate ../starlette/starlette ...
-
-Prints one column for each folder of Python files. A bound name is one that an assignment, a loop, a ``with``, a
+A bound name is one that an assignment, a loop, a ``with``, a
 comprehension or a parameter gives; fillers are those that say nothing of what they hold.
 """
 
 import ast
 import io
-import sys
 import tokenize
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,15 +117,12 @@ def _bound_names(tree: ast.AST) -> Iterator[str]:
             yield node.arg
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Print a table with a column for each folder."""
-    folders = [Path(argument) for argument in sys.argv[1:]]
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    folders = parser.parse_args().folders
     columns = [Measures(folder).rows() for folder in folders]
     width = max(len(name) for name in columns[0])
     print(" " * width, *(f"{folder.name:>16}" for folder in folders))
     for name in columns[0]:
         print(f"{name:{width}}", *(f"{column[name]:>16}" for column in columns))
-
-
-if __name__ == "__main__":
-    main()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from simulation.git_history import git
+from simulation.trees import git
 
 COMMITS = 24
 """Of each clone: enough for an interval of a few hundredths over a dozen clones."""
@@ -57,14 +57,7 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that a commit changes, as it is before.
-
-    Attributes:
-        path: Relative to the root, with ``/``.
-        text: Before the commit.
-        lines: The lines that were edited or deleted, and those that something was put in beside; none is blank.
-        is_test: Whether it is a test.
-    """
+    """A file that a commit changes, as it is before."""
 
     path: str
     text: str
@@ -74,14 +67,7 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class TaskCommit:
-    """A task and its answer.
-
-    Attributes:
-        name: The commit's id.
-        parent: The tree in which the task is asked.
-        message: All of it.
-        files: The source files that it changes, tests among them.
-    """
+    """A task and its answer."""
 
     name: str
     parent: str
@@ -113,11 +99,6 @@ def task_commits(clone: Path, count: int = COMMITS, *, skip: int = 0) -> Iterato
 
     Suitable is a commit with one parent, a message of at least ``FEWEST_WORDS`` words, and one to ``MOST_FILES``
     changed source files that are no tests and existed before.
-
-    Args:
-        clone: A git repository, with or without a work tree.
-        count: How many.
-        skip: How many suitable ones to leave out before: others than those that something was fitted on.
     """
     log = git(
         clone, "log", f"-{LOOKED_AT}", "--no-merges", "--no-show-signature",
@@ -209,10 +190,6 @@ class Tree:
 
     It has the clone's objects, but no branch, no tag and no log of references: a program that asks for history finds
     that of the parent and nothing else.
-
-    Args:
-        clone: A git repository; nothing is written to it.
-        folder: A new folder, or one that was made so before.
     """
 
     def __init__(self, clone: Path, folder: Path) -> None:

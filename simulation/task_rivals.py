@@ -8,12 +8,11 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Protocol
 
 from simulation.prompt_makers import Ask, NoAnswerError, PromptMaker, encoding, tracked_files
 from simulation.recall_metrics import Blocks
@@ -22,17 +21,12 @@ TIMEOUT = 120
 """Seconds that a program may take for one prompt."""
 
 _AIDER_LINE = re.compile(r"(?P<path>[^│⋮].*):")
-_ARROWED_FILE = re.compile(r">>>> (?P<path>.+)")
 _HEADED_FILE = re.compile(r"#{2,4} (?:File: )?`?(?P<path>[^`\s]+\.[\w]+)`?.*")
 
 
 @dataclass(slots=True)
 class AiderMap:
-    """Aider's map of a repository, with the words of the task as what is mentioned, as aider itself does it.
-
-    Attributes:
-        python: The interpreter of the environment that aider is installed in.
-    """
+    """Aider's map of a repository, with the words of the task as what is mentioned, as aider itself does it."""
 
     python: Path
     name: str = "aider's map"
@@ -82,19 +76,11 @@ class AiderMap:
 
 @dataclass(slots=True)
 class Command:
-    """Another program that is called once for each prompt.
-
-    Attributes:
-        name: What stands in the table.
-        command: With ``{tree}``, ``{text}``, ``{budget}`` and ``{output}`` to be filled in; no shell reads it.
-        reader: Reads its format.
-        environment: Added to this process's own.
-        cut: Whether what is over the budget is cut off: the program knows none.
-    """
+    """Another program that is called once for each prompt."""
 
     name: str
     command: Sequence[str]
-    reader: "Reader"
+    reader: Callable[[str], Blocks]
     environment: Mapping[str, str] = field(default_factory=dict)
     cut: bool = False
 
@@ -134,14 +120,6 @@ class Command:
         return self.reader(prompt)
 
 
-class Reader(Protocol):
-    """Reads what a program shows of each file."""
-
-    def __call__(self, prompt: str, /) -> Blocks:
-        """Return the lines by path."""
-        ...
-
-
 def read_headed(prompt: str) -> Blocks:
     """Read markdown that has a heading with a path before each fenced block."""
     blocks: dict[str, list[str]] = {}
@@ -170,30 +148,11 @@ def read_fragments(prompt: str) -> Blocks:
     return blocks
 
 
-def read_arrowed(prompt: str) -> Blocks:
-    """Read yek's text: a line with arrows and a path before each file."""
-    blocks: dict[str, list[str]] = {}
-    path = ""
-    for line in prompt.split("\n"):
-        if match := _ARROWED_FILE.fullmatch(line):
-            path = match["path"]
-        elif path:
-            blocks.setdefault(path, []).append(line)
-    return blocks
-
-
 def other_programs(aider: Path | None) -> list[PromptMaker]:
-    """Return the other programs that are installed.
-
-    Args:
-        aider: The interpreter of the environment that aider is installed in, ``None`` where it is not.
-    """
+    """Return the other programs that are installed."""
     makers: list[PromptMaker] = [AiderMap(aider)] if aider else []
     if program := shutil.which("repomix"):
         makers.append(Command("repomix --compress, cut", _repomix(program), read_headed, cut=True))
-    if program := shutil.which("yek"):
-        command = [program, "--no-config", "--tokens", "{budget}", "{tree}"]
-        makers.append(Command("yek --tokens", command, read_arrowed))
     return makers
 
 

@@ -1,4 +1,4 @@
-"""How often the right tool is chosen for a goal: ``python -m simulation tool_choice [tuning|held_back]``.
+"""How often the right tool is chosen for a goal.
 
 The goals, and the tools that do them, stand in ``simulation/tool_choice_goals``. The model behind is perfect as far as
 it can be: it names the right tool where that is among those that it is shown, and none otherwise. What is measured is
@@ -31,13 +31,7 @@ _TOOL = re.compile(r"(?P<name>\w+)\((?P<parameters>[^)]*)\): (?P<description>.+)
 
 @dataclass(frozen=True, slots=True)
 class ToolGoal:
-    """A goal that one tool does in one call.
-
-    Attributes:
-        tools: The set of tools that there are.
-        text: The goal.
-        expected: Names of the right tools, none where no tool does it.
-    """
+    """A goal that one tool does in one call."""
 
     tools: str
     text: str
@@ -46,12 +40,7 @@ class ToolGoal:
 
 @dataclass(slots=True)
 class PerfectModel:
-    """Names the right tool where it is shown, and none otherwise.
-
-    Attributes:
-        expected: Names of the right tools.
-        asked: The questions that it was asked.
-    """
+    """Names the right tool where it is shown, and none otherwise."""
 
     expected: tuple[str, ...]
     asked: list[Question] = field(default_factory=list)
@@ -66,14 +55,7 @@ class PerfectModel:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was chosen for a goal.
-
-    Attributes:
-        goal: The goal.
-        name: The tool's name, ``""`` for none.
-        questions: How often the model was asked; with 0 rules have decided.
-        tokens: What these questions cost.
-    """
+    """What was chosen for a goal."""
 
     goal: ToolGoal
     name: str
@@ -157,9 +139,8 @@ def table(half: str, made: Sequence[Choice]) -> str:
     )
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Print how many choices were right, and each that was not."""
-    parser = ArgumentParser(description=__doc__)
     parser.add_argument("half", nargs="?", choices=HALVES, help="this half alone")
     half = parser.parse_args().half
     print("goals          n right  share by rules wrong+sure  asked questions  tokens")
@@ -176,7 +157,3 @@ def main() -> None:
         share = sum(choice.right for choice in made) / len(made)
         is_good = is_good and not wrong_and_sure and share >= LEAST_RIGHT
     sys.exit(not is_good)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Tracks that decide their own way, killed again and again, in figures: ``python -m simulation track_kills [KILLS]``.
+"""Tracks that decide their own way, killed again and again, in figures.
 
 The track has a schema that is not met at first, a list, a failed attempt, conditions, two approvals, a list over a
 list's answers, and a limit of costs. A person decides while it runs or while nobody does.
@@ -11,28 +11,26 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
-from os import dup2
 from pathlib import Path
-from signal import SIGKILL, pause
+from signal import SIGKILL
 from tempfile import TemporaryDirectory
 from time import sleep
 
-from aggregate.agents.tracks import RunOptions, TrackProgress, conduct, run_worker
+from aggregate.agents.tracks import TrackProgress
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_control import decide, status
 from aggregate.base.errors import StateError, TrackError, WorkerError
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project
-from simulation.killed_goals import Journal
-from simulation.kills import LOG, TRACK, write_project
+from simulation.killed_goals import Journal, forked
+from simulation.kills import LOG, TRACK, live
+from simulation.trees import write_track
 
 KILLS = 100
 _KILLS_OF_A_RUN = 12
 """Then it may come to its end, and another run is begun."""
 _CHILDREN = 12
-_LEASE = 2.0
 _PRICE = 0.01
 _DECISIONS = {"gate": True, "second": False}
 _TICKETS = """\
@@ -123,13 +121,7 @@ def expected() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a run that was killed again and again has left.
-
-    Attributes:
-        kills: How often its processes were killed.
-        faults: What is lost, doubled or otherwise than it must be; nothing, if all is well.
-        repeated: Attempts that were made again, which a kill in their midst brings about.
-    """
+    """What a run that was killed again and again has left."""
 
     kills: int
     faults: tuple[str, ...]
@@ -139,16 +131,7 @@ class Round:
 def killed_track(
     folder: Path, number: int, chance: random.Random, *, most: int, roles: Sequence[str], url: str
 ) -> Round:
-    """Run the project's track until it is over, killing one of its processes at most ``most`` times.
-
-    Args:
-        folder: The project's, made by ``deciding_project``.
-        number: Of the run.
-        chance: Says who is killed, and when.
-        most: Kills.
-        roles: The processes: ``conduct`` works too, ``coordinate`` and ``work`` share it.
-        url: The database, ``""`` for the project's own.
-    """
+    """Run the project's track until it is over, killing one of its processes at most ``most`` times."""
     project = open_project(folder / "manual_slop.toml")
     (folder / LOG).unlink(missing_ok=True)
     processes = [_start(role, folder, url) for role in roles]
@@ -173,33 +156,8 @@ def killed_track(
     return _round(folder, project, number, kills, decided, url)
 
 
-def deciding_project(folder: Path) -> Path:
-    """Write the project and return its folder."""
-    write_project(folder, 1)
-    tickets = folder / "conductor" / "tracks" / TRACK / "tickets.toml"
-    tickets.write_text(_TICKETS, encoding="utf-8")
-    return folder
-
-
 def _start(role: str, folder: Path, url: str) -> ForkServerProcess:
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["simulation.track_kills"])
-    process = context.Process(target=_live, args=(role, folder, url))
-    process.start()
-    return process
-
-
-def _live(role: str, folder: Path, url: str) -> None:
-    """Be a process that is killed."""
-    with (folder / "stderr.log").open("ab") as errors:
-        dup2(errors.fileno(), sys.stderr.fileno())
-    worker = DecidingWorker(Journal(folder / LOG))
-    if role == "work":
-        with run_worker(url, worker, lease=_LEASE):
-            pause()
-    project = open_project(folder / "manual_slop.toml")
-    options = RunOptions(database=url, lease=_LEASE)
-    conduct(project, TRACK, worker if role == "conduct" else None, options=options)
+    return forked(live, role, folder, url, DecidingWorker(Journal(folder / LOG)))
 
 
 def _check_end(folder: Path, process: ForkServerProcess) -> None:
@@ -289,9 +247,8 @@ def _differences(what: str, found: Sequence[object], right: Sequence[object]) ->
     ]
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Print what many killed tracks have left."""
-    parser = ArgumentParser(description=__doc__)
     parser.add_argument("kills", nargs="?", type=int, default=KILLS, help="how many kills")
     parser.add_argument(
         "--postgres", action="store_true", help="on a server, with two workers and a conductor"
@@ -300,7 +257,7 @@ def main() -> None:
     roles = ("coordinate", "work", "work") if options.postgres else ("conduct",)
     chance, kills, repeated, number, broken = random.Random(7), 0, 0, 0, 0
     with TemporaryDirectory() as scratch, _server(options.postgres) as url:
-        folder = deciding_project(Path(scratch) / "p")
+        folder = write_track(Path(scratch) / "p", TRACK, _TICKETS, files="code.py")
         while kills < options.kills:
             number += 1
             most = min(_KILLS_OF_A_RUN, options.kills - kills)
@@ -317,7 +274,3 @@ def _server(wanted: bool) -> AbstractContextManager[str]:
     from tests.fakes.postgres import postgres_server
 
     return postgres_server() if wanted else nullcontext("")
-
-
-if __name__ == "__main__":
-    main()

@@ -5,9 +5,9 @@ layouts. Tokens are those of the texts as they are sent, with four for the frame
 Anthropic's rules reads and writes follows from the texts and the marked parts alone.
 """
 
-import argparse
 import hashlib
 import tempfile
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +17,7 @@ from aggregate.base.tokens import count
 from aggregate.base.values import Usage
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.messages import messages_of
-from simulation.replay import make_replay
-from simulation.sim_base import run_sim
+from simulation.replay import make_replay, run_sim
 
 FRAME = 4
 """Tokens that chat formats put around each message."""
@@ -86,30 +85,23 @@ def simulate(clone: Path, turns: int) -> dict[str, Account]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         commits = turns // 3 + 1
-        replay = make_replay(
-            clone, folder / "tree", commits=commits, most_bytes=120_000, hardest=False
-        )
-        config = folder / "manual_slop.toml"
-        paths = ", ".join(f'"{path}"' for path in replay.paths)
-        config.write_text(
-            f'[project]\nname = "demo"\n[files]\nbase_dir = "{replay.folder}"\npaths = [{paths}]\n',
-            encoding="utf-8",
-        )
+        replay = make_replay(clone, folder / "tree", commits=commits, most_bytes=120_000)
 
         def before(turn: int) -> None:
             if turn % 3 == 1 and turn // 3 < len(replay.commits):
                 replay.check_out(replay.commits[turn // 3].name)
 
         messages = [f"Why does step {turn} wait for the other?" for turn in range(turns)]
-        for done in run_sim(config, messages, answers=[ANSWER] * turns, before=before):
+        for done in run_sim(
+            replay.configure(folder), messages, answers=[ANSWER] * turns, before=before
+        ):
             accounts["one message"].book(as_one_message(done.prepared.plan))
             accounts["turns"].book(as_turns(done.prepared.plan))
     return accounts
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Print both accounts."""
-    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clone", nargs="?", type=Path, default=Path())
     parser.add_argument("--turns", type=int, default=30)
     options = parser.parse_args()
@@ -122,7 +114,3 @@ def main() -> None:
             f"{name:12} {total.input:>10,} {total.cache_read:>10,} {total.cache_write:>10,} {total.fresh:>8,} "
             f"{100 * total.cache_share:>7.2f} {account.price:>10,.0f}"
         )
-
-
-if __name__ == "__main__":
-    main()

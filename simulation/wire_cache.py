@@ -1,39 +1,30 @@
 """What a cache reads and writes by the bytes of the requests alone, beside what was planned, turn by turn.
 
-``python -m simulation wire_cache [CLONE] [--pause SECONDS|human] [--answer SECONDS]`` holds a discussion through the
-real client against a server on this machine that keeps a cache by Anthropic's rules and knows nothing of plans: it
-hashes what stands before each ``cache_control`` in the JSON. Each turn's expectation must be what the server accounts.
+A discussion is held through the real client against a server on this machine that keeps a cache by Anthropic's rules
+and knows nothing of plans: it hashes what stands before each ``cache_control`` in the JSON.
 """
 
-import argparse
 import hashlib
 import json
 import os
 import tempfile
-import threading
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+from tests.fakes import http_server
 
 from aggregate.base.tokens import count
 from aggregate.base.values import Usage
 from aggregate.prompt import open_project
 from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.cache.policy import policy_for
-from simulation.discussion import (
-    HUMAN,
-    Account,
-    Discussion,
-    answers,
-    fixed_pauses,
-    human_pauses,
-    let_time_pass,
-    write_config,
-)
+from simulation.discussion import Discussion, add_options, answers, let_time_pass, price_of_input
 from simulation.replay import Replay, make_replay
 
 MODEL = "claude-sonnet-5"
@@ -52,14 +43,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Accounted:
-    """What a request has read and written, as numbers of its blocks from the beginning.
-
-    Attributes:
-        read: How many blocks were read.
-        long: How many blocks were there for an hour behind it.
-        written: How many blocks were there behind it.
-        blocks: How many it has.
-    """
+    """What a request has read and written, as numbers of its blocks from the beginning; ``long``: for an hour."""
 
     read: int
     long: int
@@ -79,13 +63,7 @@ class Accounted:
 
 @dataclass(slots=True)
 class WireCache:
-    """A cache that sees JSON and nothing else.
-
-    Attributes:
-        now: The time in seconds.
-        entries: By a hash of all bytes before each breakpoint.
-        accounts: What each request has read and written.
-    """
+    """A cache that sees JSON and nothing else."""
 
     now: float = 0.0
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -170,13 +148,8 @@ def serving(cache: WireCache, script: Iterator[str]) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with http_server.serving(Server) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def _events(message: Mapping[str, Any]) -> Iterator[str]:
@@ -229,20 +202,9 @@ class Compared:
 
 def compare(replay: Replay, folder: Path, discussion: Discussion) -> Iterator[Compared]:
     """Hold a discussion through the real client, and yield each turn's expectation and account."""
-    changing = dict(zip(discussion.changing_turns, replay.commits, strict=False))
-    said = [
-        changing.get(turn, replay.commits[turn % len(replay.commits)])
-        for turn in range(discussion.turns)
-    ]
-    config, cache = write_config(folder, replay), WireCache()
-
-    def script() -> Iterator[str]:
-        for answer in answers(said, discussion.words):
-            let_time_pass(folder, discussion.seconds)
-            cache.now += discussion.seconds
-            yield answer
-
-    with serving(cache, script()) as address:
+    changing, said = discussion.changes(replay.commits), discussion.said(replay.commits)
+    config, cache = replay.configure(folder), WireCache()
+    with serving(cache, answers(said, discussion.words)) as address:
         selection = ModelSelection(provider="anthropic", model=MODEL, base_url=address)
         for turn, commit in enumerate(said):
             if turn:
@@ -266,47 +228,26 @@ def _accounted(prepared: PreparedTurn, cache: WireCache) -> Usage:
     return account.usage(sizes)
 
 
-def main() -> None:
+def main(parser: ArgumentParser) -> None:
     """Print each turn that differs, and how many are equal."""
-    parser = argparse.ArgumentParser(
-        description="Hold a discussion against a server that accounts a cache by bytes."
-    )
-    parser.add_argument("clone", type=Path, nargs="?", default=Path(__file__).parents[1])
-    parser.add_argument("--turns", type=int, default=50)
-    parser.add_argument("--words", type=int, default=290)
-    parser.add_argument("--every", type=int, default=3)
-    parser.add_argument("--pause", default="120", metavar="SECONDS|human")
-    parser.add_argument("--answer", type=float, default=0.0, metavar="SECONDS")
+    add_options(parser)
     options = parser.parse_args()
-    pauses = (
-        human_pauses(options.turns)
-        if options.pause == HUMAN
-        else fixed_pauses(options.turns, float(options.pause))
-    )
-    discussion = Discussion(
-        options.turns, options.every, options.words, pauses, seconds=options.answer
-    )
-    with tempfile.TemporaryDirectory() as name:
-        os.environ["AGGREGATE_CACHE_DIR"] = str(Path(name) / "cache")
-        replay = make_replay(
-            options.clone,
-            Path(name) / "tree",
-            commits=len(discussion.changing_turns),
-            most_bytes=400_000,
-            hardest=False,
+    pauses = (options.pause,) * (options.turns - 1)
+    discussion = Discussion(options.turns, options.every, options.words, pauses)
+    for clone in options.clones:
+        with tempfile.TemporaryDirectory() as name:
+            os.environ["AGGREGATE_CACHE_DIR"] = str(Path(name) / "cache")
+            commits = len(range(1, options.turns, options.every))
+            tree = Path(name) / "tree"
+            replay = make_replay(clone, tree, commits=commits, most_bytes=options.bytes)
+            turns = list(compare(replay, Path(name), discussion))
+        for number, turn in enumerate(turns, start=1):
+            if turn.expected != turn.accounted:
+                print(f"turn {number}: planned {turn.expected}, accounted {turn.accounted}")
+        total = sum((turn.accounted for turn in turns), Usage())
+        equal = sum(turn.expected == turn.accounted for turn in turns)
+        share = price_of_input(total, policy_for("anthropic", MODEL)) / total.input
+        print(
+            f"{equal} of {len(turns)} turns as planned; {100 * total.cache_share:.1f} % read by the bytes, at"
+            f" {share:.3f} of the price without a cache"
         )
-        turns = list(compare(replay, Path(name), discussion))
-    for number, turn in enumerate(turns, start=1):
-        if turn.expected != turn.accounted:
-            print(f"turn {number}: planned {turn.expected}, accounted {turn.accounted}")
-    total = sum((turn.accounted for turn in turns), Usage())
-    equal = sum(turn.expected == turn.accounted for turn in turns)
-    cost = Account(policy_for("anthropic", MODEL)).input_price([total]) / total.input
-    print(
-        f"{equal} of {len(turns)} turns as planned; {100 * total.cache_share:.1f} % read by the bytes, at {cost:.3f} "
-        "of the price without a cache"
-    )
-
-
-if __name__ == "__main__":
-    main()

@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from docs_build.errors import SiteError
 from docs_build.examples import RUNNABLE, agree, blocks_of, commands_of, renewed
-from docs_build.refresh import pages_to_run, refresh
-from docs_build.running import run_page
-from docs_build.session import Session, Streams
+from docs_build.running import Session, Streams, pages_to_run, refresh, run_page
 
+from docs_build.pages import SiteError
 from tests.cli.loaded import loaded
 from tests.docs_build.pages import PAGES, ROOT
 

@@ -26,12 +26,14 @@ from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError
 from aggregate.base.values import Prompt
 from aggregate.cli.program import run_program
+from aggregate.project.configuration import Project
 from aggregate.prompt import open_project
 from tests.agents.tracks.test_durable import new_database, server, until
 from tests.fakes.conducting import TRACK, Says, track_project
 
 __all__ = ["server"]  # a fixture that is used here too
 
+RUN = f"demo/{TRACK}/001"
 TICKETS = '[[tickets]]\nid = "a"\nprompt = "Look."\nretries = 0\n'
 
 
@@ -68,6 +70,33 @@ def table(engine: sa.Engine, name: str, *columns: str) -> sa.TableClause:
     """Return a table of DBOS."""
     schema = "dbos" if engine.dialect.name == "postgresql" else None
     return sa.table(name, *(sa.column(column) for column in columns), schema=schema)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project with one track of one ticket."""
+    return open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[sa.Engine]:
+    """An engine on an empty file of SQLite."""
+    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    prepare_database(engine)
+    yield engine
+    engine.dispose()
+
+
+def url_of(engine: sa.Engine) -> str:
+    """Return the address of a database."""
+    return engine.url.render_as_string(hide_password=False)
+
+
+def end_and_delete(project: Project, engine: sa.Engine) -> None:
+    """End the run that is under way, delete it, and find nothing of it."""
+    assert cancel(project, TRACK, database=url_of(engine)) == RUN
+    assert forget(project, TRACK, database=url_of(engine)) == [RUN]
+    assert status(project, TRACK, database=url_of(engine)) is None
 
 
 def plant(engine: sa.Engine, key: str, *, inputs: str = "", **values: object) -> None:
@@ -186,10 +215,10 @@ def test_a_database_in_the_project_is_not_opened(tmp_path: Path) -> None:
     witness, committed = tmp_path / "ran", folder / "state" / "conductor.sqlite"
     engine = open_engine(database_url(str(committed)))
     prepare_database(engine)
-    DbosQueue(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
+    DbosQueue(engine).put(Assignment(f"{RUN}/a", "a", Prompt(()), "x"))
     plant(
         engine,
-        f"demo/{TRACK}/001/a",
+        f"{RUN}/a",
         status="SUCCESS",
         output=pickled(witness),
         serialization="py_pickle",
@@ -228,7 +257,7 @@ def test_the_state_is_the_users_alone(tmp_path: Path) -> None:
 
 def write_run(engine: sa.Engine, *, number: object = 1, tickets: object = '{"tickets": 7}') -> None:
     """Enter a run that is under way, as somebody could who reaches the database."""
-    row = {"run": f"demo/{TRACK}/001", "track": TRACK, "number": number, "tickets": tickets}
+    row = {"run": RUN, "track": TRACK, "number": number, "tickets": tickets}
     with engine.begin() as connection:
         connection.execute(
             sa.text(
@@ -238,43 +267,38 @@ def write_run(engine: sa.Engine, *, number: object = 1, tickets: object = '{"tic
         )
 
 
-def test_a_run_that_is_not_ours(engine: sa.Engine, tmp_path: Path) -> None:
+def test_a_run_that_is_not_ours(engine: sa.Engine, project: Project) -> None:
     """A run whose tickets are garbled is named in one sentence, and can be ended and deleted as that says."""
-    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine)
-    DbosQueue(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
+    DbosQueue(engine).put(Assignment(f"{RUN}/a", "a", Prompt(()), "x"))
     plant(
         engine,
-        f"demo/{TRACK}/001/a",
+        f"{RUN}/a",
         status="SUCCESS",
         output="gASVBQ==",
         serialization="py_pickle",
     )
-    url = engine.url.render_as_string(hide_password=False)
-    with pytest.raises(StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON"):
-        status(project, TRACK, database=url)
-    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
-    assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
-    assert DbosQueue(engine).known([f"demo/{TRACK}/001/a"]) == {}
-    assert status(project, TRACK, database=url) is None
+    with pytest.raises(StateError, match=f"the run {RUN} in the database is not JSON"):
+        status(project, TRACK, database=url_of(engine))
+    end_and_delete(project, engine)
+    assert DbosQueue(engine).known([f"{RUN}/a"]) == {}
+    assert status(project, TRACK, database=url_of(engine)) is None
 
 
-def test_a_run_of_an_older_version_can_be_ended(engine: sa.Engine, tmp_path: Path) -> None:
+def test_a_run_of_an_older_version_can_be_ended(engine: sa.Engine, project: Project) -> None:
     """A run under way whose outcomes are pickles, as they were once, is ended by ``--cancel`` as its sentence says."""
-    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
-    DbosQueue(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
+    DbosQueue(engine).put(Assignment(f"{RUN}/a", "a", Prompt(()), "x"))
     plant(
         engine,
-        f"demo/{TRACK}/001/a",
+        f"{RUN}/a",
         status="SUCCESS",
         output="gASVBQ==",
         serialization="py_pickle",
     )
-    url = engine.url.render_as_string(hide_password=False)
     with pytest.raises(StateError, match="end the run with `aggregate conduct cancel`, delete it"):
-        status(project, TRACK, database=url)
-    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
+        status(project, TRACK, database=url_of(engine))
+    assert cancel(project, TRACK, database=url_of(engine)) == RUN
 
 
 @pytest.mark.parametrize(
@@ -288,19 +312,17 @@ def test_a_run_of_an_older_version_can_be_ended(engine: sa.Engine, tmp_path: Pat
         {"tickets": 5},
     ],
 )
-def test_a_type_that_the_column_does_not_have(tmp_path: Path, columns: dict[str, object]) -> None:
+def test_a_type_that_the_column_does_not_have(
+    state: sa.Engine, project: Project, columns: dict[str, object]
+) -> None:
     """SQLite keeps any type in any column: a run of other types, or of a number that no run has, is one sentence."""
-    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
-    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
-    prepare_database(engine)
     given: dict[str, object] = {
         "tickets": '{"tickets": [{"id": "a", "prompt": "Look."}]}',
         **columns,
     }
-    write_run(engine, **given)
+    write_run(state, **given)
     with pytest.raises(StateError, match="in the database is not JSON of ours"):
-        status(project, TRACK, database=str(tmp_path / "state.sqlite"))
-    engine.dispose()
+        status(project, TRACK, database=url_of(state))
 
 
 def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
@@ -315,18 +337,15 @@ def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pid", ["one", -1, 2**40])
-def test_a_lease_that_is_no_process(tmp_path: Path, pid: object) -> None:
+def test_a_lease_that_is_no_process(state: sa.Engine, pid: object) -> None:
     """A lease with an impossible process does not end the thread that keeps everybody's leases."""
-    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
-    prepare_database(engine)
     me = this_process()
-    with engine.begin() as connection:
+    with state.begin() as connection:
         values = {"id": "other", "host": me.host, "pid": pid}
         connection.execute(
             sa.text("INSERT INTO conductor_leases VALUES (:id, :host, :pid, 9e9)"), values
         )
-    assert Heartbeat(engine, me, recover=lambda _executor: None).recover_dead() == []
-    engine.dispose()
+    assert Heartbeat(state, me, recover=lambda _executor: None).recover_dead() == []
 
 
 @pytest.mark.parametrize(
@@ -367,56 +386,46 @@ def test_half_a_surrogate_pair_in_an_outcome() -> None:
         TicketOutcome.from_json('{"ticket": "a", "status": "success", "text": "\\ud800"}')
 
 
-def test_attributes_that_are_not_json(tmp_path: Path) -> None:
+def test_attributes_that_are_not_json(state: sa.Engine) -> None:
     """What DBOS reads by itself and cannot read is one sentence, no traceback."""
-    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
-    prepare_database(engine)
-    queue = DbosQueue(engine)
+    queue = DbosQueue(state)
     queue.put(Assignment("r/a", "a", Prompt(()), "x"))
-    plant(engine, "r/a", attributes="[")
+    plant(state, "r/a", attributes="[")
     with pytest.raises(StateError, match="a ticket's row in the database is not JSON"):
         queue.known(["r/a"])
-    engine.dispose()
 
 
 HUGE = "x" * (ROW_BYTES + 1)
 
 
-def test_a_run_that_is_too_large(engine: sa.Engine, tmp_path: Path) -> None:
+def test_a_run_that_is_too_large(engine: sa.Engine, project: Project) -> None:
     """A run whose tickets are larger than any is named before they are read, and can be ended and deleted."""
-    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine, tickets=f'{{"tickets": [{{"id": "a", "prompt": "{HUGE}"}}]}}')
-    url = engine.url.render_as_string(hide_password=False)
-    said = f"the run demo/{TRACK}/001 in the database holds more than 32 MB"
+    said = f"the run {RUN} in the database holds more than 32 MB"
     with pytest.raises(StateError, match=said):
-        status(project, TRACK, database=url)
+        status(project, TRACK, database=url_of(engine))
     with pytest.raises(StateError, match=said):
-        conduct(project, TRACK, Says(), options=RunOptions(database=url))
-    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
-    assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
-    assert status(project, TRACK, database=url) is None
+        conduct(project, TRACK, Says(), options=RunOptions(database=url_of(engine)))
+    end_and_delete(project, engine)
 
 
 @pytest.mark.parametrize(
     ("column", "state"), [("output", "SUCCESS"), ("error", "ERROR"), ("name", "ERROR")]
 )
 def test_a_workflow_that_is_too_large(
-    engine: sa.Engine, tmp_path: Path, column: str, state: str
+    engine: sa.Engine, project: Project, column: str, state: str
 ) -> None:
     """A ticket's row larger than any answer is named before it is read, and its run can be ended and deleted."""
-    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
-    queue, key = DbosQueue(engine), f"demo/{TRACK}/001/a"
+    queue, key = DbosQueue(engine), f"{RUN}/a"
     queue.put(Assignment(key, "a", Prompt(()), "x"))
     plant(engine, key, **{column: HUGE, "status": state})
-    url = engine.url.render_as_string(hide_password=False)
     with pytest.raises(
         StateError, match="the row of a in the database holds more than 32 MB and is not read"
     ):
-        status(project, TRACK, database=url)
-    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
-    assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
-    assert queue.keys(f"demo/{TRACK}/001") == set()
+        status(project, TRACK, database=url_of(engine))
+    end_and_delete(project, engine)
+    assert queue.keys(RUN) == set()
 
 
 @pytest.mark.parametrize(
@@ -429,35 +438,27 @@ def test_a_workflow_that_is_too_large(
     ],
 )
 def test_an_ending_of_somebody_else(
-    engine: sa.Engine, tmp_path: Path, state: str, text: str, fault: str
+    engine: sa.Engine, project: Project, state: str, text: str, fault: str
 ) -> None:
     """What became of a ticket, where a stranger wrote it, is named and not read; its run can be ended and deleted."""
-    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look.", "for_each": "[1]"}]}')
-    run_id = f"demo/{TRACK}/001"
+    run_id = RUN
     row = {"run_id": run_id, "key": f"{run_id}/a", "state": state, "text": text}
     with engine.begin() as connection:
         connection.execute(ENDINGS.insert().values(**row))
-    url = engine.url.render_as_string(hide_password=False)
     with pytest.raises(StateError, match=f"the ending of a in the database {fault}"):
-        status(project, TRACK, database=url)
-    assert cancel(project, TRACK, database=url) == run_id
-    assert forget(project, TRACK, database=url) == [run_id]
+        status(project, TRACK, database=url_of(engine))
+    end_and_delete(project, engine)
 
 
 @pytest.mark.parametrize("number", ["one", b"1", 1.5])
-def test_a_run_without_a_number_can_be_forgotten(tmp_path: Path, number: object) -> None:
+def test_a_run_without_a_number_can_be_forgotten(
+    state: sa.Engine, project: Project, number: object
+) -> None:
     """A run whose number is none, as SQLite may keep it, is ended and deleted as the sentence about it says."""
-    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
-    url = database_url(str(tmp_path / "state.sqlite"))
-    engine = open_engine(url)
-    prepare_database(engine)
-    write_run(engine, number=number, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
-    engine.dispose()
-    with pytest.raises(
-        StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON of ours"
-    ):
-        conduct(project, TRACK, Says(), options=RunOptions(database=url))
-    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
-    assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
-    assert conduct(project, TRACK, Says(), options=RunOptions(database=url)).succeeded
+    write_run(state, number=number, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
+    options = RunOptions(database=url_of(state))
+    with pytest.raises(StateError, match=f"the run {RUN} in the database is not JSON of ours"):
+        conduct(project, TRACK, Says(), options=options)
+    end_and_delete(project, state)
+    assert conduct(project, TRACK, Says(), options=options).succeeded

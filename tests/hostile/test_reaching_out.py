@@ -294,111 +294,32 @@ def test_secrets_are_taken_by_name_and_permission_only(tmp_path: Path) -> None:
     assert SECRET not in composed(clone, allow_outside=True)[0]
 
 
-SECRETS = [
-    ".env",
-    ".env.local",
-    "prod.env",
-    ".envrc",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    "id_rsa",
-    "id_ed25519",
-    "server.pem",
-    "tls.key",
-    "a.p12",
-    "a.pfx",
-    "a.jks",
-    "a.keystore",
-    "a.kdbx",
-    "a.ppk",
-    ".docker/config.json",
-    "home/.docker/config.json",
-    "kubeconfig",
-    "prod.kubeconfig",
-    ".kube/config",
-    ".aws_credentials",
-    ".aws/credentials",
-    ".aws/config",
-    ".ssh/config",
-    ".gnupg/x",
-    "service-account.json",
-    "service-account-prod.json",
-    "service_account.json",
-    "app-firebase-adminsdk-1.json",
-    ".bash_history",
-    ".zsh_history",
-    ".psql_history",
-    "fish_history",
-    "terraform.tfstate",
-    "terraform.tfstate.backup",
-    "prod.tfvars",
-    "x.auto.tfvars.json",
-    "credentials.json",
-    "credentials",
-    "google-credentials.json",
-    "client_secret_1.json",
-    "secrets.yaml",
-    ".htpasswd",
-    ".ENV",
-    "x/.SSH/a",
-    ".config/gcloud/x.db",
-    "private.pem",
-    "public_private.pem",
-]
-ORDINARY = [
-    "secrets.py",
-    "secret.go",
-    "keyboard.key.ts",
-    "public.pem",
-    "public_key.pem",
-    "jwt.pub.pem",
-    "id_rsa.pub",
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    ".env.ts",
-    "env.py",
-    "environment.yml",
-    "manual_slop_history.toml",
-    "history.toml",
-    "test_history.py",
-    "history.md",
-    "credentials.py",
-    "Credentials.java",
-    "password.rb",
-    "token.txt",
-    "config.json",
-    "docker/config.json",
-    "ssh/config",
-    "kube.yaml",
-    ".gitignore",
-    "service-account.md",
-    "service_account.py",
-    "cacert.pem",
-    "pem.py",
-    "keys.json",
-    "key.pub",
-    "aws/credentials.py",
-    "state.tf",
-    "main.tf",
-    "browsing_history.js",
-    "gcloud.py",
-    "README.env.md",
-]
+SECRETS = """
+.env .env.local prod.env .envrc .netrc _netrc .pgpass .npmrc .pypirc .git-credentials id_rsa id_ed25519
+server.pem tls.key a.p12 a.pfx a.jks a.keystore a.kdbx a.ppk .docker/config.json home/.docker/config.json
+kubeconfig prod.kubeconfig .kube/config .aws_credentials .aws/credentials .aws/config .ssh/config .gnupg/x
+service-account.json service-account-prod.json service_account.json app-firebase-adminsdk-1.json .bash_history
+.zsh_history .psql_history fish_history terraform.tfstate terraform.tfstate.backup prod.tfvars
+x.auto.tfvars.json credentials.json credentials google-credentials.json client_secret_1.json secrets.yaml
+.htpasswd .ENV x/.SSH/a .config/gcloud/x.db private.pem public_private.pem
+"""
+ORDINARY = """
+secrets.py secret.go keyboard.key.ts public.pem public_key.pem jwt.pub.pem id_rsa.pub .env.example .env.sample
+.env.template .env.ts env.py environment.yml manual_slop_history.toml history.toml test_history.py history.md
+credentials.py Credentials.java password.rb token.txt config.json docker/config.json ssh/config kube.yaml
+.gitignore service-account.md service_account.py cacert.pem pem.py keys.json key.pub aws/credentials.py
+state.tf main.tf browsing_history.js gcloud.py README.env.md
+"""
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@pytest.mark.parametrize("name", SECRETS.split())
 def test_names_of_secrets(name: str) -> None:
     """What usually holds secrets is known by its name, at any depth."""
     assert is_secret(name)
     assert is_secret(f"deep/er/{name}")
 
 
-@pytest.mark.parametrize("name", ORDINARY)
+@pytest.mark.parametrize("name", ORDINARY.split())
 def test_names_of_ordinary_files(name: str) -> None:
     """Code about secrets, examples and public keys are no secrets."""
     assert not is_secret(name)

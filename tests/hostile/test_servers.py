@@ -36,6 +36,9 @@ KEY = "sk-planted-4711"
 KEYS = {provider.keys[0]: KEY for provider in PROVIDERS.values()}
 NEVER_AGAIN = Retry(first=60.0)
 """A second attempt would be seen: it waits for a minute."""
+ONCE = Retry(attempts=1)
+ADAPTERS = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
+TOO_LONG = "sent more than 4,000 bytes, which no answer has: check the address"
 every_adapter = pytest.mark.parametrize(
     "provider", ["anthropic", "minimax", "openai", "deepseek", "compatible", "gemini"]
 )
@@ -53,9 +56,25 @@ def ask(
     return caught.value
 
 
+def reach(
+    provider: str,
+    url: str,
+    limits: ConnectionLimits,
+    *,
+    streamed: bool = False,
+    retry: Retry = NEVER_AGAIN,
+) -> ProviderError:
+    """Ask at an address with limits of its own and return the error."""
+    client = Client(
+        provider, ADAPTERS[provider](provider, ApiKey(KEY), url, limits=limits), "m", retry
+    )
+    with ends(), pytest.raises(ProviderError) as caught:
+        client.send(Prompt(()), "Why?", on_text=(lambda _: None) if streamed else None)
+    return caught.value
+
+
 @every_adapter
-@streamed_or_not
-@pytest.mark.parametrize("status", [302, 307])
+@pytest.mark.parametrize(("streamed", "status"), [(True, 302), (False, 307)])
 def test_no_redirect_is_followed(provider: str, streamed: bool, status: int) -> None:
     """Neither the key nor the prompt reaches another host; the error says where to, without what may be secret."""
     with (
@@ -85,16 +104,11 @@ def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
     assert ConnectionLimits() == ConnectionLimits(connect=10.0, read=600.0)
     with black_hole() as url:
         secret_url = url.replace("://", "://me:pass-77@") + "/?key=pass-77"
-        transport = ADAPTERS[provider](
-            provider, ApiKey(KEY), secret_url, limits=ConnectionLimits(connect=0.2)
-        )
-        with ends(), pytest.raises(ProviderError) as caught:
-            Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
-    assert str(caught.value).startswith(
-        f"{provider} cannot be reached at {url}: it did not accept a connection in time"
-    )
-    assert "pass-77" not in str(caught.value)
-    assert caught.value.retryable
+        error = reach(provider, secret_url, ConnectionLimits(connect=0.2), retry=ONCE)
+    said = f"{provider} cannot be reached at {url}: it did not accept a connection in time"
+    assert str(error).startswith(said)
+    assert "pass-77" not in str(error)
+    assert error.retryable
 
 
 @every_sdk
@@ -102,10 +116,8 @@ def test_a_server_that_is_not_running(provider: str) -> None:
     """The address and what to do are said, not how many attempts a library has made."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    transport = ADAPTERS[provider](provider, ApiKey(KEY), f"http://127.0.0.1:{port}")
-    with pytest.raises(ProviderError) as caught:
-        Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
-    assert str(caught.value) == (
+    error = reach(provider, f"http://127.0.0.1:{port}", ConnectionLimits(), retry=ONCE)
+    assert str(error) == (
         f"{provider} cannot be reached at http://127.0.0.1:{port}: nothing listens there: start the server, or check "
         "the address"
     )
@@ -116,13 +128,9 @@ def test_a_server_that_says_nothing(provider: str) -> None:
     """It has accepted the connection: the limit for the answer holds, whatever limits the SDK sets."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        transport = ADAPTERS[provider](
-            provider, ApiKey(KEY), url, limits=ConnectionLimits(read=0.3)
-        )
-        said = f"^{provider} did not answer in time"
-        with ends(), pytest.raises(ProviderError, match=said) as caught:
-            Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
-    assert caught.value.retryable
+        error = reach(provider, url, ConnectionLimits(read=0.3), retry=ONCE)
+    assert str(error).startswith(f"{provider} did not answer in time")
+    assert error.retryable
 
 
 @every_sdk
@@ -141,24 +149,13 @@ def test_a_web_page_is_no_answer(provider: str, streamed: bool, status: int) -> 
     assert not error.retryable
 
 
-ADAPTERS = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
-
-
 @every_sdk
 @streamed_or_not
 def test_an_answer_without_end(provider: str, streamed: bool) -> None:
     """It ends at a limit that no real answer reaches, and is not asked for again."""
     with sending(" " * 5_000) as url:
-        transport = ADAPTERS[provider](
-            provider, ApiKey(KEY), url, limits=ConnectionLimits(size=4_000)
-        )
-        client = Client(provider, transport, "m", NEVER_AGAIN)
-        with pytest.raises(ProviderError) as caught:
-            client.send(Prompt(()), "Why?", on_text=(lambda _: None) if streamed else None)
-    assert (
-        str(caught.value)
-        == f"{provider} sent more than 4,000 bytes, which no answer has: check the address"
-    )
+        error = reach(provider, url, ConnectionLimits(size=4_000), streamed=streamed)
+    assert str(error) == f"{provider} {TOO_LONG}"
 
 
 @every_sdk
@@ -166,16 +163,8 @@ def test_an_event_without_end(provider: str) -> None:
     """A line of a stream has a limit of its own: the libraries look at all of it with each piece that comes."""
     lines = "data: \n" * 500 + "data: " + "x" * 5_000
     with answering(200, lines, content_type="text/event-stream") as url:
-        transport = ADAPTERS[provider](
-            provider, ApiKey(KEY), url, limits=ConnectionLimits(event=4_000)
-        )
-        client = Client(provider, transport, "m", NEVER_AGAIN)
-        with pytest.raises(ProviderError) as caught:
-            client.send(Prompt(()), "Why?", on_text=lambda _: None)
-    assert (
-        str(caught.value)
-        == f"{provider} sent more than 4,000 bytes, which no answer has: check the address"
-    )
+        error = reach(provider, url, ConnectionLimits(event=4_000), streamed=True)
+    assert str(error) == f"{provider} {TOO_LONG}"
 
 
 @every_sdk

@@ -86,28 +86,24 @@ def _at_import(node: ast.AST) -> Iterator[ast.AST]:
             yield from _at_import(child)
 
 
-def test_no_module_asks_the_system_for_names_of_posix_at_import() -> None:
-    """Names that Windows lacks are asked for within functions, behind a check."""
-    names = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        place = path.relative_to(PACKAGE).as_posix()
-        if place in PROGRAMS:
-            continue
-        for node in _at_import(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-                continue
-            if node.attr in POSIX_NAMES.get(node.value.id, ()):
-                names.append(f"{place}:{node.lineno} {node.value.id}.{node.attr}")
-    assert names == []
-
-
-def test_nothing_is_read_or_written_in_the_encoding_or_line_breaks_of_a_system() -> None:
-    """Text files are opened with an encoding, and written with line breaks as they are: Windows has others."""
+def test_no_module_asks_for_what_windows_lacks() -> None:
+    """Names of POSIX are asked for within functions, and text is read and written in an encoding and line breaks of ours."""
     faults = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and _is_of_the_system(node):
-                faults.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+        place = path.relative_to(PACKAGE).as_posix()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        faults += [f"{place}:{call.lineno} text" for call in calls if _is_of_the_system(call)]
+        names = (
+            (node.lineno, node.value.id, node.attr)
+            for node in ([] if place in PROGRAMS else _at_import(tree))
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        )
+        faults += [
+            f"{place}:{line} {module}.{name}"
+            for line, module, name in names
+            if name in POSIX_NAMES.get(module, ())
+        ]
     assert faults == []
 
 

@@ -5,8 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from simulation.fit_weights import fit_all, table
-from simulation.observed_tasks import Observed, load_observed, save_observed
-from simulation.softmax_fit import Example, fit, mean_likelihood
+from simulation.softmax_fit import (
+    Example,
+    Observed,
+    fit,
+    load_observed,
+    mean_likelihood,
+    save_observed,
+)
 
 from aggregate.ranking import WEIGHTS
 

@@ -4,9 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from simulation.instant import COLD, EDITED, WARM, Workshop
+from simulation.instant import COLD, EDITED, EDITS, WARM, Workshop, edit_here
 from simulation.processes import FailedJobError, Job, compare, try_once
 from simulation.rivals import FULL, QUIET, Rival, command_of, count_shown, installed_rivals
+from simulation.trees import commit_all, copy_many
 
 from tests.projects import project
 
@@ -85,3 +86,23 @@ def test_states(tmp_path: Path) -> None:
     changed = [path.name for path in workshop.editable if path.read_bytes() != before[path.name]]
     assert len(changed) == 1
     assert {path.name: path.read_bytes() for path in original.glob("*.py")} == before
+
+
+def test_many_files(tmp_path: Path) -> None:
+    """Each copy differs from all others, and folders have a thousand files at most."""
+    tree = project(tmp_path / "tree", {"a.py": "x = 1\n", "b.py": "y = 2\n"})
+    copy_many(sorted(tree.glob("*.py")), tmp_path / "many", 1_002)
+    copies = sorted((tmp_path / "many").rglob("*.py"))
+    assert len(copies) == len({path.read_bytes() for path in copies}) == 1_002
+    assert sorted(folder.name for folder in (tmp_path / "many").iterdir()) == ["0000", "0001"]
+    assert len(list((tmp_path / "many" / "0001").iterdir())) == 2
+
+
+def test_edits_in_one_process(tmp_path: Path) -> None:
+    """Prompts and questions are composed again after each of five files was edited."""
+    tree = project(tmp_path / "tree", {f"{n:02d}.py": f"def f{n}(): ...\n" for n in range(20)})
+    commit_all(tree)
+    for name in EDITS:
+        assert min(edit_here(name, tree, ".py")) >= 0
+    changed = [path.stem for path in sorted(tree.glob("*.py")) if path.read_bytes()[-2:] == b"\n\n"]
+    assert changed == ["00", "04", "08", "12", "16"]

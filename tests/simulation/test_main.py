@@ -11,7 +11,7 @@ try:
     main()
 except SystemExit as end:
     assert not end.code
-pickle.dumps(sys.modules["simulation.track_kills"]._live)
+pickle.dumps(sys.modules["simulation.track_kills"].DecidingWorker)
 """
 
 

@@ -12,7 +12,7 @@ from simulation.recall import Outcome, Plan, clone_name, measure, tables
 from simulation.recall_asks import FORMS, asked
 from simulation.recall_metrics import changed_definitions, read_blocks, recall, shown_lines
 from simulation.task_commits import ChangedFile, Kind, TaskCommit, Tree, kind_of, task_commits
-from simulation.task_rivals import AiderMap, read_arrowed, read_fragments, read_headed
+from simulation.task_rivals import AiderMap, read_fragments, read_headed
 
 from aggregate.prompt.sections.files import file_block
 from tests.projects import project
@@ -256,8 +256,6 @@ def test_formats_of_other_programs() -> None:
     )
     assert read_fragments(fragments) == {"a.py": ["x", "y", "z"]}
     assert read_fragments("no JSON") == {}
-    arrowed = ">>>> src/a.py\nx = 1\n>>>> b.py\ny"
-    assert read_arrowed(arrowed) == {"src/a.py": ["x = 1"], "b.py": ["y"]}
     aider = "\nsrc/a.py:\n⋮\n│class A:\n│    def f(self):\n⋮\n\nREADME.md\n\nb.go:\n│func f() {\n"
     assert AiderMap(Path()).read(aider) == {
         "src/a.py": ["class A:", "    def f(self):", "⋮"],
