@@ -86,11 +86,6 @@ def test_a_prefix_of_one_is_not_sent_ahead() -> None:
     assert schedule.warming_up == ()
 
 
-def test_most() -> None:
-    """No more start than there is room for, and none is forgotten."""
-    assert waves(scheduled("A B C D E", warm_up=False), most=2) == ["AB", "CD", "E"]
-
-
 def test_failed_dependencies() -> None:
     """After a failure dependents run all the same, or with ``fail`` none of them, each with its reason."""
     chain = "A B<-A C<-B D E<-D,C"

@@ -224,7 +224,6 @@ class Ending:
     """What became of a ticket.
 
     Attributes:
-        state: How far it is.
         text: An approval's note, why it was left out or failed, or the JSON list that it is spread over.
     """
 

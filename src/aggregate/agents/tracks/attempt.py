@@ -50,11 +50,7 @@ class Attempt:
     Attributes:
         status: ``success``, ``error`` or ``timeout``.
         text: The answer, or why there is none.
-        tokens: What it has cost.
-        again: Whether another attempt may help.
-        warning: What is doubtful about the answer.
         cost: What it has cost in US dollars, ``None`` where that is not known.
-        seconds: How long it took.
         refused: Why there was an answer that is not taken; the next attempt is told.
     """
 

@@ -29,7 +29,6 @@ class MeteredClient:
     Attributes:
         model: Which of the client's models is asked, ``""`` for its own choice.
         on_usage: Called after each reply, when all so far are counted.
-        usage: Of all replies so far.
         asked: The provider and the model, ``""`` for what a client of the caller's own does not say.
     """
 

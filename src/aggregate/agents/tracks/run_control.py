@@ -65,10 +65,6 @@ class TrackProgress:
 class PastRun:
     """The tickets of a run and what each of them came to.
 
-    Args:
-        queue: Where workers' tickets are.
-        endings: What became of the others.
-
     Attributes:
         tickets: All tickets by id in order, each with its children behind it.
         lines: What the report says of those that have ended, by id.

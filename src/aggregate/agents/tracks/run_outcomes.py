@@ -85,7 +85,6 @@ class RunOutcomes:
 
     Args:
         queue: Has the outcomes of tickets that workers are asked for.
-        endings: Has those of the others.
 
     Attributes:
         children: The tickets that a ticket was spread over, by its id.

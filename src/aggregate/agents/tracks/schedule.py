@@ -14,14 +14,12 @@ class Schedule:
     """The order of a run: what is ready, under way and over. Time plays no part in it.
 
     Args:
-        tickets: All tickets of the track.
         prefix: Returns what decides how a ticket's request begins: equal for tickets that share a cached prefix.
         on_error: ``fail`` keeps the dependents of a failed ticket from running.
         warm_up: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer
             has begun to come.
 
     Attributes:
-        tickets: All tickets by id.
         waits_for: The ids that each ticket waits for.
         skipped: Why tickets are not run, by id, in the order in which that was decided.
     """

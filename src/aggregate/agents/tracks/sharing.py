@@ -25,7 +25,6 @@ class SharedBeginning:
     """A context that many tickets begin with, and what each shows behind it.
 
     Attributes:
-        request: What was composed.
         composition: The context, chosen for the tasks of all.
         late_paths: The files that some tickets focus on: they stand behind the shared ones.
     """

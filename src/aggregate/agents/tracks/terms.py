@@ -54,7 +54,6 @@ class TicketLimits:
     Attributes:
         max_tokens: Of all its requests and answers together; the usual number is the agent's.
         max_seconds: Wall time; ``None`` for what the ticket says.
-        max_steps: Of a ticket with tools.
     """
 
     max_tokens: int = _USUAL.tokens

@@ -50,7 +50,6 @@ class Spending:
         limit: The most that the run may cost, ``None`` for no limit.
         spent: What is known to have been spent, on failed attempts and earlier rounds too.
         earlier: What of it earlier rounds have cost.
-        dearest: What the dearest ticket has cost.
         unpriced: A ticket whose price is not known, ``""`` for none: with it no limit can be kept.
     """
 
@@ -109,9 +108,7 @@ class TicketEnds:
     Attributes:
         schedule: Hears of it, and says which others are not run because of it.
         outcomes: Where the ending of a ticket is kept that no worker is asked for.
-        files: Where replies are written.
         spending: What an answer has cost is added to it.
-        observe: Hears of every change.
         lines: What the report will say of each, by id.
     """
 

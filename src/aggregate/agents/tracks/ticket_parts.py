@@ -85,7 +85,6 @@ class TicketParts:
     Args:
         project: Whose files, screenshots, beads and discussion are shown.
         track: Whose ``spec.md`` is shown, ``None`` for none.
-        terms: What the user allows.
 
     Attributes:
         instructions_last: Whether the instructions of roles go behind the context. A provider's cache begins with

@@ -54,9 +54,7 @@ class WatchedModel:
     """A model that says when its first answer has come, and keeps what the provider has raised last.
 
     Attributes:
-        begun: Called when it has.
         charges: What each answer counts against a limit of tokens.
-        error: What was raised last.
     """
 
     model: Model
@@ -82,12 +80,8 @@ class ToolTicket:
     """One attempt at a ticket with tools.
 
     Attributes:
-        assignment: What is asked.
         client: Reaches the model, and counts what that takes.
-        tools: Those that the ticket names.
         state_dir: Where large results and saved state are kept.
-        limits: What the attempt may use.
-        clock: Seconds.
     """
 
     assignment: Assignment

@@ -76,7 +76,6 @@ class PlanTask:
 
     Attributes:
         text: What is to do, without ``Task:`` and without the commit at its end.
-        checkbox: How far it is.
         offset: Where the checkbox stands in the plan's text.
     """
 
@@ -119,8 +118,6 @@ class TrackEntry:
 
     Attributes:
         track_id: Its id, the last part of the link below the entry; ``""`` where there is no link.
-        description: What the entry says.
-        checkbox: How far it is.
         offset: Where the checkbox stands in the file's text.
     """
 

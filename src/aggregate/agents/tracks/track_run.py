@@ -50,11 +50,9 @@ class TrackRun:
     Args:
         track: Whose checkboxes and metadata follow the run.
         outcomes: What is run, the queue, and what its tickets come to.
-        contexts: Composes the workers' contexts.
         files: Where prompts, replies and the report are written.
         polling: How many assignments are in the queue at one time, and how often it is looked at.
         max_cost: The most US dollars that the run may cost, ``None`` for no limit.
-        observe: Hears of every change.
         cancelled: Asked before each ticket and between two looks at the queue.
         changed: Set when an answer has ended or begun in this process; what other processes do is seen by looking.
         seconds: The time that looks at the queue go by.

@@ -2,8 +2,9 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any, TypeVar
@@ -91,6 +92,13 @@ def open_engine(url: str) -> sa.Engine:
             connection.execute(sa.text(lock))
             METADATA.create_all(connection)
         return engine
+
+
+def batches(items: Collection[_T], size: int) -> Iterator[list[_T]]:
+    """Yield items so many at a time, for a database takes no statement of any length."""
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
+        yield batch
 
 
 def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:

@@ -13,11 +13,10 @@ What is set here and in ``worker_process``, and why:
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
@@ -25,6 +24,7 @@ from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, run_of, ticket_of
 from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.database import (
+    batches,
     begins_with,
     database_errors,
     open_engine,
@@ -205,12 +205,12 @@ class DbosQueue:
 
     def forget(self, keys: Collection[str]) -> None:
         """Delete what the database has of ``keys``."""
-        for batch in _batches(sorted(keys)):
+        for batch in batches(sorted(keys), _KEYS_AT_ONCE):
             retry_while_away(self._engine, partial(self._client.delete_workflows, batch))
 
     def _find(self, keys: Collection[str], *, load_output: bool = True) -> list[WorkflowStatus]:
         workflows: list[WorkflowStatus] = []
-        for batch in _batches(keys):
+        for batch in batches(keys, _KEYS_AT_ONCE):
             try:
                 find = partial(self._find_batch, batch, load_output=load_output)
                 workflows += retry_while_away(self._engine, find)
@@ -230,7 +230,7 @@ class DbosQueue:
         self, keys: Collection[str], condition: Callable[[sa.ColumnClause[str]], _Condition]
     ) -> set[str]:
         met: set[str] = set()
-        for batch in _batches(keys):
+        for batch in batches(keys, _KEYS_AT_ONCE):
             met |= self._keys_where(
                 lambda workflows, batch=batch: (  # type: ignore[misc]
                     workflows.c.workflow_uuid.in_(batch) & condition(workflows.c.status)
@@ -250,12 +250,6 @@ class DbosQueue:
                 return set(connection.execute(query).scalars())
 
         return retry_while_away(self._engine, find)
-
-
-def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
-    remaining = iter(keys)
-    while batch := list(islice(remaining, _KEYS_AT_ONCE)):
-        yield batch
 
 
 def _silence_log() -> None:

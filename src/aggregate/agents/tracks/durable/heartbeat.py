@@ -40,7 +40,6 @@ class ProcessIdentity:
     """A process that works on tickets.
 
     Attributes:
-        executor_id: Its name in the database.
         host: Where its number means something; ``""`` where that is not known, and its end shows by its lease alone.
     """
 
@@ -78,7 +77,6 @@ class Heartbeat:
     Args:
         lease: Seconds that a sign of life of this process holds.
         recover: Gives the tickets of a dead worker, named by its executor's id, back to the queue.
-        after_beat: Called after each sign of life.
     """
 
     def __init__(

@@ -1,11 +1,10 @@
 """What the database has of a track's runs: what is run, what its tickets are shown, and what became of them."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import blake2b
-from itertools import islice
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketKeys, ticket_of
-from aggregate.agents.tracks.durable.database import retry_while_away
+from aggregate.agents.tracks.durable.database import batches, retry_while_away
 from aggregate.agents.tracks.durable.schema import (
     ENDINGS,
     NOT_JSON,
@@ -283,7 +282,7 @@ class SegmentTable:
         digests = list(map(_digest_of, segments))
         by_digest = dict(zip(digests, segments, strict=True))
         new = [digest for digest in by_digest if (run_id, digest) not in self._written]
-        for batch in _batches(new):
+        for batch in batches(new, _ROWS_AT_ONCE):
             rows = [
                 {"run_id": run_id, "digest": digest, "segment": _to_json(by_digest[digest])}
                 for digest in batch
@@ -299,7 +298,8 @@ class SegmentTable:
             StateError: One of them is not what was written here.
         """
         segments = {digest: self._read[digest] for digest in digests if digest in self._read}
-        for batch in _batches(digest for digest in set(digests) if digest not in segments):
+        unread = [digest for digest in set(digests) if digest not in segments]
+        for batch in batches(unread, _ROWS_AT_ONCE):
             segments |= self._select(run_id, batch)
         if len(self._read) + len(segments) > _REMEMBERED:
             self._read = {}
@@ -358,9 +358,3 @@ def _to_json(segment: Segment) -> str:
 
 def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
-
-
-def _batches(digests: Iterable[str]) -> Iterator[list[str]]:
-    remaining = iter(digests)
-    while batch := list(islice(remaining, _ROWS_AT_ONCE)):
-        yield batch
