@@ -17,7 +17,7 @@ class AssignmentTokens:
         self._count_shared = lru_cache(maxsize=_REMEMBERED)(_count_with_separator)
 
     def count(self, assignment: Assignment) -> int:
-        """Return the exact number of o200k tokens of the assignment's text (see ``aggregate.base.tokens.count``)."""
+        """Return the exact number of o200k tokens of the assignment's text (see ``aggregate.base.tokens.counter``)."""
         segments = assignment.prompt.segments
         if not assignment.message:
             return count(assignment.text)

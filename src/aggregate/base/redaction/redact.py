@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aggregate.base.values.redaction import ALLOWED_LINE, Finding, Redaction
+from aggregate.base.values.files import ALLOWED_LINE, Finding, Redaction
 
 if TYPE_CHECKING:
     from aggregate.base.redaction.scan import Secret
