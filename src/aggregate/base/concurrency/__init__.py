@@ -6,21 +6,19 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.base.concurrency.children import PATIENCE, Call, in_child, in_children
-    from aggregate.base.concurrency.pipes import DeadlinePassed
     from aggregate.base.concurrency.threads import (
         doubling_delay,
         ordered_map,
         run_async,
         run_in_thread,
     )
-    from aggregate.base.concurrency.worker_pool import PoolProcess, WorkerPool
+    from aggregate.base.concurrency.worker_pool import DeadlinePassed, PoolProcess, WorkerPool
 else:
     __getattr__ = door(
         __name__,
         {
             "children": "Call PATIENCE in_child in_children",
-            "pipes": "DeadlinePassed",
             "threads": "doubling_delay ordered_map run_async run_in_thread",
-            "worker_pool": "PoolProcess WorkerPool",
+            "worker_pool": "DeadlinePassed PoolProcess WorkerPool",
         },
     )
