@@ -87,7 +87,6 @@ class StreamingProcess:
         return self._complete()
 
     def _complete(self) -> list[bytes]:
-        """Take the answers off what was received."""
         answers: list[bytes] = []
         while len(self._received) >= HEADER_BYTES:
             end = HEADER_BYTES + int.from_bytes(self._received[:HEADER_BYTES], "big")

@@ -69,7 +69,6 @@ def ordered_map(
 
 
 def _complete(future: "Future[_R]", work: Callable[..., _R], *arguments: object) -> None:
-    """Give ``future`` what ``work`` returns or raises."""
     try:
         future.set_result(work(*arguments))
     except BaseException as error:  # noqa: BLE001 - whoever waits for the future raises it

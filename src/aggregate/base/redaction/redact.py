@@ -83,7 +83,6 @@ def _found(data: bytes) -> "list[Secret]":
 
 
 def _not_allowed(data: bytes, secrets: "list[Secret]", redaction: Redaction) -> "list[Secret]":
-    """Return the secrets that the settings do not allow."""
     allow = redaction.allow
     return [each for each in secrets if not (allow and digest_of(each.value(data)) in allow)]
 

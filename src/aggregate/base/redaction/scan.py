@@ -165,7 +165,6 @@ def _patterns() -> tuple[re.Pattern[bytes], ...]:
 
 
 def _candidates(data: bytes) -> Iterator[int]:
-    """Yield which of the patterns a text may have at all."""
     for first, match in enumerate(_automata()):
         yield from (first + _AUTOMATA * place for place in match(data) or ())
 

@@ -86,7 +86,6 @@ def leading_comments(text: str, suffix: str) -> list[str]:
 
 
 def _opening(line: str, suffix: str) -> re.Match[str] | None:
-    """Return what opens a comment in ``line``, ``None`` where none begins there."""
     opened = _OPENED.match(line)
     if opened and suffix in _PROSE and opened["line"] not in (None, ".. "):
         return None
@@ -99,7 +98,6 @@ def _is_guard(name: str, rest: str) -> bool:
 
 
 def _bare(line: str) -> str:
-    """Return a line of a comment without the ornaments around it."""
     return line.strip(" \t\r*#/;=-+|!%~_")
 
 

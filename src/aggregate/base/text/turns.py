@@ -142,7 +142,6 @@ def fenced_lines(text: str) -> int:
 
 
 def _turn(entry: object, roles: AbstractSet[str]) -> str:
-    """Return the text of a turn."""
     if isinstance(entry, Mapping):
         name, content = _role_of(entry), entry.get("content")
         text = "" if content is None else str(content).strip()
@@ -191,7 +190,6 @@ def _plain(text: str) -> str:
 
 
 def _name(role: str) -> str:
-    """Return a role without marks around it, for comparing."""
     text = _plain(role)
     first, last = _LETTER.search(text), _LETTER.search(text[::-1])
     return text[first.start() : len(text) - last.start()].casefold() if first and last else ""

@@ -144,7 +144,6 @@ class TokenCounter:
         return bool(self._waiting) and self._waiting[0][0].done()
 
     def _finish_batch(self) -> None:
-        """Wait for the oldest batch."""
         future, positions, characters = self._waiting.popleft()
         self._waiting_characters -= characters
         self._add(positions, future.result())

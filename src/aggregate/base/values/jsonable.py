@@ -239,7 +239,6 @@ class JsonCopy:
         return self._keyed([*declared, *extra.items()], depth)
 
     def _array(self, value: Value, depth: int) -> Value:
-        """Copy an array, or one number of an array's type."""
         return self.of(value.tolist(), depth)
 
     def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:

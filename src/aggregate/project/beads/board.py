@@ -103,7 +103,6 @@ def find_bd(
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the program with all its children, where it still runs."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()

@@ -123,7 +123,6 @@ def _text(value: object) -> str:
 
 
 def _priority(value: object) -> int:
-    """Return the priority, 2 where there is none (the default of Beads)."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 2
 
 

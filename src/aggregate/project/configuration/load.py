@@ -152,7 +152,6 @@ def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
 
 
 def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping[str, Any]) -> str:
-    """Return one sentence about a validation error at ``keys``."""
     name = _brief(_dotted(keys))
     if error["type"] == "extra_forbidden":
         from difflib import get_close_matches  # needed only for a mistake
@@ -174,12 +173,10 @@ def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping
 
 
 def _brief(text: str) -> str:
-    """Return ``text`` short and in one line."""
     return printable(text if len(text) <= _SHORT else f"{text[:_SHORT]}...")
 
 
 def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:
-    """Return the keys that the table at ``keys`` may have."""
     table: type[BaseModel] | None = model
     for key in keys:
         if (

@@ -145,7 +145,6 @@ class FolderListing:
         return self._walked[folder]
 
     def _take(self, folder: str, matching: Sequence[str]) -> ResolvedPath:
-        """Return the files below ``folder`` that a glob stands for, of those that match it."""
         names: list[str] = []
         skipped: list[tuple[str, str]] = []
         secrets: list[str] = []

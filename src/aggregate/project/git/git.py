@@ -113,7 +113,6 @@ def without_filters(folder: str) -> list[str] | None:
 
 
 def _by_commit(changes: bytes, hashes: bytes) -> Iterator[list[str]]:
-    """Yield the names behind each commit's hash."""
     commits = iter([*_decoded(hashes).split(), ""])
     next_commit = next(commits)
     files: list[str] = []

@@ -193,7 +193,6 @@ class AttributesReader:
         return marks
 
     def _with_file(self, above: GeneratedMarks | None, folder: str) -> GeneratedMarks | None:
-        """Return the marks in force in ``folder``, given those in force above it."""
         path = f"{self._root}/{folder}{_NAME}"
         if not os.access(path, os.F_OK):  # most folders have none, and an exception takes longer
             return above

@@ -132,7 +132,6 @@ class IndexConnection:
         return self._connection
 
     def _writable(self, *, create: bool) -> sqlite3.Connection | None:
-        """Return a connection to the file that is there now, which is made where there is none."""
         if self.path is None or self._is_given_up or self._is_unwritable:
             return None
         if self._is_damaged:

@@ -121,7 +121,6 @@ def _select(
 
 
 def _chunks(ids: Iterable[int]) -> Iterator[tuple[Sequence[int], str]]:
-    """Yield portions of ``ids`` with the marks that stand for them in a statement."""
     rest = iter(sorted(ids))
     while chunk := list(islice(rest, _CHUNK)):
         yield chunk, f"({','.join('?' * len(chunk))})"

@@ -325,7 +325,6 @@ class Index:
             self._write()
 
     def _write(self) -> bool:
-        """Write what waits, and return whether anything was written."""
         changes, self._changes = self._changes, Changes()
         has_rows = changes.has_rows
         return (has_rows or changes.hits or changes.misses) > 0 and self._file.write(

@@ -58,7 +58,6 @@ def _folder(name: str) -> str:
 
 
 def _with_stars(tokens: Sequence[Token]) -> str:
-    """Return the expression for one way to write a name."""
     runs = [""]
     for token in tokens:
         if token is not None:
@@ -156,7 +155,6 @@ def _extend(ways: list[list[Token]], token: Token) -> None:
 
 
 def _combine(ways: list[list[Token]], alternatives: list[list[Token]]) -> None:
-    """Let each of ``ways`` go on with each of the alternatives."""
     if len(ways) * len(alternatives) > MOST_ALTERNATIVES:
         raise ValueError(
             f"the pattern has more than {MOST_ALTERNATIVES:,} alternatives: write several patterns"

@@ -131,7 +131,6 @@ class _Level:
 
 
 def _add(numbers: _Numbers, key: str, number: int, rule: _IgnoreRule) -> None:
-    """Add a rule behind those that were added before."""
     last_for_files, _ = numbers.get(key, _NONE)
     numbers[key] = (last_for_files if rule.folders_only else number, number)
 
@@ -284,7 +283,6 @@ def _class(text: str) -> str:
 
 
 def _bytewise(text: str) -> str:
-    """Return ``text`` with a character for each byte of its UTF-8 form."""
     return text if text.isascii() else text.encode(errors="surrogateescape").decode("latin-1")
 
 

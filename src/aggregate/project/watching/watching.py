@@ -189,7 +189,6 @@ class TreeWatch:
         return Polling(self._on_entry)
 
     def _watch(self, folders: dict[str, WatchedFolder]) -> None:
-        """Watch more folders, or known ones by other rules."""
         with self._lock:
             self._folders |= folders
             for folder in folders:
@@ -205,7 +204,6 @@ class TreeWatch:
                 self._changes.put(None)
 
     def _on_entry(self, entry: Entry | None) -> None:
-        """Take note of what a backend reports."""
         if entry is None:
             self._is_lost = True  # folders that came may be among it
             self._changes.put(None)
@@ -235,7 +233,6 @@ class TreeWatch:
                 self._watch_by_new_rules()
 
     def _watch_new(self, parent: WatchedFolder, name: str) -> None:
-        """Watch a folder that has come, and tell of what it holds already."""
         if parent.names is not None:
             return
         new = dict(
@@ -248,7 +245,6 @@ class TreeWatch:
                     self._changes.put(path)
 
     def _unwatch(self, path: str) -> None:
-        """Watch a folder and all below it no more."""
         self._below.get(os.path.split(path)[0], set()).discard(path)
         stack = [path]
         while stack:
@@ -258,7 +254,6 @@ class TreeWatch:
                 self._backend.discard(folder)
 
     def _watch_by_new_rules(self) -> None:
-        """Watch what the ignore rules leave now."""
         try:
             folders = folders_of_project(self._root)
         except ConfigError:
