@@ -61,7 +61,7 @@ def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> N
         "platformdirs",
         "charset_normalizer",
         "aggregate.base.tokens.counter",
-        "aggregate.base.values.result",
+        "aggregate.base.values.results",
     )
     code = (
         "import sys\nfrom aggregate.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"

@@ -47,27 +47,27 @@ if (
     from aggregate.base.errors import SpawnError as SpawnError
     from aggregate.base.errors import WaitError as WaitError
     from aggregate.base.monitor import get_monitor as get_monitor
-    from aggregate.base.tokens.count import count as count
-    from aggregate.base.values.budget import Budget as Budget
-    from aggregate.base.values.choice import FileChoice as FileChoice
-    from aggregate.base.values.file_item import FileItem as FileItem
-    from aggregate.base.values.file_item import FileRecord as FileRecord
-    from aggregate.base.values.group import RunStatus as RunStatus
-    from aggregate.base.values.preset import ContextFileEntry as ContextFileEntry
-    from aggregate.base.values.preset import ContextPreset as ContextPreset
+    from aggregate.base.tokens.counter import count as count
+    from aggregate.base.values.decisions import FileChoice as FileChoice
+    from aggregate.base.values.files import FileItem as FileItem
+    from aggregate.base.values.files import FileRecord as FileRecord
+    from aggregate.base.values.files import View as View
+    from aggregate.base.values.files import ViewMode as ViewMode
+    from aggregate.base.values.models import FinishReason as FinishReason
+    from aggregate.base.values.models import Reply as Reply
+    from aggregate.base.values.models import Usage as Usage
     from aggregate.base.values.prompt import Prompt as Prompt
     from aggregate.base.values.prompt import Segment as Segment
-    from aggregate.base.values.reply import FinishReason as FinishReason
-    from aggregate.base.values.reply import Reply as Reply
-    from aggregate.base.values.result import AggregatedResult as AggregatedResult
-    from aggregate.base.values.result import Answer as Answer
-    from aggregate.base.values.result import CompilationContext as CompilationContext
-    from aggregate.base.values.result import LabelledOutput as LabelledOutput
-    from aggregate.base.values.task import Place as Place
-    from aggregate.base.values.task import Task as Task
-    from aggregate.base.values.usage import Usage as Usage
-    from aggregate.base.values.view import View as View
-    from aggregate.base.values.view import ViewMode as ViewMode
+    from aggregate.base.values.request import Budget as Budget
+    from aggregate.base.values.request import ContextFileEntry as ContextFileEntry
+    from aggregate.base.values.request import ContextPreset as ContextPreset
+    from aggregate.base.values.request import Place as Place
+    from aggregate.base.values.request import Task as Task
+    from aggregate.base.values.results import AggregatedResult as AggregatedResult
+    from aggregate.base.values.results import Answer as Answer
+    from aggregate.base.values.results import CompilationContext as CompilationContext
+    from aggregate.base.values.results import LabelledOutput as LabelledOutput
+    from aggregate.base.values.results import RunStatus as RunStatus
     from aggregate.cli import main as main
     from aggregate.code.anchors import AnchorState as AnchorState
     from aggregate.code.anchors import FuzzyAnchor as FuzzyAnchor
@@ -183,39 +183,35 @@ _HOMES = {
         "SpawnError",
         "WaitError",
     ),
-    "aggregate.base.values.budget": ("Budget",),
-    "aggregate.base.values.choice": ("FileChoice",),
-    "aggregate.base.values.file_item": (
-        "FileItem",
-        "FileRecord",
-    ),
-    "aggregate.base.values.group": ("RunStatus",),
-    "aggregate.base.values.preset": (
+    "aggregate.base.values.request": (
+        "Budget",
         "ContextFileEntry",
         "ContextPreset",
+        "Place",
+        "Task",
     ),
-    "aggregate.base.values.prompt": (
-        "Prompt",
-        "Segment",
+    "aggregate.base.values.decisions": ("FileChoice",),
+    "aggregate.base.values.files": (
+        "FileItem",
+        "FileRecord",
+        "View",
+        "ViewMode",
     ),
-    "aggregate.base.values.reply": (
-        "FinishReason",
-        "Reply",
-    ),
-    "aggregate.base.values.result": (
+    "aggregate.base.values.results": (
+        "RunStatus",
         "AggregatedResult",
         "Answer",
         "CompilationContext",
         "LabelledOutput",
     ),
-    "aggregate.base.values.task": (
-        "Place",
-        "Task",
+    "aggregate.base.values.prompt": (
+        "Prompt",
+        "Segment",
     ),
-    "aggregate.base.values.usage": ("Usage",),
-    "aggregate.base.values.view": (
-        "View",
-        "ViewMode",
+    "aggregate.base.values.models": (
+        "FinishReason",
+        "Reply",
+        "Usage",
     ),
     "aggregate.base.monitor": ("get_monitor",),
     "aggregate.project.presets.store": ("ContextPresetManager",),
@@ -242,7 +238,7 @@ _HOMES = {
         "SubagentSession",
         "sessions_spawn",
     ),
-    "aggregate.base.tokens.count": ("count",),
+    "aggregate.base.tokens.counter": ("count",),
     "aggregate.agents.tools": (
         "ToolRegistry",
         "standard_tools",

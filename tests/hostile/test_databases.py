@@ -12,7 +12,7 @@ import pytest
 
 from aggregate.agents.tools import state_store
 from aggregate.base.errors import BeadsError, StateError
-from aggregate.project.beads.sqlite_store import read_sqlite
+from aggregate.project.beads.record import read_sqlite
 from tests.fakes.beads_project import record, write_database
 from tests.hostile.databases import BUILDERS, HARMLESS, Builder
 from tests.hostile.running import ends

@@ -9,7 +9,7 @@ import pytest
 from aggregate.agents.sandbox import run_full_python
 from aggregate.agents.sandbox.bubblewrap import MISSING
 from aggregate.base.errors import SandboxError
-from aggregate.project.beads.bd_program import find_bd
+from aggregate.project.beads.board import find_bd
 from tests.fakes.bd import install_bd
 from tests.hostile.planted import Planted, plant
 from tests.hostile.running import aggregate, refused

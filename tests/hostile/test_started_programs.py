@@ -119,7 +119,7 @@ TRY_ALL = """
 import asyncio, json, os, subprocess, sys
 from pathlib import Path
 import aggregate
-from aggregate.base.disk.program_guard import guard_process
+from aggregate.base.disk.programs import guard_process
 guard_process()
 aggregate.open_project("../other/manual_slop.toml")
 tools = aggregate.ToolRegistry()

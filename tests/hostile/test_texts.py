@@ -19,7 +19,7 @@ _TIMED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, -1))
 from aggregate.prompt.view_pool import render_all
-from aggregate.base.values.view import View, ViewMode, ViewRequest
+from aggregate.base.values.files import View, ViewMode, ViewRequest
 from tests.hostile.test_texts import TEXTS
 for name, (path, build) in TEXTS.items():
     print(name, flush=True)

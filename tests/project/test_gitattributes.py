@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregate.project.git import AttributesReader
-from aggregate.project.paths.generated_marks import GeneratedMarks
+from aggregate.project.git.gitattributes import GeneratedMarks
 from aggregate.project.paths.ignore_rules import MOST_PATTERNS
 from tests.project.repository import git
 from tests.projects import project

@@ -37,7 +37,7 @@ ANALYSIS_MAKERS = (
     "base.text.generated",
     "base.text.invisible",
 )
-TOKEN_MAKERS = ("base.tokens.batch", "base.tokens.counter", "base.tokens.vocabulary")
+TOKEN_MAKERS = ("base.tokens.counter", "base.tokens.vocabulary")
 
 
 def imports(module: str) -> Iterator[str]:

@@ -24,8 +24,8 @@ ANALYSIS_CODE = (
     "base.concurrency.child_server",  # whose limits decide what is analysed without a grammar
     "base.disk.reading",
     "base.errors",
-    "base.values.redaction",
-    "base.values.row_maker",
+    "base.values.files",
+    "base.values.values",
     "ranking.analyse",
     "ranking.analysis",
     "ranking.corpus",

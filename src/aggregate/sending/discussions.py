@@ -12,7 +12,7 @@ from aggregate.project.history import (
     copy_discussion,
     discussion_name,
     history_file,
-    remove_last_turns,
+    replace_last_turns,
 )
 from aggregate.prompt import DiscussionTurns, discussion_turns, scope_of
 from aggregate.sending.turn import ASSISTANT
@@ -104,7 +104,7 @@ def take_back(project: Project, name: str) -> str:
     """
     last = last_exchange(project, name)
     path = project_discussion(project, name).path
-    if path is None or not remove_last_turns(confined(path, _root(project)), last):
+    if path is None or not replace_last_turns(confined(path, _root(project)), last, ()):
         raise ConfigError("somebody else has written to the discussion: nothing is taken back")
     return str(last[0].get("content", ""))
 

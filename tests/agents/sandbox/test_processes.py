@@ -34,7 +34,7 @@ def test_a_missing_extra_is_named() -> None:
         """
         import sys
         sys.modules["pydantic_monty"] = sys.modules["_quickjs"] = None
-        from aggregate.base.values.result import LabelledOutput
+        from aggregate.base.values.results import LabelledOutput
         from aggregate.agents.tools.analysis import execute_data_analysis
         from aggregate.agents.results.merge import merge_outputs
         for function in ("len(results)", "r => r.length"):

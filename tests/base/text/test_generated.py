@@ -3,7 +3,7 @@
 import pytest
 
 from aggregate.base.text import generated_reason
-from aggregate.base.text.leading_comments import HEAD_CHARACTERS, leading_comments
+from aggregate.base.text.generated import HEAD_CHARACTERS, leading_comments
 
 LICENCE = "// Copyright 2020 The Authors.\n// Licensed under the Apache License.\n\n"
 LONG = "a=function(b){return b+1};" * 400

@@ -1,7 +1,7 @@
 """Thousands of warnings of a few kinds."""
 
 from aggregate.base.text import group_warnings
-from aggregate.base.text.grouped_warnings import MOST_LINES
+from aggregate.base.text.messages import MOST_LINES
 
 
 def test_few_are_told_one_by_one() -> None:

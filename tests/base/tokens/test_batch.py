@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregate.base.tokens import count_batch
-from aggregate.base.tokens.batch import cut
+from aggregate.base.tokens.counter import cut
 from aggregate.base.tokens.vocabulary import END_OF_TEXT
 from tests.base.tokens.plain_count import plain_count
 

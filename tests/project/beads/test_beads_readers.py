@@ -16,11 +16,14 @@ from tests.hostile.running import ends
 from aggregate.base.errors import BeadsError
 from aggregate.base.values import Bead, Board, Dependency
 from aggregate.project.beads import read_board
-from aggregate.project.beads.bd_program import find_bd
-from aggregate.project.beads.board import first_readable
-from aggregate.project.beads.jsonl import read_json_list, read_jsonl
-from aggregate.project.beads.record import bead_from_record, parse_time
-from aggregate.project.beads.sqlite_store import read_sqlite
+from aggregate.project.beads.board import find_bd, first_readable
+from aggregate.project.beads.record import (
+    bead_from_record,
+    parse_time,
+    read_json_list,
+    read_jsonl,
+    read_sqlite,
+)
 
 BEAD = Bead("bd-1", "Title", created_at=datetime(2026, 1, 1, tzinfo=UTC))
 

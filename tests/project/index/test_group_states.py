@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.project.index.group_states import describe_files, group_row, kept_of
+from aggregate.project.index.file_states import describe_files, group_row, kept_of
 from tests.project.index.samples import HOUR_NS, in_an_hour, key, opened
 
 NAME = key(7)

@@ -17,7 +17,7 @@ CODE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from aggregate.project.index.kinds import code_version
-print(code_version(("project.index", "base.text", "code.syntax", "base.values.view"), installed=tuple(sys.argv[2:])))
+print(code_version(("project.index", "base.text", "code.syntax", "base.values.files"), installed=tuple(sys.argv[2:])))
 """
 
 
@@ -61,7 +61,7 @@ def test_a_version_is_the_same_for_the_same_code(site: Path, tmp_path: Path) -> 
     [
         "base/text/lines.py",
         "code/syntax/queries/python.scm",
-        "base/values/view.py",
+        "base/values/files.py",
         "code/syntax/added.py",
         "a new version of the grammar",
         "a new binary of the grammar",

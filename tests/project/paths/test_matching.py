@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.project.paths import compile_glob
-from aggregate.project.paths.glob_set import MatchedPaths
+from aggregate.project.paths.globs import MatchedPaths
 
 PATHS = st.lists(st.text("ab/.\n[{", min_size=1, max_size=8), max_size=6, unique=True)
 GLOBS = st.lists(st.text("ab/.*?[]{},\n", min_size=1, max_size=8), min_size=9, max_size=14)

@@ -33,7 +33,7 @@ a core its process takes seconds to start, and the answer was paid for."""
 _CHECK: Final = """\
 import json, sys
 sys.path += sys.argv[1:]
-from aggregate.base.disk.program_guard import guard_process
+from aggregate.base.disk.programs import guard_process
 guard_process()
 from aggregate.agents.tracks.answer_schema import faults_of
 print(json.dumps(faults_of(*json.load(sys.stdin))))

@@ -5,21 +5,20 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.concurrency.backoff import doubling_delay
     from aggregate.base.concurrency.children import PATIENCE, Call, in_child, in_children
-    from aggregate.base.concurrency.own_loop import run_async
-    from aggregate.base.concurrency.pipes import DeadlinePassed
-    from aggregate.base.concurrency.threads import ordered_map, run_in_thread
-    from aggregate.base.concurrency.worker_pool import PoolProcess, WorkerPool
+    from aggregate.base.concurrency.threads import (
+        doubling_delay,
+        ordered_map,
+        run_async,
+        run_in_thread,
+    )
+    from aggregate.base.concurrency.worker_pool import DeadlinePassed, PoolProcess, WorkerPool
 else:
     __getattr__ = door(
         __name__,
         {
-            "backoff": "doubling_delay",
             "children": "Call PATIENCE in_child in_children",
-            "own_loop": "run_async",
-            "pipes": "DeadlinePassed",
-            "threads": "ordered_map run_in_thread",
-            "worker_pool": "PoolProcess WorkerPool",
+            "threads": "doubling_delay ordered_map run_async run_in_thread",
+            "worker_pool": "DeadlinePassed PoolProcess WorkerPool",
         },
     )

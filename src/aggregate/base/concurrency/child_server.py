@@ -13,7 +13,7 @@ import traceback
 from typing import Final
 
 from aggregate.base.concurrency.pipes import serve_requests
-from aggregate.base.disk.program_guard import guard_process
+from aggregate.base.disk.programs import guard_process
 from aggregate.base.errors import AggregateError
 
 _MOST_MEMORY: Final = 2 << 30

@@ -96,7 +96,6 @@ def _lanes(workers: int, patience: float) -> "Lanes":
 
 
 def _unless_raised(call: Call[_About, _Answer]) -> Call[_About, _Answer]:
-    """Return an answered call, or raise what its function has raised."""
     if isinstance(call.answer, Exception) and not isinstance(call.answer, DeadlineError):
         raise call.answer
     return call

@@ -5,6 +5,7 @@ has its next request in the pipe already goes on at once.
 """
 
 import contextlib
+import math
 import os
 import select
 import threading
@@ -18,7 +19,11 @@ from aggregate.base.concurrency.pipes import CHUNK_BYTES, HEADER_BYTES, frame
 _PIPE_BYTES: Final = 1 << 20
 """As large as Linux lets every user make a pipe, so that a request and an answer fit in without the other side."""
 _MOST_ANSWERED: Final = 1 << 28
-"""Bytes of an answer, ten times what the largest text gives: a process that says more is not listened to."""
+"""Ten times what the largest text gives."""
+
+
+_POLL_SECONDS: Final = 3600.0
+"""At most for one ``poll``, which counts milliseconds in 32 bits."""
 
 
 class ChildProcess(Protocol):
@@ -50,6 +55,9 @@ class StreamingProcess:
         process: Started with ``stdin`` and ``stdout`` as unbuffered pipes; it belongs to this object now.
     """
 
+    most = _MOST_ANSWERED
+    """Bytes of an answer: a process that says more is not listened to."""
+
     def __init__(self, process: ChildProcess) -> None:
         if process.stdin is None or process.stdout is None:
             raise ValueError("a process is talked to through pipes")
@@ -79,12 +87,12 @@ class StreamingProcess:
         return self._complete()
 
     def _complete(self) -> list[bytes]:
-        """Take the answers off what was received."""
         answers: list[bytes] = []
         while len(self._received) >= HEADER_BYTES:
             end = HEADER_BYTES + int.from_bytes(self._received[:HEADER_BYTES], "big")
-            if end > _MOST_ANSWERED:
+            if end > self.most + HEADER_BYTES:
                 self.has_ended = True
+                break
             if len(self._received) < end:
                 break
             answers.append(bytes(memoryview(self._received)[HEADER_BYTES:end]))
@@ -116,7 +124,7 @@ class StreamingProcess:
                 self._unsent.popleft()
 
     def _read(self) -> None:
-        while True:
+        while len(self._received) <= self.most + HEADER_BYTES:  # one that floods would never let go
             try:
                 part = os.read(self._answers, CHUNK_BYTES)
             except BlockingIOError:
@@ -154,9 +162,7 @@ class AlternatingProcess(StreamingProcess):
             if self._has_greeted and self._unsent:
                 _write_all(self._requests, self._unsent.popleft())
             self._receive(HEADER_BYTES)
-            self._receive(
-                min(_MOST_ANSWERED, int.from_bytes(self._received[-HEADER_BYTES:], "big"))
-            )
+            self._receive(min(self.most, int.from_bytes(self._received[-HEADER_BYTES:], "big")))
             self._has_greeted = True
         except OSError:
             self.has_ended = True
@@ -188,7 +194,8 @@ def wait_for_any(processes: Iterable[StreamingProcess], deadline: float) -> None
     for process in processes:
         for pipe, event in process.watched():
             poller.register(pipe, event)
-    poller.poll(max(0.0, deadline - time.monotonic()) * 1000)
+    seconds = min(max(0.0, deadline - time.monotonic()), _POLL_SECONDS)
+    poller.poll(math.ceil(seconds * 1000))
 
 
 def _write_all(pipe: int, message: memoryview) -> None:

@@ -1,11 +1,27 @@
-"""Work in threads that no program waits for when it ends: a thread cannot be ended from outside."""
+"""Waiting: work in threads that no program waits for when it ends, coroutines, and the pauses between attempts."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import TypeVar
+from typing import Any, TypeVar
+
+_MOST_DOUBLINGS = 64
+"""Beyond these no delay grows any more, and a float would overflow at 1,024."""
+
+
+def doubling_delay(number: int, base: float, most: float) -> float:
+    """Return the seconds to wait after the ``number``-th failure, counted from 1.
+
+    Args:
+        number: How often it has failed.
+        base: Seconds after the first failure; doubled after each further one.
+        most: The most seconds after any.
+    """
+    doublings = min(number - 1, _MOST_DOUBLINGS)
+    return min(base * 2.0**doublings, most)
+
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -53,8 +69,19 @@ def ordered_map(
 
 
 def _complete(future: "Future[_R]", work: Callable[..., _R], *arguments: object) -> None:
-    """Give ``future`` what ``work`` returns or raises."""
     try:
         future.set_result(work(*arguments))
     except BaseException as error:  # noqa: BLE001 - whoever waits for the future raises it
         future.set_exception(error)
+
+
+def run_async(work: Coroutine[Any, Any, _T]) -> _T:
+    """Return what a coroutine returns; it runs in a loop of its own, in another thread if this one has a loop."""
+    import asyncio  # 40 ms, which only some answers of models need
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -1,13 +1,16 @@
 """Child processes that answer framed requests: at most so many, killed at their deadline, replaced when they die."""
 
-import os
 import subprocess
 import time
 from collections.abc import Callable
 from math import inf
 from threading import BoundedSemaphore, Lock
 
-from aggregate.base.concurrency.pipes import receive_message, send_message
+from aggregate.base.concurrency.message_stream import streaming, wait_for_any
+
+
+class DeadlinePassed(Exception):  # noqa: N818 - an event that callers turn into an error of theirs
+    """The deadline has passed."""
 
 
 class PoolProcess:
@@ -19,11 +22,7 @@ class PoolProcess:
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
-        if process.stdin is None or process.stdout is None:
-            raise ValueError("a worker is talked to through pipes")
-        self._requests, self._answers = process.stdin.fileno(), process.stdout.fileno()
-        for pipe in (self._requests, self._answers):
-            os.set_blocking(pipe, False)
+        self._stream = streaming(process)
 
     @property
     def pid(self) -> int:
@@ -52,13 +51,30 @@ class PoolProcess:
             DeadlinePassed: The time is over.
             OSError: The process ended, or announces more than ``most`` bytes.
         """
-        deadline = time.monotonic() + seconds
-        send_message(self._requests, request, deadline)
-        return receive_message(self._answers, deadline, most=most, watch=watch, every=every)
+        self._stream.send(request)
+        return self._answer(seconds, most, watch, every)
 
     def greeting(self, *, seconds: float, most: int) -> bytes:
         """Return what the process says before any request; raises as ``ask`` does."""
-        return receive_message(self._answers, time.monotonic() + seconds, most=most)
+        return self._answer(seconds, most, None, inf)
+
+    def _answer(
+        self, seconds: float, most: int, watch: Callable[[], None] | None, every: float
+    ) -> bytes:
+        stream, now = self._stream, time.monotonic()
+        stream.most = most
+        deadline, next_watch = now + seconds, now + every
+        while not (answers := stream.transfer()):
+            if stream.has_ended:
+                raise OSError("it ended without an answer, or the answer is too long")
+            now = time.monotonic()
+            if now >= deadline:
+                raise DeadlinePassed
+            if watch and now >= next_watch:
+                watch()
+                next_watch = time.monotonic() + every
+            wait_for_any([stream], min(deadline, next_watch))
+        return answers[0]
 
     def kill_and_read_errors(self, most: int) -> str:
         """Kill the process and return at most ``most`` bytes of what it wrote to its standard error, a pipe."""
@@ -68,9 +84,9 @@ class PoolProcess:
 
     def kill(self) -> None:
         """End the process, reap it and close its pipes; may be called again."""
-        self._process.kill()
-        with self._process:
-            pass
+        self._stream.kill()
+        if self._process.stderr:
+            self._process.stderr.close()
 
 
 class WorkerPool:

@@ -12,8 +12,13 @@ if TYPE_CHECKING:
         is_plain_table,
         private_database,
     )
-    from aggregate.base.disk.program_guard import TOOL_MODULES, guard_process, guard_project
-    from aggregate.base.disk.programs import find_program, search_path
+    from aggregate.base.disk.programs import (
+        TOOL_MODULES,
+        find_program,
+        guard_process,
+        guard_project,
+        search_path,
+    )
     from aggregate.base.disk.reading import (
         CONTENT_BYTES,
         SETTINGS_BYTES,
@@ -53,8 +58,7 @@ else:
         __name__,
         {
             "databases": "check_plain guard_connection has_triggers is_plain_table private_database",
-            "program_guard": "TOOL_MODULES guard_process guard_project",
-            "programs": "find_program search_path",
+            "programs": "TOOL_MODULES find_program guard_process guard_project search_path",
             "reading": "CONTENT_BYTES SETTINGS_BYTES UnreadableError is_file open_regular read_bytes read_own_text read_regular read_text",
             "roots": "is_inside project_root real_path",
             "user_folders": "CACHE_VARIABLE STATE_VARIABLE cache_folder empty_folder home_folder state_folder user_state_folder",

@@ -1,9 +1,22 @@
-"""Finding programs on PATH, never in an untrusted project."""
+"""A process of ours starts no program of a project: found on PATH outside of it, also where a library asks for one.
+
+Libraries start programs by their names: ``webbrowser`` a browser, which is handed the panel's token, ``platform``
+``uname`` and ``file``. With ``.``, an empty entry or a folder of the project on PATH these would be the project's own.
+So PATH is cleaned before anything else is imported. Libraries also name programs by their paths, or hand over a PATH of
+their own: an audit hook looks at each start.
+
+Programs that embed this one own their processes: importing it does neither. What compiled code starts raises no event.
+"""
 
 import os
 import shutil
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from errno import EACCES
 from pathlib import Path
+from types import FrameType
+from typing import Any, Final
 
 from aggregate.base.disk.roots import is_inside, project_root, real_path
 
@@ -60,3 +73,96 @@ def forbidden_roots(outside: Iterable[str | Path] = ()) -> list[str]:
 def _is_users(root: str) -> bool:
     """Tell whether the user's home lies in ``root``, or is it: then it is no project that came from somebody else."""
     return is_inside(os.path.realpath(os.path.expanduser("~")), root)  # noqa: PTH111 - without a home it stays as it is
+
+
+TOOL_MODULES: Final = "aggregate_tools_"
+"""How the names of modules begin that the user has asked to run: what these start is the user's choice."""
+_STARTS: Final = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"})
+_FOLDERS: Final[set[str]] = set()
+"""Whose projects are guarded against; empty in a process that is not ours."""
+
+
+def guard_process() -> None:
+    """Clean PATH, and refuse each program that lies in the project around the current folder; once is enough."""
+    if _FOLDERS:
+        return
+    if os.name == "nt":  # else the system and its shell look in the current folder before PATH
+        os.environ["NODEFAULTCURRENTDIRECTORYINEXEPATH"] = "1"
+    with suppress(FileNotFoundError):  # the current folder was deleted: no program is in it
+        _FOLDERS.add(os.getcwd())  # noqa: PTH109 - text in, text out
+        os.environ["PATH"] = search_path()
+    sys.addaudithook(_look_at)
+
+
+def guard_project(folder: str | Path) -> None:
+    """Do the same for the project around ``folder``, where this process is guarded."""
+    if _FOLDERS and (real := real_path(folder)) not in _FOLDERS:
+        _FOLDERS.add(real)
+        os.environ["PATH"] = search_path(outside={*_FOLDERS})
+
+
+def _look_at(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse a program of a project; called at every event, of which hardly any starts a program.
+
+    Raises:
+        PermissionError: It lies in one; libraries take it for a program that cannot be started.
+    """
+    if event not in _STARTS:
+        return
+    roots = forbidden_roots({*_FOLDERS})
+    for program in _programs(event, arguments):
+        if _is_of_project(program, roots) and not _is_for_a_tool():
+            raise PermissionError(EACCES, "a program of the project is not started", program)
+
+
+def _programs(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
+    """Yield the paths of the program that is started, and of the one that it is told to start if it is a shell."""
+    folder = variables = None
+    if event == "os.system":
+        names = [_first_word(arguments[0])]
+    elif event == "subprocess.Popen":
+        program, words, folder, variables = arguments
+        names = _in_command(program, words)
+    else:
+        program, _, variables = arguments
+        names = [os.fsdecode(program)]
+    current = os.path.abspath(os.fsdecode(folder or os.curdir))
+    search = [os.path.join(current, entry) for entry in os.get_exec_path(variables)]
+    if os.name == "nt" or event in ("os.exec", "os.posix_spawn"):
+        search.insert(0, current)
+    for name in names:
+        if os.path.dirname(name):  # noqa: PTH120 - text in, text out
+            yield os.path.join(current, name)
+        elif found := shutil.which(name, path=os.pathsep.join(search)):
+            yield found
+
+
+def _in_command(program: str | bytes | None, words: str | Sequence[str | bytes]) -> list[str]:
+    names = [] if program is None else [os.fsdecode(program)]
+    if isinstance(words, str):  # on Windows
+        return names or [_first_word(words)]
+    if words[1:2] == ["-c"] and os.path.basename(os.fsdecode(words[0])) == "sh":  # noqa: PTH119
+        names.append(_first_word(words[2]))
+    return names
+
+
+def _first_word(command: str | bytes) -> str:
+    text = os.fsdecode(command).lstrip()
+    quote = text[:1] if text[:1] in ("'", '"') else None
+    return [*text.split(quote), ""][1 if quote else 0]
+
+
+def _is_of_project(program: str, roots: Sequence[str]) -> bool:
+    """Tell whether a program lies in a project; the environment that this one runs in usually does, and is no part."""
+    if program == sys.executable:
+        return False
+    environment, folder = real_path(sys.prefix), real_path(os.path.dirname(program))  # noqa: PTH120
+    beside = [root for root in roots if is_inside(root, environment)]
+    return lies_in(program, beside if is_inside(folder, environment) else roots)
+
+
+def _is_for_a_tool() -> bool:
+    frame: FrameType | None = sys._getframe()
+    while frame and not str(frame.f_globals.get("__name__")).startswith(TOOL_MODULES):
+        frame = frame.f_back
+    return frame is not None

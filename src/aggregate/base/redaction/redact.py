@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aggregate.base.values.redaction import ALLOWED_LINE, Finding, Redaction
+from aggregate.base.values.files import ALLOWED_LINE, Finding, Redaction
 
 if TYPE_CHECKING:
     from aggregate.base.redaction.scan import Secret
@@ -83,7 +83,6 @@ def _found(data: bytes) -> "list[Secret]":
 
 
 def _not_allowed(data: bytes, secrets: "list[Secret]", redaction: Redaction) -> "list[Secret]":
-    """Return the secrets that the settings do not allow."""
     allow = redaction.allow
     return [each for each in secrets if not (allow and digest_of(each.value(data)) in allow)]
 

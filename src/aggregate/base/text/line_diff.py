@@ -131,7 +131,6 @@ def _with_context(
 
 
 def _joined(edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Yield the edits with runs of equal lines in one piece."""
     run: Edit | None = None
     for edit in edits:
         if run and edit[0] == run[0] == "equal":

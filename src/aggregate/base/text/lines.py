@@ -1,5 +1,11 @@
-"""Lines as every part of the program counts them: ended by LF, CR LF or the end of the text."""
+"""Lines, and text that is not ours made harmless: for a terminal, for a heading, and in fences that it cannot close.
 
+CommonMark 0.31, section 4.5: a fence is closed by the first line that holds only a run of its own character at least as
+long as the opening one. So a fence that is one backtick longer than any run at a line's start in its content cannot be
+closed from inside, whatever the content's own indentation.
+"""
+
+import re
 from collections.abc import Sequence
 
 
@@ -29,3 +35,70 @@ def common_prefix(earlier: Sequence[str], later: Sequence[str]) -> int:
             break
         shared += 1
     return shared
+
+
+# What steers a terminal or hides text: C0 and C1 controls, marks of direction, characters without width, line and
+# paragraph separators, the tags of plane 14, and halves of surrogate pairs, which no output can hold.
+_UNSAFE = (
+    "\\x00-\\x1f\\x7f-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff"
+)
+_IN_LINE = f"[{_UNSAFE}]"  # compiled when first used, as below: few texts hold any of these
+# In a body of text, line breaks and tabs stay, and so do the joiners that emoji and several scripts are written with.
+_IN_BODY = f"(?![\t\n\u200c\u200d]|\r\n)[{_UNSAFE}]"
+
+
+def printable(text: str, *, body: bool = False) -> str:
+    r"""Return ``text`` with all that a terminal would obey or hide made visible: ``\xNN``, ``\uNNNN``, ``\UNNNNNNNN``.
+
+    Each character is treated alone, so that pieces of a stream may be made printable one by one: an escape sequence
+    that is split over two of them has no first character left.
+
+    Args:
+        text: What somebody else wrote: a file name, an answer, an error.
+        body: It is a text of many lines, whose line breaks and tabs stay; otherwise it has to fit into one line.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(_IN_BODY if body else _IN_LINE, escape_character, text)
+
+
+def escape_character(match: re.Match[str]) -> str:
+    r"""Return the character that was matched as ``\xNN``, ``\uNNNN`` or ``\UNNNNNNNN``, the shortest that holds it."""
+    code = ord(match.group())
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_RUN_AT_LINE_START = re.compile(r"^[ \t>]*(`{3,})", re.MULTILINE)
+# str.splitlines() and editors break lines at more than \n; a renderer that does so must not find a fence there either.
+RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+# Lone surrogates stand for bytes of a file name that are not UTF-8; no text file can hold them.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def fence(content: str, language: str = "", *, before: str = "") -> str:
+    """Return ``content`` in a fenced block that it cannot close; the content's bytes stay as they are.
+
+    A final newline is added before the closing fence where the content lacks one. ``language`` becomes the info string.
+    ``before`` is put before the block: large contents are then copied once.
+    """
+    ticks = "`" * _fence_length(content)
+    newline = "" if not content or content.endswith("\n") else "\n"
+    return f"{before}{ticks}{language}\n{content}{newline}{ticks}"
+
+
+def _fence_length(content: str) -> int:
+    """Return the number of backticks that a fence around ``content`` needs, at least three."""
+    if (
+        "`" not in content or "```" not in content
+    ):  # one character is found ten times as fast as three
+        return 3
+    lines = RARE_BREAKS.sub("\n", content)
+    return max((len(run) + 1 for run in _RUN_AT_LINE_START.findall(lines)), default=3)
+
+
+def heading_text(text: str) -> str:
+    r"""Return ``text`` fit for one heading line: control characters and line breaks become ``\xNN`` or ``\uNNNN``."""
+    return _CONTROL.sub(escape_character, text)

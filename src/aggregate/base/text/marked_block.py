@@ -38,7 +38,6 @@ def without_block(text: str) -> str:
 
 
 def _place(text: str) -> tuple[int, int] | None:
-    """Return where the block begins and where the line behind it does."""
     marks: list[tuple[str, int, int]] = []
     start = 0
     for line in text.splitlines(keepends=True):

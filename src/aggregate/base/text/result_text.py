@@ -4,10 +4,9 @@ import re
 from collections.abc import Set
 from typing import Final
 
-from aggregate.base.values.group import MergeStrategy
 from aggregate.base.values.jsonable import json_text
-from aggregate.base.values.result import AggregatedResult
-from aggregate.base.values.surrogates import escape_surrogates
+from aggregate.base.values.prompt import escape_surrogates
+from aggregate.base.values.results import AggregatedResult, MergeStrategy
 from aggregate.base.values.values import Value
 
 _BREAK: Final = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"

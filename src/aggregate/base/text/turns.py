@@ -11,10 +11,59 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from aggregate.base.text.fences import RARE_BREAKS, fence, heading_text
-from aggregate.base.text.open_blocks import leaves_open
+from aggregate.base.text.lines import RARE_BREAKS, fence, heading_text
+
+_MARKERS: Final = re.compile(r"((?>(?:[ \t]*+(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]))*)[ \t]*+)")
+_OPENING: Final = re.compile(
+    r"(?P<fence>`{3,}(?!.*`)|~{3,})|<(?:(?P<code>script|pre|style|textarea)(?=[\s>]|\Z)|(?P<comment>!--)|(?P<ask>\?)"
+    r"|(?P<data>!\[CDATA\[)|(?P<declaration>![a-z])|(?P<tag>/?[a-z][a-z0-9-]*+(?=[ \t/>]|\Z)))",
+    re.IGNORECASE,
+)
+_BLANK: Final = re.compile(r"(?!)")
+_ENDS: Final = {
+    "code": re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
+    "comment": re.compile("-->"),
+    "ask": re.compile(r"\?>"),
+    "data": re.compile(r"\]\]>"),
+    "declaration": re.compile(">"),
+    "tag": _BLANK,
+}
+
+
+def leaves_open(text: str) -> bool:
+    """Tell whether a text leaves a block open, for readers that break lines as CommonMark does or at more."""
+    common = text.replace("\r\n", "\n").replace("\r", "\n")
+    return any(map(_leaves_open, {common, RARE_BREAKS.sub("\n", common)}))
+
+
+def _leaves_open(text: str) -> bool:
+    end, marks, indent = None, "", 0  # of the block that is open
+    for line in text.split("\n"):
+        content = line.lstrip(" \t")
+        if not content:
+            end = None if end is _BLANK else end
+            continue
+        if end is None:
+            content = _MARKERS.sub("", line, 1)
+        column = len(line[: len(line) - len(content)].expandtabs(4))
+        opening = _OPENING.match(content) if end in (None, _BLANK) else None
+        if end and (opening or (end is not _BLANK and column < indent)):
+            return True  # it may stand in the HTML around it, or end a list and the block in that
+        if opening:
+            marks, indent = opening["fence"] or "", column
+            end = (
+                re.compile(rf"\A[{marks[0]}]{{{len(marks)},}}[ \t]*\Z")
+                if marks
+                else _ENDS[opening.lastgroup or ""]
+            )
+        if end and not (opening and marks) and end.search(content):
+            if marks and column > (indent or 3):
+                return True
+            end = None
+    return end not in (None, _BLANK)
+
 
 _USUAL = frozenset(
     {"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"}
@@ -93,7 +142,6 @@ def fenced_lines(text: str) -> int:
 
 
 def _turn(entry: object, roles: AbstractSet[str]) -> str:
-    """Return the text of a turn."""
     if isinstance(entry, Mapping):
         name, content = _role_of(entry), entry.get("content")
         text = "" if content is None else str(content).strip()
@@ -142,7 +190,6 @@ def _plain(text: str) -> str:
 
 
 def _name(role: str) -> str:
-    """Return a role without marks around it, for comparing."""
     text = _plain(role)
     first, last = _LETTER.search(text), _LETTER.search(text[::-1])
     return text[first.start() : len(text) - last.start()].casefold() if first and last else ""

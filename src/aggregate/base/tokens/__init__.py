@@ -5,15 +5,11 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.tokens.batch import count_batch
-    from aggregate.base.tokens.count import count, count_all
-    from aggregate.base.tokens.counter import TokenCounter
+    from aggregate.base.tokens.counter import TokenCounter, count, count_all, count_batch
 else:
     __getattr__ = door(
         __name__,
         {
-            "batch": "count_batch",
-            "count": "count count_all",
-            "counter": "TokenCounter",
+            "counter": "TokenCounter count count_all count_batch",
         },
     )

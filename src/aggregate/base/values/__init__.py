@@ -6,32 +6,37 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.base.values.amounts import AUTO, MOST_TOKENS, Amount, parse_amount, parse_number
-    from aggregate.base.values.audit import Audit, rounded
     from aggregate.base.values.bead import Bead, Board, Dependency
-    from aggregate.base.values.budget import Budget, FileOrder
-    from aggregate.base.values.choice import (
+    from aggregate.base.values.decisions import (
+        Audit,
         Cut,
         Decided,
         FileChoice,
         Level,
         Missing,
         Reason,
+        SentFile,
+        rounded,
         unknown_names,
     )
-    from aggregate.base.values.entry import Entry, FileEntry
-    from aggregate.base.values.file_item import FileItem, FileRecord, SliceDict
-    from aggregate.base.values.generated import GeneratedPolicy, GeneratedView
-    from aggregate.base.values.group import (
-        CustomFunction,
-        FailurePolicy,
-        Group,
-        GroupStatus,
-        MergeOrder,
-        MergeStrategy,
-        RunRecord,
-        RunStatus,
+    from aggregate.base.values.files import (
+        ALLOWED_LINE,
+        AS_THEY_ARE,
+        FileItem,
+        FileRecord,
+        FileRow,
+        Finding,
+        PackedSpans,
+        PackedView,
+        Redaction,
+        RenderedFile,
+        ShownText,
+        SliceDict,
+        Span,
+        View,
+        ViewMode,
+        ViewRequest,
     )
-    from aggregate.base.values.image import Image
     from aggregate.base.values.jsonable import (
         DEPTH,
         JsonCopy,
@@ -45,88 +50,91 @@ if TYPE_CHECKING:
         message_text,
         type_name,
     )
-    from aggregate.base.values.model_name import (
+    from aggregate.base.values.models import (
         AZURE,
         BEDROCK,
         CLOUDS,
         VERTEX,
+        FinishReason,
+        Reply,
+        Usage,
         api_family,
         bare_model_name,
+        reported_fields,
+        reported_tokens,
     )
     from aggregate.base.values.packed_map import pack_map, unpack_map
-    from aggregate.base.values.preset import ContextPreset
-    from aggregate.base.values.prompt import SEPARATOR, Prompt, Section, Segment, Stability
-    from aggregate.base.values.redaction import ALLOWED_LINE, AS_THEY_ARE, Finding, Redaction
-    from aggregate.base.values.reference import (
-        CACHE_DIR,
-        REFERENCE_FORMAT,
-        THRESHOLD,
-        DataReference,
-        is_reference,
+    from aggregate.base.values.prompt import (
+        SEPARATOR,
+        Image,
+        Prompt,
+        Screenshot,
+        Section,
+        Segment,
+        Stability,
+        SurrogateJoiner,
+        escape_surrogates,
     )
-    from aggregate.base.values.rendered_file import FileRow, RenderedFile
-    from aggregate.base.values.reply import FinishReason, Reply
-    from aggregate.base.values.result import (
+    from aggregate.base.values.request import (
+        ALLOW_OUTSIDE,
+        ALLOW_SECRETS,
+        Budget,
+        ContextPreset,
+        Entry,
+        FileEntry,
+        FileOrder,
+        GeneratedPolicy,
+        GeneratedView,
+        Place,
+        Scope,
+        Task,
+    )
+    from aggregate.base.values.results import (
         AggregatedResult,
         Answer,
         AnswerKind,
         AnswerSource,
         CompilationContext,
+        CustomFunction,
+        FailurePolicy,
+        Group,
+        GroupStatus,
         LabelledOutput,
+        MergeOrder,
+        MergeStrategy,
+        RunRecord,
+        RunStatus,
         SpawnRequest,
     )
-    from aggregate.base.values.row_maker import row_maker
-    from aggregate.base.values.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
-    from aggregate.base.values.screenshot import Screenshot
-    from aggregate.base.values.sent_file import SentFile
-    from aggregate.base.values.shown_text import ShownText
     from aggregate.base.values.source_map import Label, Origin, OriginKind, RunCollector, SourceMap
-    from aggregate.base.values.surrogates import SurrogateJoiner, escape_surrogates
-    from aggregate.base.values.task import Place, Task
-    from aggregate.base.values.usage import Usage, reported_fields, reported_tokens
-    from aggregate.base.values.values import Value, behaves_as, extent, isolated_copy, unawaited
-    from aggregate.base.values.view import (
-        PackedSpans,
-        PackedView,
-        Span,
-        View,
-        ViewMode,
-        ViewRequest,
+    from aggregate.base.values.values import (
+        CACHE_DIR,
+        REFERENCE_FORMAT,
+        THRESHOLD,
+        DataReference,
+        Value,
+        behaves_as,
+        extent,
+        is_reference,
+        isolated_copy,
+        row_maker,
+        unawaited,
     )
 else:
     __getattr__ = door(
         __name__,
         {
             "amounts": "AUTO Amount MOST_TOKENS parse_amount parse_number",
-            "audit": "Audit rounded",
             "bead": "Bead Board Dependency",
-            "budget": "Budget FileOrder",
-            "choice": "Cut Decided FileChoice Level Missing Reason unknown_names",
-            "entry": "Entry FileEntry",
-            "file_item": "FileItem FileRecord SliceDict",
-            "generated": "GeneratedPolicy GeneratedView",
-            "group": "CustomFunction FailurePolicy Group GroupStatus MergeOrder MergeStrategy RunRecord RunStatus",
-            "image": "Image",
+            "decisions": "Audit Cut Decided FileChoice Level Missing Reason SentFile rounded unknown_names",
+            "files": "ALLOWED_LINE AS_THEY_ARE FileItem FileRecord FileRow Finding PackedSpans PackedView Redaction RenderedFile ShownText SliceDict Span View ViewMode ViewRequest",
             "jsonable": "DEPTH JsonCopy StandIn entries failure_text free_key json_text jsonable members message_text type_name",
-            "model_name": "AZURE BEDROCK CLOUDS VERTEX api_family bare_model_name",
+            "models": "AZURE BEDROCK CLOUDS FinishReason Reply Usage VERTEX api_family bare_model_name reported_fields reported_tokens",
             "packed_map": "pack_map unpack_map",
-            "preset": "ContextPreset",
-            "prompt": "Prompt SEPARATOR Section Segment Stability",
-            "redaction": "ALLOWED_LINE AS_THEY_ARE Finding Redaction",
-            "reference": "CACHE_DIR DataReference REFERENCE_FORMAT THRESHOLD is_reference",
-            "rendered_file": "FileRow RenderedFile",
-            "reply": "FinishReason Reply",
-            "result": "AggregatedResult Answer AnswerKind AnswerSource CompilationContext LabelledOutput SpawnRequest",
-            "row_maker": "row_maker",
-            "scope": "ALLOW_OUTSIDE ALLOW_SECRETS Scope",
-            "screenshot": "Screenshot",
-            "sent_file": "SentFile",
-            "shown_text": "ShownText",
+            "prompt": "Image Prompt SEPARATOR Screenshot Section Segment Stability SurrogateJoiner escape_surrogates",
+            "request": "ALLOW_OUTSIDE ALLOW_SECRETS Budget ContextPreset Entry FileEntry FileOrder GeneratedPolicy GeneratedView Place Scope Task",
+            "results": "AggregatedResult Answer AnswerKind AnswerSource CompilationContext CustomFunction FailurePolicy Group GroupStatus LabelledOutput MergeOrder MergeStrategy RunRecord RunStatus SpawnRequest",
             "source_map": "Label Origin OriginKind RunCollector SourceMap",
-            "surrogates": "SurrogateJoiner escape_surrogates",
-            "task": "Place Task",
-            "usage": "Usage reported_fields reported_tokens",
-            "values": "Value behaves_as extent isolated_copy unawaited",
-            "view": "PackedSpans PackedView Span View ViewMode ViewRequest",
+            "values": "CACHE_DIR DataReference REFERENCE_FORMAT THRESHOLD Value behaves_as extent is_reference isolated_copy row_maker unawaited",
         },
     )

@@ -16,9 +16,15 @@ from enum import Enum
 from itertools import islice
 from typing import Final
 
-from aggregate.base.values.reference import DataReference
-from aggregate.base.values.surrogates import escape_surrogates
-from aggregate.base.values.values import LONG, MOST_REPEATED, MOST_REPEATED_TEXT, Value, long_text
+from aggregate.base.values.prompt import escape_surrogates
+from aggregate.base.values.values import (
+    LONG,
+    MOST_REPEATED,
+    MOST_REPEATED_TEXT,
+    DataReference,
+    Value,
+    long_text,
+)
 
 DEPTH: Final = 100
 """Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level."""
@@ -233,7 +239,6 @@ class JsonCopy:
         return self._keyed([*declared, *extra.items()], depth)
 
     def _array(self, value: Value, depth: int) -> Value:
-        """Copy an array, or one number of an array's type."""
         return self.of(value.tolist(), depth)
 
     def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:

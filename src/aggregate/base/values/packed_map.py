@@ -76,7 +76,6 @@ def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
 
 
 def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int]]:
-    """Return the numbers of the runs by kind, as differences."""
     by_kind = [numbers[column::_COLUMNS].tolist() for column in range(_COLUMNS)]
     steps: list[int] = []
     starts: list[int] = []

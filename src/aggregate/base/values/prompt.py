@@ -1,11 +1,89 @@
-"""A prompt: the ordered segments that a model sees, of which markdown is one rendering."""
+"""The finished prompt, in segments with their provenance, and the images that go with it."""
 
+import hashlib
+import re
+from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
-from aggregate.base.values.shown_text import ShownText
-from aggregate.base.values.surrogates import escape_surrogates
+from aggregate.base.values.files import ShownText
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def escape_surrogates(text: str) -> str:
+    r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them.
+
+    In JSON that is the character's own escape.
+    """
+    if text.isascii():
+        return text
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+@dataclass(slots=True)
+class SurrogateJoiner:
+    r"""Puts the halves of characters together, also of those that were cut between two pieces of a text.
+
+    JSON may hold half a character (``"\ud83d"``), and streams are cut anywhere. A half whose other half does not come
+    is shown as U+FFFD: no file could hold it.
+    """
+
+    decoder: IncrementalDecoder = field(
+        default_factory=lambda: getincrementaldecoder("utf-16-le")("replace")
+    )
+
+    def add(self, piece: str, *, last: bool = False) -> str:
+        """Return what can be said of the text with this piece; ``last`` lets nothing wait for another half."""
+        return self.decoder.decode(piece.encode("utf-16-le", "surrogatepass"), last)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One image as it is sent.
+
+    Attributes:
+        path: As the prompt's link shows it.
+        media_type: Such as ``image/png``, by its content.
+        data: The bytes of the file.
+        width: In pixels.
+        height: In pixels.
+    """
+
+    path: str
+    media_type: str
+    data: bytes = field(repr=False)
+    width: int
+    height: int
+
+    @property
+    def digest(self) -> str:
+        """A hash of the bytes, 16 hexadecimal digits."""
+        return hashlib.blake2b(self.data, digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Screenshot:
+    """One resolved image.
+
+    Attributes:
+        path: As it is shown: relative to the screenshots' base directory with ``/``.
+        exists: Whether there is a file.
+        refused: Why it may not be shown, ``""`` where it may.
+        file: Where it lies, links resolved as far as that was checked; ``""`` where it may not be shown.
+    """
+
+    path: str
+    exists: bool = True
+    refused: str = ""
+    file: str = field(default="", compare=False, repr=False)
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it, ``""`` where all is well."""
+        return self.refused or ("" if self.exists else "file not found")
 
 
 class Section(StrEnum):

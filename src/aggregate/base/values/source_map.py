@@ -132,7 +132,6 @@ class Run(NamedTuple):
 
 
 def _counted(first: int, last: int) -> str:
-    """Return how many lines these are."""
     if not first:
         return "lines"
     return "1 line" if first == last else f"{last - first + 1:,} lines"

@@ -1,10 +1,24 @@
 """Values that others returned: how large they are as JSON, and copies that share nothing mutable with them."""
 
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from copy import deepcopy
+from functools import partial
 from itertools import chain
 from math import inf
-from typing import Any, Final, NamedTuple, TypeAlias
+from pathlib import PurePath
+from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard, TypeVar
+
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
+
+
+def row_maker(kind: type[_Row]) -> Callable[[Iterable[Any]], _Row]:
+    """Return what makes a named tuple of the values of all its fields, in order; nobody counts them.
+
+    Calling the class takes three times as long, since that goes through a function for names and defaults. It is for
+    the loops over all files, definitions or pieces of a project; elsewhere the class says more.
+    """
+    return partial(tuple.__new__, kind)
+
 
 Value: TypeAlias = Any
 """Whatever an agent, a step, a tool or foreign code returned."""
@@ -178,3 +192,42 @@ def unawaited(value: Value) -> str:
     if behaves_as(value, Coroutine):
         value.close()  # nobody can await it any more, and Python would warn of it
     return f"the output is a {type(value).__name__} that was not awaited: await it and report what it gives"
+
+
+CACHE_DIR: Final = "state/data_cache"
+"""Where large values are kept."""
+THRESHOLD: Final = 5000
+"""Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
+REFERENCE_FORMAT: Final = "disk_reference"
+"""The ``_format`` of a value that was written to disk (rule D-42)."""
+
+
+class DataReference(dict[str, Any]):
+    """What stands for a value that this program wrote to disk: its id, file, size and summary (rule D-42).
+
+    Only ``prompt.references`` makes them. A mapping with the same keys, such as an agent can return, is data
+    like any other: its path and hint are believed by nobody.
+    """
+
+    __slots__ = ()
+
+    @property
+    def ref_id(self) -> str:
+        """What ``load_data_reference`` takes."""
+        return str(self["_ref_id"])
+
+    @property
+    def place(self) -> str:
+        """Where the whole value is and how to get it, in two sentences.
+
+        In the usual folder the path is relative, so that a prompt has the same bytes on every machine.
+        """
+        path = PurePath(self["_data_file"])
+        usual = PurePath(CACHE_DIR)
+        shown = path.relative_to(path.parents[2]) if path.parent.parts[-2:] == usual.parts else path
+        return f"{shown.as_posix()}, {self['_size_kb']} KB. {self['_usage_hint']}"
+
+
+def is_reference(value: object) -> TypeGuard[DataReference]:
+    """Return whether ``value`` is a reference that this program made."""
+    return type(value) is DataReference

@@ -1,16 +1,157 @@
-"""Which source of a project's beads is read, and what happens when it cannot be."""
+"""Which source of a project's beads is read, ``bd`` first: it is the only way to read a Dolt database."""
 
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
+from aggregate.base.disk import find_program
 from aggregate.base.errors import BeadsError
 from aggregate.base.values import ALLOW_OUTSIDE, Board
-from aggregate.project.beads.bd_program import NAME, TIMEOUT_SECONDS, find_bd
 from aggregate.project.beads.find import BeadsFiles, find_beads_files, is_own
-from aggregate.project.beads.jsonl import read_json_list, read_jsonl
-from aggregate.project.beads.sqlite_store import read_sqlite
+from aggregate.project.beads.record import board_of, read_json_list, read_jsonl, read_sqlite
+from aggregate.project.git.git_process import guarded_environment
+
+NAME = "bd"
+TIMEOUT_SECONDS = 10.0
+"""After which bd is given up: it may wait for a lock or a network, and somebody waits for the prompt."""
+_MAX_OUTPUT = 256 * 1024 * 1024
+"""Bytes of a list that are read into memory: a bead has a kilobyte or two."""
+_MAX_MESSAGE = 200
+"""Characters of what bd says went wrong: a line or two of a warning."""
+# --all lists closed beads too and lifts the limit of 50; gates are hidden by default, but they block others.
+_LIST = ("list", "--json", "--all", "--limit", "0")
+_CURRENT = ("--readonly", *_LIST, "--include-gates")
+
+
+@dataclass(frozen=True, slots=True)
+class BdProgram:
+    """The ``bd`` of a search path.
+
+    Attributes:
+        executable: Its absolute path.
+        cwd: Where it runs; it looks for the project from there.
+        environ: Its environment; what guards git is added, which it runs.
+        timeout: Seconds until it is stopped.
+    """
+
+    executable: str
+    cwd: Path
+    environ: Mapping[str, str]
+    timeout: float = TIMEOUT_SECONDS
+
+    def read(self) -> Board:
+        """List all beads.
+
+        Raises:
+            BeadsError: bd cannot be started, fails, takes too long, or prints something else than beads.
+        """
+        status, output, message = self._run(_CURRENT)
+        if status != 0 and "unknown flag" in message:  # before 2026
+            status, output, message = self._run(_LIST)
+        if status != 0:
+            raise BeadsError(f"{NAME} failed with exit status {status}: {_reason(message)}")
+        return _board(output)
+
+    def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, str]:
+        """Run bd; return its exit status, what it printed, and its messages.
+
+        The output goes to files, since a pipe that a left-over child holds open would outlast the timeout.
+        """
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
+            try:
+                process = subprocess.Popen(
+                    [self.executable, *arguments],
+                    cwd=self.cwd,
+                    # Old versions start a daemon that stays.
+                    env={
+                        **guarded_environment(str(self.cwd), self.environ),
+                        "BEADS_NO_DAEMON": "1",
+                    },
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=messages,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise BeadsError(
+                    f"{NAME} cannot be started ({error.strerror}); check the program on PATH"
+                ) from error
+            try:
+                status = process.wait(self.timeout)
+            except subprocess.TimeoutExpired as error:
+                raise BeadsError(
+                    f"{NAME} gave no answer within {self.timeout:g} s and was stopped"
+                ) from error
+            finally:
+                _stop(process)
+            return status, _content(output), _content(messages).decode("utf-8", "replace")
+
+
+def find_bd(
+    base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS
+) -> BdProgram | None:
+    """Return the ``bd`` on the ``PATH`` of ``environ``, to be run in ``base_dir``, or ``None``."""
+    executable = find_program(NAME, outside=(base_dir,), path=environ.get("PATH", ""))
+    return BdProgram(executable, base_dir, environ, timeout) if executable else None
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        process.wait()
+
+
+def _content(file: IO[bytes]) -> bytes:
+    if file.seek(0, os.SEEK_END) > _MAX_OUTPUT:
+        raise BeadsError(
+            f"{NAME} printed more than {_MAX_OUTPUT // 1024 // 1024} MB, which is more than can be read"
+        )
+    file.seek(0)
+    return file.read()
+
+
+def _reason(message: str) -> str:
+    """Return what bd says went wrong: ``error`` of its JSON, or its first line."""
+    try:
+        error = json.loads(message)["error"]
+        return str(error)[:_MAX_MESSAGE]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        lines = [line.strip() for line in message.splitlines() if line.strip()]
+        return lines[0][:_MAX_MESSAGE] if lines else "no message"
+
+
+def _board(output: bytes) -> Board:
+    """Return the board in ``output``: a list, or a list under ``data`` as ``BD_JSON_ENVELOPE=1`` prints it."""
+    try:
+        records = json.loads(output)
+    except (ValueError, RecursionError) as error:
+        raise BeadsError(f"{NAME} printed no JSON") from error
+    if isinstance(records, dict):
+        records = records.get("data")
+    if records is not None and not isinstance(
+        records, list
+    ):  # no beads: [], or null before version 0.30
+        raise BeadsError(f"{NAME} printed no list of beads")
+    records = records or []
+    _require_dependencies(records)
+    return board_of(records, NAME)
+
+
+def _require_dependencies(records: list[object]) -> None:
+    """Refuse a list that counts dependencies and does not show one: no bead would ever be blocked."""
+    beads = [record for record in records if isinstance(record, dict)]
+    counted = any(bead.get("dependency_count") for bead in beads)
+    if counted and not any(bead.get("dependencies") for bead in beads):
+        raise BeadsError(f"{NAME} does not list dependencies; update it to see what is blocked")
+
 
 _EXPORT_HINT = "install bd, or run `bd export -o .beads/issues.jsonl` where it is installed"
 

@@ -117,7 +117,6 @@ def _in_folder(folder: Path) -> BeadsFiles | None:
 
 
 def _inspect(directory: Path) -> BeadsFiles | None:
-    """Return what ``directory`` holds, or ``None`` where it is no directory of beads."""
     directory = _follow_redirect(directory)
     try:
         names = sorted(path.name for path in directory.iterdir())
@@ -199,5 +198,4 @@ def _main_checkout(root: Path) -> Path | None:
 
 
 def _line_file(path: Path) -> str:
-    """Return the text of a file with a line or two."""
     return read_bytes(path, limit=_LINE_BYTES).decode("utf-8", "replace")

@@ -102,7 +102,6 @@ def _is_work(bead: Bead) -> bool:
 
 
 def _is_done(bead: Bead) -> bool:
-    """Whether others need no longer wait for ``bead``."""
     return bead.completed or bead.status == "pinned"
 
 
@@ -131,7 +130,6 @@ def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
 
 
 def _in_order(bead: Bead, reasons: Mapping[str, None]) -> tuple[str, ...]:
-    """Return ``reasons`` in the order in which ``bead`` names them."""
     return tuple(dict.fromkeys(need.target for need in bead.dependencies if need.target in reasons))
 
 

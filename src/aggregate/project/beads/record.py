@@ -1,10 +1,28 @@
-"""From one record, as JSON or a database row gives it, to a ``Bead``; whatever a field holds, nothing here raises."""
+"""From what holds a project's beads to a ``Board``: a JSONL export, a JSON list, or bd's SQLite database before 0.51.
 
+Whatever a field holds, nothing here raises. Tables and columns of the database are those of
+``internal/storage/sqlite/schema.go`` of Beads; older ones lack some of them.
+"""
+
+import io
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 
+from aggregate.base.disk import (
+    CONTENT_BYTES,
+    check_plain,
+    guard_connection,
+    is_plain_table,
+    open_regular,
+    read_bytes,
+)
+from aggregate.base.errors import BeadsError
 from aggregate.base.values import Bead, Board, Dependency
 
 _TOMBSTONE = "tombstone"
@@ -105,7 +123,6 @@ def _text(value: object) -> str:
 
 
 def _priority(value: object) -> int:
-    """Return the priority, 2 where there is none (the default of Beads)."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 2
 
 
@@ -135,3 +152,139 @@ def _gate(metadata: object) -> str:
         except (ValueError, RecursionError):
             return ""
     return _text(metadata.get("gate")) if isinstance(metadata, Mapping) else ""
+
+
+def read_jsonl(path: Path, *, name: str) -> Board:
+    """Read one bead per line; a line of any length is fine, a bad one becomes a warning with its number.
+
+    Raises:
+        BeadsError: The file cannot be read at all.
+    """
+    builder = BoardBuilder(name)
+    for number, line in enumerate(io.BytesIO(_content(path, name)), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            builder.warn(f"line {number} is not JSON and was left out")
+        else:
+            builder.add(record, f"line {number}")
+    return builder.board()
+
+
+def read_json_list(path: Path, *, name: str) -> Board:
+    """Read a file that holds one JSON list of beads, as ``.beads_mock/beads.json`` does.
+
+    Raises:
+        BeadsError: The file cannot be read or holds no JSON list.
+    """
+    try:
+        records = json.loads(_content(path, name))
+    except (ValueError, RecursionError) as error:
+        raise BeadsError(f"{name} is not JSON; write a list of beads into it") from error
+    if not isinstance(records, list):
+        raise BeadsError(f"{name} is not a JSON list; write a list of beads into it")
+    return board_of(records, name)
+
+
+def _content(path: Path, name: str) -> bytes:
+    try:
+        return read_bytes(path, limit=CONTENT_BYTES)
+    except OSError as error:
+        raise BeadsError(
+            f"{name} cannot be read ({error.strerror}); check the file and its permissions"
+        ) from error
+
+
+_ISSUE_COLUMNS = (
+    "id", "title", "description", "status", "priority", "issue_type", "created_at", "closed_at",
+    "defer_until", "pinned", "ephemeral", "is_template",
+)  # fmt: skip
+_DEPENDENCY_COLUMNS = ("issue_id", "depends_on_id", "type", "metadata")
+_WAIT_SECONDS = 1.0
+"""For another program's lock; it holds one while it writes a bead."""
+_READ_SECONDS = 1.5
+"""A database of 50,000 beads takes a fifth of it."""
+
+
+def read_sqlite(path: Path, *, name: str) -> Board:
+    """Read the tables ``issues`` and ``dependencies``; columns that an older database lacks take their defaults.
+
+    Raises:
+        BeadsError: The file is no database of Beads, is damaged, or cannot be read without changing something.
+    """
+    try:
+        os.close(open_regular(path)[0])
+        with closing(
+            sqlite3.connect(_uri(path, name), uri=True, timeout=_WAIT_SECONDS)
+        ) as connection:
+            guard_connection(connection, seconds=_READ_SECONDS)
+            # A text that is not UTF-8 must not hide all the others.
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            return _read(connection, name)
+    except sqlite3.Error as error:
+        slow = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+        why = f"reading it takes longer than {_READ_SECONDS:g} s" if slow else str(error)
+        raise BeadsError(
+            f"{name} is no readable database of Beads ({why}); export it with bd or remove it"
+        ) from error
+    except OSError as error:
+        raise BeadsError(
+            f"{name} cannot be read ({error.strerror}); check the file and its permissions"
+        ) from error
+
+
+def _uri(path: Path, name: str) -> str:
+    """Return a read-only URI; nothing is created or locked.
+
+    ``mode=ro`` alone creates ``-wal`` and ``-shm`` files beside a database in WAL mode. Where no changes wait in a
+    ``-wal`` file the database is therefore opened as immutable. Where changes wait, an open ``-shm`` shows that a
+    program has it open, and reading takes part in that program's protocol without stopping its writes.
+    """
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    log, index = (path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))
+    for file in (log, index):
+        check_plain(file)
+    if not log.exists() or log.stat().st_size == 0:
+        return f"{uri}&immutable=1"
+    if not index.exists():
+        raise BeadsError(
+            f"{name} has changes from a crash that are not merged yet; run any bd command to merge them"
+        )
+    return uri
+
+
+def _read(connection: sqlite3.Connection, name: str) -> Board:
+    builder = BoardBuilder(name)
+    if not is_plain_table(connection, "issues"):
+        raise BeadsError(
+            f"{name} has no table of issues; export the beads with bd or remove the file"
+        )
+    needs: dict[object, list[dict[str, object]]] = {}
+    for row in _rows(connection, "dependencies", _DEPENDENCY_COLUMNS):
+        needs.setdefault(row.get("issue_id"), []).append(row)
+    for number, row in enumerate(_rows(connection, "issues", _ISSUE_COLUMNS), start=1):
+        builder.add({**row, "dependencies": needs.get(row.get("id"), [])}, f"row {number}")
+    return builder.board()
+
+
+def _rows(
+    connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]
+) -> Iterator[dict[str, object]]:
+    """Yield the rows of ``table`` with those of the ``wanted`` columns that it has; none where there is no table."""
+    if not is_plain_table(connection, table):
+        return
+    present = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+    columns = [column for column in wanted if column in present]
+    if not columns:
+        return
+    # The keys come first: the order does not depend on the file's layout.
+    order = ", ".join(columns[:3])
+    size = 0
+    for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"):
+        # A damaged file can show the same page as many rows.
+        size += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if size > CONTENT_BYTES:
+            raise sqlite3.DataError(f"it has more than {CONTENT_BYTES:,} bytes of text")
+        yield dict(zip(columns, row, strict=True))

@@ -5,16 +5,24 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.configuration.discover import CONFIG_NAME, nearest_config
+    from aggregate.project.configuration.discover import (
+        CONFIG_NAME,
+        nearest_config,
+        parse_untrusted_toml,
+    )
     from aggregate.project.configuration.edit import changing, set_trust
     from aggregate.project.configuration.key_position import line_of_key
     from aggregate.project.configuration.load import (
         MOST_BYTES,
         Project,
+        global_config_path,
+        is_trusted,
         load_config,
         parse_toml,
         read_toml_text,
+        trusted_projects,
         unconfigured,
+        user_config,
         validate,
         validate_table,
     )
@@ -34,24 +42,15 @@ if TYPE_CHECKING:
         ViewModeName,
     )
     from aggregate.project.configuration.template import first_config
-    from aggregate.project.configuration.toml import parse_untrusted_toml
-    from aggregate.project.configuration.user import (
-        global_config_path,
-        is_trusted,
-        trusted_projects,
-        user_config,
-    )
 else:
     __getattr__ = door(
         __name__,
         {
-            "discover": "CONFIG_NAME nearest_config",
+            "discover": "CONFIG_NAME nearest_config parse_untrusted_toml",
             "edit": "changing set_trust",
             "key_position": "line_of_key",
-            "load": "MOST_BYTES Project load_config parse_toml read_toml_text unconfigured validate validate_table",
+            "load": "MOST_BYTES Project global_config_path is_trusted load_config parse_toml read_toml_text trusted_projects unconfigured user_config validate validate_table",
             "schema": "BEADS_MODE BudgetTable Config GoalTable MaskName ModelTable PersonaTable RedactionTable SendTable TaskTable TokenAmount TokenNumber ViewModeName",
             "template": "first_config",
-            "toml": "parse_untrusted_toml",
-            "user": "global_config_path is_trusted trusted_projects user_config",
         },
     )

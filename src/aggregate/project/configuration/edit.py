@@ -9,8 +9,13 @@ import tomlkit
 
 from aggregate.base.disk import exclusive_access, project_root, real_path, replace_text
 from aggregate.base.errors import OutputError
-from aggregate.project.configuration.load import load_config, parse_toml, read_toml_text
-from aggregate.project.configuration.user import global_config_path, trusted_projects
+from aggregate.project.configuration.load import (
+    global_config_path,
+    load_config,
+    parse_toml,
+    read_toml_text,
+    trusted_projects,
+)
 
 _WAIT_SECONDS: Final = 5.0
 """How long others are waited for: each holds the lock for the moment of one change."""

@@ -1,5 +1,7 @@
-"""From a file or a mapping to a validated configuration."""
+"""From a file or a mapping to a validated configuration, the user's own among them."""
 
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +9,11 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from aggregate.base.disk import read_text
+from aggregate.base.disk import home_folder, read_text, real_path
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import path_meant, printable
-from aggregate.project.configuration.discover import CONFIG_NAME
+from aggregate.project.configuration.discover import CONFIG_NAME, parse_untrusted_toml
 from aggregate.project.configuration.schema import UNION_TAGS, Config
-from aggregate.project.configuration.toml import parse_untrusted_toml
 
 MOST_BYTES = 750_000
 """The most bytes of a configuration: one with ten thousand entries has about 500,000."""
@@ -151,7 +152,6 @@ def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
 
 
 def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping[str, Any]) -> str:
-    """Return one sentence about a validation error at ``keys``."""
     name = _brief(_dotted(keys))
     if error["type"] == "extra_forbidden":
         from difflib import get_close_matches  # needed only for a mistake
@@ -173,12 +173,10 @@ def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping
 
 
 def _brief(text: str) -> str:
-    """Return ``text`` short and in one line."""
     return printable(text if len(text) <= _SHORT else f"{text[:_SHORT]}...")
 
 
 def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:
-    """Return the keys that the table at ``keys`` may have."""
     table: type[BaseModel] | None = model
     for key in keys:
         if (
@@ -201,3 +199,40 @@ def _dotted(keys: Sequence[str | int]) -> str:
     for key in keys:
         name += f"[{key}]" if isinstance(key, int) else f".{key}" if name else key
     return name
+
+
+def global_config_path() -> Path:
+    """Return the file with the presets of all projects: ``manual_slop.toml`` in the user's configuration folder."""
+    if sys.platform == "win32":
+        root = Path(os.environ.get("APPDATA") or home_folder() / "AppData" / "Roaming")
+    else:
+        root = Path(os.environ.get("XDG_CONFIG_HOME") or home_folder() / ".config")
+    return root / "manual_slop" / CONFIG_NAME
+
+
+def user_config() -> Config:
+    """Return the user's own configuration, an empty one where there is none.
+
+    Raises:
+        ConfigError: It cannot be used.
+    """
+    path = global_config_path()
+    return load_config(path).config if path.is_file() else Config()
+
+
+def trusted_projects() -> tuple[str, ...]:
+    """Return the roots of the projects that may read files outside of them, as the user has written them.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+    """
+    return tuple(user_config().trust.projects)
+
+
+def is_trusted(root: str) -> bool:
+    """Tell whether the user trusts the project with this root, a real path.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+    """
+    return any(real_path(os.path.expanduser(project)) == root for project in trusted_projects())  # noqa: PTH111

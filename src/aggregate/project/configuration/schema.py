@@ -391,7 +391,6 @@ class ModelTable(_Table):
 
     @model_validator(mode="after")
     def _has_both_prices(self) -> Self:
-        """Make sure that what is paid can be computed."""
         prices = (self.input, self.output, self.cache_read, self.cache_write)
         if any(price is not None for price in prices) and None in (self.input, self.output):
             raise ValueError("must have both input and output where it has a price")

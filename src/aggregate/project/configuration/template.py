@@ -42,7 +42,6 @@ def first_config(
 
 
 def _skeletons(files: Sequence[str], code_suffixes: Sequence[str]) -> list[str]:
-    """Return the lines of the entries that show the README in full, and code by its skeleton."""
     readme = next((file for file in _DOCUMENTS if file in files), None)
     globs = _globs(files, frozenset(code_suffixes))
     paths = [f"  {_quoted(readme)},"] if readme else []

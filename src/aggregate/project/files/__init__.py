@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.files.dependency_folders import dependency_folders
     from aggregate.project.files.file_content import (
         UTF_8,
         SourceFile,
@@ -15,13 +14,14 @@ if TYPE_CHECKING:
     )
     from aggregate.project.files.image_header import ImageHeader, read_image_header
     from aggregate.project.files.path_resolution import OUTSIDE, SECRET, FolderListing, ResolvedPath
+    from aggregate.project.files.walk import dependency_folders
 else:
     __getattr__ = door(
         __name__,
         {
-            "dependency_folders": "dependency_folders",
             "file_content": "SourceFile UTF_8 decode modified_at read_file",
             "image_header": "ImageHeader read_image_header",
             "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET",
+            "walk": "dependency_folders",
         },
     )

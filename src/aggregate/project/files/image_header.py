@@ -44,7 +44,6 @@ def _header(data: bytes) -> ImageHeader | None:
 
 
 def _webp(data: bytes) -> ImageHeader | None:
-    """Return the size of a WebP image: extended, lossless or lossy."""
     kind = data[12:16]
     if kind == b"VP8X":
         width, height = (
@@ -61,7 +60,6 @@ def _webp(data: bytes) -> ImageHeader | None:
 
 
 def _jpeg(data: bytes) -> ImageHeader | None:
-    """Return the size of a JPEG image, from the first frame among its segments."""
     place = 2
     while data[place] == 0xFF:
         marker = data[place + 1]

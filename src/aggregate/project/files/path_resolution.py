@@ -10,9 +10,9 @@ from pathlib import Path
 from aggregate.base.disk import is_file, is_inside, real_path
 from aggregate.base.values import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
 from aggregate.project.files.walk import Walked, walk_files, walk_tree
-from aggregate.project.git.git import StoppedError, list_files, tracked_files
-from aggregate.project.paths.glob_set import MatchedPaths
-from aggregate.project.paths.globs import is_glob, split_root
+from aggregate.project.git.git import list_files, tracked_files
+from aggregate.project.git.git_process import StoppedError
+from aggregate.project.paths.globs import MatchedPaths, is_glob, split_root
 from aggregate.project.paths.secret_files import is_secret
 
 OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
@@ -145,7 +145,6 @@ class FolderListing:
         return self._walked[folder]
 
     def _take(self, folder: str, matching: Sequence[str]) -> ResolvedPath:
-        """Return the files below ``folder`` that a glob stands for, of those that match it."""
         names: list[str] = []
         skipped: list[tuple[str, str]] = []
         secrets: list[str] = []

@@ -1,21 +1,15 @@
-"""What git says about a folder: its files, and what changed lately."""
+"""What git says about a folder: its files, what changed lately, and what its ``.gitignore`` is to ignore."""
 
-from collections.abc import Iterator
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from aggregate.base.disk import real_path
-from aggregate.project.git.git_process import GitLimits, StoppedError, git, run_git
-
-__all__ = [
-    "StoppedError",
-    "git",
-    "ignores",
-    "list_files",
-    "other_files",
-    "touched_files",
-    "tracked_files",
-    "without_filters",
-]
+from aggregate.base.disk import read_bytes, real_path
+from aggregate.base.errors import OutputError
+from aggregate.project.git.git_process import GitLimits, git, run_git
+from aggregate.project.paths.ignore_rules import IgnoreRules
 
 _LAST_COMMITS = 400
 """Commits that are looked at for what changes often."""
@@ -119,7 +113,6 @@ def without_filters(folder: str) -> list[str] | None:
 
 
 def _by_commit(changes: bytes, hashes: bytes) -> Iterator[list[str]]:
-    """Yield the names behind each commit's hash."""
     commits = iter([*_decoded(hashes).split(), ""])
     next_commit = next(commits)
     files: list[str] = []
@@ -148,3 +141,49 @@ def _decoded(listed: bytes) -> str:
 def _is_root(folder: str) -> bool:
     """Tell whether a repository begins in ``folder``, of which no rule of its own can ignore the whole."""
     return Path(folder, ".git", "HEAD").is_file()
+
+
+NAME = ".gitignore"
+_FLAGS = (
+    os.O_WRONLY
+    | os.O_APPEND
+    | os.O_CREAT
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+)
+
+
+def unignored(folder: Path, names: Iterable[str]) -> list[str]:
+    """Return those of the folders ``names`` in ``folder`` that neither its ``.gitignore`` nor git ignores."""
+    try:
+        lines = read_bytes(folder / NAME).decode("utf-8", "surrogateescape").split("\n")
+    except OSError:
+        lines = []
+    rules = IgnoreRules().below("", lines)
+    unnamed = [name for name in names if not rules.ignores(name, is_folder=True)]
+    return [name for name in unnamed if not ignores(str(folder), f"{name}/")]
+
+
+def append_folders(folder: Path, names: Iterable[str]) -> None:
+    """Add a rule for each of the folders ``names`` to the ``.gitignore`` in ``folder``; what it holds stays.
+
+    Raises:
+        OutputError: It is a link, which could lead anywhere and which git does not read, or cannot be written.
+    """
+    path = folder / NAME
+    text = "".join(f"{name}/\n" for name in names)
+    try:
+        content = read_bytes(path) if path.exists() else b""
+        line_end = b"" if not content or content.endswith(b"\n") else b"\n"
+        descriptor = os.open(path, _FLAGS, 0o644)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError(errno.EINVAL, "is no regular file")
+            os.write(descriptor, line_end + text.encode())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        reason = "is a link" if path.is_symlink() else error.strerror or str(error)
+        raise OutputError(
+            f"cannot add to {path}: {reason}: add {' and '.join(text.split())} yourself"
+        ) from error

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
 from aggregate.project.git.git import other_files, without_filters
-from aggregate.project.git.git_patch import PATCH_OPTIONS, Hunk, read_hunks
+from aggregate.project.git.git_patch import PATCH_OPTIONS, read_hunks
 from aggregate.project.git.git_process import bounded_git, git, why_no_history
 
 _MOST_BYTES: Final = 32_000_000
@@ -58,7 +58,6 @@ def changed_lines(
 
 
 def _commit(folder: str, revision: str) -> str:
-    """Return the id of the commit that ``revision`` names."""
     # What begins with a dash could be an option of git's.
     is_odd = revision.startswith("-") or not revision.isprintable() or not revision.strip()
     if not is_odd and len(revision) <= _LONGEST_REVISION:
@@ -95,7 +94,7 @@ def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
     )
     if output is None:
         return []
-    changes = [_change(hunk) for hunk in read_hunks(output.data)]
+    changes = [ChangedRange(hunk.path, hunk.first, hunk.last) for hunk in read_hunks(output.data)]
     if not output.is_complete:
         changes += _files_only(
             folder, settings, compared, commit, {change.path for change in changes}
@@ -106,7 +105,6 @@ def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
 def _files_only(
     folder: str, settings: list[str] | None, compared: tuple[str, ...], commit: str, known: set[str]
 ) -> list[ChangedRange]:
-    """Return the files that differ and are not ``known``, as a whole."""
     options = ("-z", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=all")
     output = bounded_git(
         folder,
@@ -122,7 +120,3 @@ def _files_only(
     )
     names = output.data.decode("utf-8", "surrogateescape").split("\0")[:-1] if output else []
     return [ChangedRange(name) for name in names if name not in known]
-
-
-def _change(hunk: Hunk) -> ChangedRange:
-    return ChangedRange(hunk.path, hunk.first, hunk.last)

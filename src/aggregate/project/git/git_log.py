@@ -192,7 +192,6 @@ def _cut_commit(data: bytes) -> list[LoggedCommit]:
 
 
 def _commit(head: str, message: str, paths: tuple[str, ...]) -> LoggedCommit:
-    """Return a commit of what git printed: id and encoding, message, and files."""
     commit_id, _, encoding = head.partition(" ")
     shown = message[:_LONGEST_MESSAGE] if _extends_ascii(encoding) else ""
     return LoggedCommit(commit_id, shown, paths)

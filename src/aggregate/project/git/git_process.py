@@ -253,7 +253,6 @@ def _in_repository(folder: str) -> bool:
 
 
 def _first_bytes(process: subprocess.Popen[bytes], most: int, limits: GitLimits) -> _Answer:
-    """Return what ``process`` prints, until it ends or has printed ``most`` bytes."""
     chunks: list[bytes] = []
     reader = Thread(target=_read_at_most, args=(process, most, chunks), daemon=True)
     with process:
@@ -266,7 +265,6 @@ def _first_bytes(process: subprocess.Popen[bytes], most: int, limits: GitLimits)
 
 
 def _read_at_most(process: subprocess.Popen[bytes], most: int, chunks: list[bytes]) -> None:
-    """Collect what ``process`` prints, and end it where that is more than ``most`` bytes."""
     stream = process.stdout
     size = 0
     while stream and (chunk := os.read(stream.fileno(), _READ_BYTES)):

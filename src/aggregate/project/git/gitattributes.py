@@ -1,13 +1,133 @@
-"""Reading what a project's ``.gitattributes`` say of generated files; git itself is not asked."""
+"""What ``.gitattributes`` files say of ``linguist-generated``, by which a project marks generated files.
+
+The syntax is that of https://git-scm.com/docs/gitattributes, with quoted patterns and macros. The last line of the
+deepest file that speaks of a path decides, as in ``.gitignore``, whose matcher is used; but a pattern cannot be taken
+back by ``!``, and one that matches a folder says nothing of what lies in it. Git itself is not asked.
+"""
 
 import os
 import posixpath
+import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from aggregate.base.disk import read_bytes
-from aggregate.project.paths.generated_marks import GeneratedMarks
-from aggregate.project.paths.ignore_rules import TooManyRulesError
+from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
+
+ATTRIBUTE: Final = "linguist-generated"
+_MOST_CHARACTERS: Final = 2047
+"""Of a line: git ignores a longer one."""
+_LINE: Final = re.compile(
+    r'[ \t]*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"(?=[ \t]|$)|(?P<plain>[^ \t]+))(?P<attributes>.*)'
+)
+_ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
+_CONTROL: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_MACRO: Final = "[attr]"
+
+_State = Literal["set", "unset", "unspecified", ""]
+"""What a line says of the attribute, ``""`` for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedMarks:
+    """The lines in force in one folder, from the outermost file to the innermost."""
+
+    _set: IgnoreRules = field(default_factory=IgnoreRules)
+    _unset: IgnoreRules = field(default_factory=IgnoreRules)
+    _macros: Mapping[str, _State] = field(default_factory=dict)
+
+    def below(self, prefix: str, lines: Sequence[str]) -> "GeneratedMarks":
+        """Return the marks with those of one more file, which lies in the folder ``prefix``.
+
+        Args:
+            prefix: ``""`` for the repository's root, where macros may be defined, or ``a/b/``.
+            lines: The file's.
+
+        Raises:
+            TooManyRulesError: There are more than anybody needs.
+        """
+        parsed = [_parse(line) for line in lines]
+        macros = dict(self._macros)
+        if not prefix:
+            for pattern, attributes in parsed:
+                if pattern.startswith(_MACRO):
+                    macros[pattern.removeprefix(_MACRO)] = _state(attributes, macros)
+        states = [
+            (pattern, state)
+            for pattern, attributes in parsed
+            if pattern and not pattern.startswith(("!", _MACRO))
+            if (state := _state(attributes, macros))
+        ]
+        return GeneratedMarks(
+            self._set.below(prefix, [_rule(*each, counts="set") for each in states]),
+            self._unset.below(prefix, [_rule(*each, counts="unset") for each in states]),
+            macros,
+        )
+
+    def decide(self, path: str) -> bool | None:
+        """Return whether the file at ``path`` is generated, ``None`` where no line says so.
+
+        Args:
+            path: Relative to the repository's root, with ``/``.
+        """
+        if self._set.ignores(path, is_folder=False):
+            return True
+        return False if self._unset.ignores(path, is_folder=False) else None
+
+    def reads(self, text: str) -> bool:
+        """Tell quickly whether a file with this text can say anything of the attribute."""
+        return ATTRIBUTE in text or any(macro in text for macro in self._macros)
+
+
+def _parse(line: str) -> tuple[str, list[str]]:
+    """Return a line's pattern and its attributes, ``""`` for a comment and what git ignores."""
+    line = line.removesuffix("\r")
+    match = _LINE.match(line)
+    if match is None or len(line) > _MOST_CHARACTERS or line.lstrip(" \t").startswith("#"):
+        return "", []
+    quoted = match["quoted"]
+    pattern = match["plain"] if quoted is None else _unquoted(quoted)
+    attributes = match["attributes"].split()
+    if pattern == _MACRO:  # its name may stand behind a blank
+        pattern, attributes = pattern + "".join(attributes[:1]), attributes[1:]
+    return pattern, attributes
+
+
+def _unquoted(text: str) -> str:
+    """Return the pattern that is quoted as in C; its octal numbers are bytes of UTF-8."""
+    if "\\" not in text:
+        return text
+
+    def byte(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code, 8) & 0xFF) if len(code) == 3 else _CONTROL.get(code, code)
+
+    bytewise = text.encode(errors="surrogateescape").decode("latin-1")
+    plain = _ESCAPED.sub(byte, bytewise)
+    return plain.encode("latin-1").decode(errors="surrogateescape")
+
+
+def _state(attributes: Sequence[str], macros: Mapping[str, _State]) -> _State:
+    """Return what attributes say, of which the last one counts; a macro says something only where it is set."""
+    for attribute in reversed(attributes):
+        name, equals, value = attribute.partition("=")
+        if name.lstrip("-!") == ATTRIBUTE:
+            if name.startswith("!"):
+                return "unspecified"
+            is_set = name == ATTRIBUTE and not (equals and value == "false")
+            return "set" if is_set else "unset"
+        if not equals and (state := macros.get(name, "")):
+            return state
+    return ""
+
+
+def _rule(pattern: str, state: _State, *, counts: _State) -> str:
+    """Return the ignore rule that ignores what ``pattern`` matches where its state is the one that counts."""
+    escape = "\\" if pattern.startswith("#") else ""
+    return f"{'' if state == counts else '!'}{escape}{pattern}"
+
 
 _NAME = ".gitattributes"
 _BOM = b"\xef\xbb\xbf"
@@ -73,7 +193,6 @@ class AttributesReader:
         return marks
 
     def _with_file(self, above: GeneratedMarks | None, folder: str) -> GeneratedMarks | None:
-        """Return the marks in force in ``folder``, given those in force above it."""
         path = f"{self._root}/{folder}{_NAME}"
         if not os.access(path, os.F_OK):  # most folders have none, and an exception takes longer
             return above

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         append_turns,
         copy_discussion,
         history_file,
-        remove_last_turns,
         replace_first_turns,
         replace_last_turns,
     )
@@ -26,6 +25,6 @@ else:
         __name__,
         {
             "history_reader": "DEFAULT NO_DISCUSSION discussion_name find_history_file named_discussions read_discussion",
-            "history_writer": "append_turns copy_discussion history_file remove_last_turns replace_first_turns replace_last_turns",
+            "history_writer": "append_turns copy_discussion history_file replace_first_turns replace_last_turns",
         },
     )

@@ -2,7 +2,8 @@
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,15 @@ def history_file(config_path: Path, discussion: str = "") -> Path:
     )
 
 
+@contextmanager
+def _changing(path: Path) -> Iterator[None]:
+    try:
+        with exclusive_access(path):
+            yield
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
 def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
     """Add turns behind those that ``path`` holds, in one step; comments and layout of the file stay.
 
@@ -46,16 +56,8 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
         ConfigError: The file is there but holds no history.
         OutputError: It cannot be written.
     """
-    try:
-        with exclusive_access(path):
-            replace_text(path, _joined(path, turns))
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def remove_last_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> bool:
-    """Take away the last turns of a file if they are just these; the rest is as of ``replace_last_turns``."""
-    return replace_last_turns(path, turns, ())
+    with _changing(path):
+        replace_text(path, _joined(path, turns))
 
 
 def replace_last_turns(
@@ -77,25 +79,22 @@ def replace_last_turns(
         ConfigError: The file holds no history.
         OutputError: It cannot be written.
     """
-    try:
-        with exclusive_access(path):
-            old_turns = load_history(path)
-            expected = [dict(turn) for turn in turns]
-            if not turns or old_turns[-len(turns) :] != expected:
-                return False
-            refusal = OutputError(f"cannot take a turn out of {path}: edit it by hand")
-            try:
-                written = _without_last(read_text(path, limit=HISTORY_BYTES), len(turns))
-            except (
-                AttributeError
-            ):  # tomlkit merges a table in several places, and takes nothing out of it
-                raise refusal from None
-            written = _with_turns(written, new) if new else written
-            if _parsed_turns(written) != [*old_turns[: -len(turns)], *map(dict, new)]:
-                raise refusal
-            replace_text(path, written)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    with _changing(path):
+        old_turns = load_history(path)
+        expected = [dict(turn) for turn in turns]
+        if not turns or old_turns[-len(turns) :] != expected:
+            return False
+        refusal = OutputError(f"cannot take a turn out of {path}: edit it by hand")
+        try:
+            written = _without_last(read_text(path, limit=HISTORY_BYTES), len(turns))
+        except (
+            AttributeError
+        ):  # tomlkit merges a table in several places, and takes nothing out of it
+            raise refusal from None
+        written = _with_turns(written, new) if new else written
+        if _parsed_turns(written) != [*old_turns[: -len(turns)], *map(dict, new)]:
+            raise refusal
+        replace_text(path, written)
     return True
 
 
@@ -116,22 +115,18 @@ def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]
         ConfigError: The file holds no history.
         OutputError: It cannot be written.
     """
-    try:
-        with exclusive_access(path):
-            old_turns = load_history(path)
-            if old_turns[: len(turns)] != list(turns):
-                return False
-            written = _with_first(read_text(path, limit=HISTORY_BYTES), len(turns), new)
-            if _parsed_turns(written) != [dict(new), *old_turns[len(turns) :]]:
-                raise OutputError(f"cannot write the turns of {path} anew: TOML does not hold them")
-            replace_text(path, written)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    with _changing(path):
+        old_turns = load_history(path)
+        if old_turns[: len(turns)] != list(turns):
+            return False
+        written = _with_first(read_text(path, limit=HISTORY_BYTES), len(turns), new)
+        if _parsed_turns(written) != [dict(new), *old_turns[len(turns) :]]:
+            raise OutputError(f"cannot write the turns of {path} anew: TOML does not hold them")
+        replace_text(path, written)
     return True
 
 
 def _with_first(text: str, number: int, new: Mapping[str, str]) -> str:
-    """Return the text of a history with one turn in the place of its first ones."""
     document = tomlkit.parse(text)
     table: Any = document if _KEY in document else document["discussion"]
     turns = table[_KEY]
@@ -186,17 +181,13 @@ def copy_discussion(
     written = f"{CONTINUES} = {_string(continues)}\n\n{text}"
     if _parsed_turns(written) != turns:
         raise OutputError(f"cannot copy the discussion to {target}: TOML does not hold it")
-    try:
-        with exclusive_access(target):
-            if os.path.lexists(target):
-                raise ConfigError("there is a discussion of this name already", path=str(target))
-            replace_text(target, written, like=source)
-    except OSError as error:
-        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
+    with _changing(target):
+        if os.path.lexists(target):
+            raise ConfigError("there is a discussion of this name already", path=str(target))
+        replace_text(target, written, like=source)
 
 
 def _without_last(text: str, number: int) -> str:
-    """Return the text of a history without its last turns."""
     document = tomlkit.parse(text)
     table: Any = document if _KEY in document else document["discussion"]
     for _ in range(number):
@@ -209,7 +200,6 @@ def _without_last(text: str, number: int) -> str:
 
 
 def _parsed_turns(text: str) -> list[Any]:
-    """Return the turns of a history's text; none where it is empty."""
     data = tomllib.loads(text)
     return _turns_in(data) if data.keys() - {CONTINUES} else []
 
@@ -278,6 +268,5 @@ def _string(value: str) -> str:
 
 
 def _turns_in(data: Mapping[str, Any]) -> list[Any]:
-    """Return the turns that a file's data hold."""
     table = data if _KEY in data else data["discussion"]
     return list(table[_KEY])

@@ -5,23 +5,25 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.index.file_states import FileState, file_state
-    from aggregate.project.index.group_states import describe_settled
+    from aggregate.project.index.connection import clear_index, read_report
+    from aggregate.project.index.file_states import FileState, describe_settled, file_state
     from aggregate.project.index.kinds import Kind, code_version
-    from aggregate.project.index.report import clear_index, read_report
-    from aggregate.project.index.settings import INDEX_FILE, INDEX_FOLDER, byte_limit, index_path
-    from aggregate.project.index.shared import user_index
-    from aggregate.project.index.store import Index, open_index
+    from aggregate.project.index.store import (
+        INDEX_FILE,
+        INDEX_FOLDER,
+        Index,
+        byte_limit,
+        index_path,
+        open_index,
+        user_index,
+    )
 else:
     __getattr__ = door(
         __name__,
         {
-            "file_states": "FileState file_state",
-            "group_states": "describe_settled",
+            "connection": "clear_index read_report",
+            "file_states": "FileState describe_settled file_state",
             "kinds": "Kind code_version",
-            "report": "clear_index read_report",
-            "settings": "INDEX_FILE INDEX_FOLDER byte_limit index_path",
-            "shared": "user_index",
-            "store": "Index open_index",
+            "store": "INDEX_FILE INDEX_FOLDER Index byte_limit index_path open_index user_index",
         },
     )

@@ -1,4 +1,4 @@
-"""The index's file as one process uses it: opened on first use, replaced or given up where it fails."""
+"""The index's file as one process uses it: opened on first use, replaced or given up where it fails, and told of."""
 
 import os
 import shutil
@@ -6,17 +6,20 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from aggregate.base.disk import CACHE_VARIABLE
+from aggregate.base.errors import OutputError
 from aggregate.project.index.database import (
     DamagedError,
     UnusableError,
     create_database,
+    disk_bytes,
     error_code,
     in_transaction,
     open_database,
     put_aside,
+    remove_leftovers,
 )
 
 _Answer = TypeVar("_Answer")
@@ -129,7 +132,6 @@ class IndexConnection:
         return self._connection
 
     def _writable(self, *, create: bool) -> sqlite3.Connection | None:
-        """Return a connection to the file that is there now, which is made where there is none."""
         if self.path is None or self._is_given_up or self._is_unwritable:
             return None
         if self._is_damaged:
@@ -199,3 +201,59 @@ def _reason(error: Exception) -> str:
     if isinstance(error, sqlite3.Error):
         return f"cannot be written: {error}"
     return str(error)
+
+
+class IndexReport(NamedTuple):
+    """The index in figures.
+
+    Attributes:
+        path: Its file, which need not be there.
+        bytes: On the disk, its log included.
+        entries: Results that are kept, and files whose content is known.
+        hits: How often a result was asked for and there, in all runs since it was made.
+        misses: How often it had to be computed.
+        limit: The most bytes that it may have.
+    """
+
+    path: Path
+    bytes: int
+    entries: int
+    hits: int
+    misses: int
+    limit: int
+
+
+def read_report(path: Path, limit: int) -> tuple[IndexReport, str]:
+    """Return the figures of the index at ``path``, and one sentence on why it cannot be used, ``""`` if it can."""
+    file = IndexConnection(path)
+    figures = file.read(_figures) or (0, 0, 0)
+    file.close()
+    return IndexReport(path, disk_bytes(path), *figures, limit), file.warning
+
+
+def clear_index(path: Path) -> bool:
+    """Delete the index at ``path``, in whatever state it is, and return whether there was one.
+
+    Raises:
+        OutputError: It cannot be deleted.
+    """
+    is_there = path.parent.exists()
+    try:
+        put_aside(path)
+        remove_leftovers(path.parent, older_than=0)
+    except UnusableError as error:
+        raise OutputError(f"{error}: delete it yourself") from None
+    except OSError as error:
+        raise OutputError(f"cannot delete {path.parent}: {error.strerror or error}") from error
+    return is_there
+
+
+def _figures(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    query = "SELECT (SELECT count(*) FROM entries) + (SELECT count(*) FROM files)"
+    entries = int(connection.execute(query).fetchone()[0])
+    counters = {"hits": 0, "misses": 0}
+    with suppress(TypeError, ValueError):  # a damaged page can hold anything
+        counters |= {
+            name: int(value) for name, value in connection.execute("SELECT * FROM counters")
+        }
+    return entries, counters["hits"], counters["misses"]

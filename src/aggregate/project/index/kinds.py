@@ -103,7 +103,6 @@ def _installed_identity(name: str) -> str:
 
 
 def _versions(site: str, name: str) -> Sequence[str]:
-    """Return the name and version of the distributions in ``site`` whose name begins with ``name``."""
     return [entry for entry in _distributions(site) if entry.startswith(f"{name}-")]
 
 

@@ -1,21 +1,85 @@
-"""The index as the rest of the program sees it (rules I-1 and I-2)."""
+"""The index as the rest of the program sees it, and where it lies (rules I-1 and I-2)."""
 
+import atexit
+import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, Self
 
-from aggregate.project.index.entries import Seal, select_entries, select_files
-from aggregate.project.index.file_states import FileState, file_row, look_at
-from aggregate.project.index.group_states import describe_files, group_id, group_row, kept_of
+from aggregate.base.disk import CACHE_VARIABLE, cache_folder
+from aggregate.base.errors import ConfigError
+from aggregate.project.index.entries import (
+    ROW_BYTES,
+    Changes,
+    Seal,
+    select_entries,
+    select_files,
+    write_changes,
+)
+from aggregate.project.index.file_states import (
+    FileState,
+    describe_files,
+    file_row,
+    group_id,
+    group_row,
+    kept_of,
+    look_at,
+)
 from aggregate.project.index.kinds import Kind
-from aggregate.project.index.settings import byte_limit, check_variable, index_path
-from aggregate.project.index.transaction import ROW_BYTES, Changes, write_changes
 
 if TYPE_CHECKING:
     from aggregate.project.index.connection import IndexConnection
+
+
+LIMIT_VARIABLE: Final = "AGGREGATE_CACHE_LIMIT"
+"""The environment variable with the most bytes that the index may have on the disk."""
+DEFAULT_LIMIT: Final = "1GB"
+INDEX_FOLDER: Final = "aggregate-index"
+"""Below the cache folder, and for the index alone: it is moved and removed as a whole."""
+INDEX_FILE: Final = "index.sqlite"
+_SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
+_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def index_path() -> Path | None:
+    """Return the path of the index; nothing is made. ``None`` where the user has no home folder.
+
+    Raises:
+        ConfigError: ``AGGREGATE_CACHE_DIR`` is a relative path.
+    """
+    folder = cache_folder()
+    return folder / INDEX_FOLDER / INDEX_FILE if folder else None
+
+
+def check_variable() -> None:
+    """Make sure that the environment names a usable place, if it names one.
+
+    Raises:
+        ConfigError: ``AGGREGATE_CACHE_DIR`` is a relative path.
+    """
+    if os.environ.get(CACHE_VARIABLE):
+        cache_folder()
+
+
+def byte_limit() -> int:
+    """Return the most bytes that the index may have.
+
+    Raises:
+        ConfigError: ``AGGREGATE_CACHE_LIMIT`` is no size.
+    """
+    text = os.environ.get(LIMIT_VARIABLE, "").strip() or DEFAULT_LIMIT
+    size = _SIZE.fullmatch(text)
+    if size is None:
+        raise ConfigError(
+            f'{LIMIT_VARIABLE} is "{text}", which is no size: write bytes, or a number with a unit such as 500MB or 2g'
+        )
+    number, unit, binary = size.groups()
+    return int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
+
 
 _PENDING_BYTES: Final = 16_000_000
 """What is held back until ``flush``; a project with more is written in portions, so that memory stays bounded."""
@@ -261,9 +325,24 @@ class Index:
             self._write()
 
     def _write(self) -> bool:
-        """Write what waits, and return whether anything was written."""
         changes, self._changes = self._changes, Changes()
         has_rows = changes.has_rows
         return (has_rows or changes.hits or changes.misses) > 0 and self._file.write(
             lambda connection: write_changes(connection, changes, self._now()), create=has_rows
         )
+
+
+def user_index() -> Index:
+    """Return the user's index; what is not flushed before is written when the process ends.
+
+    Raises:
+        ConfigError: A variable of the environment is malformed.
+    """
+    return _index_at(index_path(), byte_limit())
+
+
+@cache
+def _index_at(path: Path | None, limit: int) -> Index:
+    index = Index(path if limit else None, limit=limit)
+    atexit.register(index.flush)
+    return index

@@ -96,7 +96,6 @@ def _ids(connection: "sqlite3.Connection", query: str, value: int, count: int) -
 
 
 def _bytes(connection: "sqlite3.Connection", *, free: bool = True) -> int:
-    """Return the bytes of the index, with or without the pages that nothing lies on."""
     pages = _pragma(connection, "page_count")
     if not free:
         pages -= _pragma(connection, "freelist_count")

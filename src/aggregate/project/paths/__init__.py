@@ -5,17 +5,15 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.paths.dependency_names import MARKERS
     from aggregate.project.paths.globs import compile_glob, is_glob, split_root
-    from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
+    from aggregate.project.paths.ignore_rules import MARKERS, IgnoreRules, TooManyRulesError
     from aggregate.project.paths.secret_files import is_secret
 else:
     __getattr__ = door(
         __name__,
         {
-            "dependency_names": "MARKERS",
             "globs": "compile_glob is_glob split_root",
-            "ignore_rules": "IgnoreRules TooManyRulesError",
+            "ignore_rules": "IgnoreRules MARKERS TooManyRulesError",
             "secret_files": "is_secret",
         },
     )

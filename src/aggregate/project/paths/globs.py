@@ -1,13 +1,75 @@
-"""Glob patterns on relative paths.
+"""Glob patterns on relative paths, and regular expressions whose time grows no faster than the path and the pattern.
 
 ``*`` and ``?`` stay within one name, ``**`` spans folders (also none), ``[...]`` is a class, ``{a,b}`` are
 alternatives. Names that begin with a dot are matched like any others.
+
+A plain translation tries every way in which many stars can share a name, which never ends for ``*a*a*a*a*b``. But what
+stands between two stars has a fixed length, so the first place where it fits is as good as any other (it leaves the
+most for what follows), and so is the first place of the folders between two ``**``. Atomic groups say just that.
 """
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
-from aggregate.project.paths.wildcards import Token, name_expression, path_expression
+Token = str | None
+"""An expression for one character of a name, ``None`` for a star: any characters but a slash."""
+_FOLDERS = "(?:[^/]+/)*"
+
+
+def name_expression(alternatives: Sequence[Sequence[Token]]) -> str:
+    """Return the expression for one name of a path, given the ways to write it.
+
+    It must be followed by a slash or the end.
+    """
+    expressions = [_with_stars(tokens) for tokens in alternatives]
+    return expressions[0] if len(expressions) == 1 else f"(?:{'|'.join(expressions)})"
+
+
+def path_expression(names: Sequence[str | None]) -> str:
+    """Return the expression for a whole path from those of its names; ``None`` stands for any folders, also none.
+
+    At the end ``None`` stands for all that lies below.
+    """
+    sections: list[list[str]] = [[]]
+    for name in names:
+        if name is not None:
+            # Atomic: which of a name's alternatives has matched makes no difference to what follows the slash.
+            sections[-1].append(name)
+        elif len(sections) == 1 or sections[-1]:
+            sections.append([])
+    first, *between = sections
+    last = between.pop() if between else None
+    expression = "".join(map(_folder, first)) if last is not None else _ending(first)
+    expression += "".join(f"(?>{_FOLDERS}?{''.join(map(_folder, section))})" for section in between)
+    if last is not None:
+        expression += _FOLDERS + _ending(last) if last else "(?:.+)"
+    return expression + r"\Z"
+
+
+def _ending(section: Sequence[str]) -> str:
+    return "".join(map(_folder, section[:-1])) + "".join(section[-1:])
+
+
+def _folder(name: str) -> str:
+    return f"(?>{name}/)" if "|" in name else f"{name}/"
+
+
+def _with_stars(tokens: Sequence[Token]) -> str:
+    runs = [""]
+    for token in tokens:
+        if token is not None:
+            runs[-1] += token
+        elif len(runs) == 1 or runs[-1]:  # several stars in a row are one
+            runs.append("")
+    first, *between = runs
+    if not between:
+        return first
+    last = between.pop()
+    return first + "".join(f"(?>[^/]*?{run})" for run in between) + "[^/]*" + last
+
 
 MOST_CHARACTERS = 4096
 """Of a pattern; no path is longer."""
@@ -93,7 +155,6 @@ def _extend(ways: list[list[Token]], token: Token) -> None:
 
 
 def _combine(ways: list[list[Token]], alternatives: list[list[Token]]) -> None:
-    """Let each of ``ways`` go on with each of the alternatives."""
     if len(ways) * len(alternatives) > MOST_ALTERNATIVES:
         raise ValueError(
             f"the pattern has more than {MOST_ALTERNATIVES:,} alternatives: write several patterns"
@@ -108,3 +169,50 @@ def _class(text: str) -> str:
         body = body.replace(pair, f"{pair[0]}\\{pair[1]}")
     negated = body[:1] in ("!", "^")
     return f"[{'^/' if negated else ''}{body[1:] if negated else body}]"
+
+
+_WILD: Final = re.compile(r"[*?/]")
+_FEW: Final = 8
+"""Globs that are tried on every path; only for more than these it pays to put all paths into one text."""
+_SHORTEST: Final = 3
+"""Characters of a literal part that is looked for: shorter ones stand in most paths."""
+
+
+class MatchedPaths:
+    """Paths that globs are matched against, one after the other."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = paths
+        self._patterns_matched = 0
+        self._text = ""
+        self._starts: list[int] = []
+
+    def matching(self, pattern: str) -> list[str]:
+        """Return the paths that ``pattern`` matches, in their order.
+
+        Raises:
+            ValueError: The pattern is too long, or has too many alternatives.
+        """
+        matches = compile_glob(pattern).match
+        self._patterns_matched += 1
+        paths = self.paths if self._patterns_matched <= _FEW else self._candidates(pattern)
+        return [path for path in paths if matches(path)]
+
+    def _candidates(self, pattern: str) -> Sequence[str]:
+        """Return the paths that hold the longest literal part of ``pattern``: no others can match."""
+        literal = "" if "[" in pattern or "{" in pattern else max(_WILD.split(pattern), key=len)
+        if len(literal) < _SHORTEST:
+            return self.paths
+        if not self._starts:
+            self._text = "\0".join((*self.paths, ""))
+            end = 0
+            for path in self.paths:
+                self._starts.append(end)
+                end += len(path) + 1
+        candidates: list[str] = []
+        position = self._text.find(literal)
+        while position >= 0:
+            index = bisect_right(self._starts, position) - 1
+            candidates.append(self.paths[index])
+            position = self._text.find(literal, self._starts[index] + len(self.paths[index]))
+        return candidates

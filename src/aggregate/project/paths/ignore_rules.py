@@ -11,10 +11,10 @@ ignored, and knows no ``[[:alpha:]]``.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cache, cached_property, lru_cache
+from typing import Final, NamedTuple
 
-from aggregate.project.paths.wildcards import Token, name_expression, path_expression
+from aggregate.project.paths.globs import Token, name_expression, path_expression
 
 MOST_LINES = 50_000
 """Of one file: real ones have hundreds."""
@@ -131,7 +131,6 @@ class _Level:
 
 
 def _add(numbers: _Numbers, key: str, number: int, rule: _IgnoreRule) -> None:
-    """Add a rule behind those that were added before."""
     last_for_files, _ = numbers.get(key, _NONE)
     numbers[key] = (last_for_files if rule.folders_only else number, number)
 
@@ -284,5 +283,28 @@ def _class(text: str) -> str:
 
 
 def _bytewise(text: str) -> str:
-    """Return ``text`` with a character for each byte of its UTF-8 form."""
     return text if text.isascii() else text.encode(errors="surrogateescape").decode("latin-1")
+
+
+_FOLDERS: Final = (
+    # dependencies
+    "node_modules", "bower_components", "jspm_packages", "venv", ".venv", "virtualenv", "site-packages", "Pods",
+    ".bundle", ".yarn", ".pnpm-store", "elm-stuff", ".eggs", "*.egg-info",
+    # outputs
+    "build", "_build", "dist", "target", "htmlcov", "DerivedData", ".next", ".nuxt", ".svelte-kit", ".output",
+    ".dart_tool", ".gradle", ".build", ".terraform", "cmake-build-*",
+    # caches
+    "__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".turbo",
+    ".parcel-cache", ".ipynb_checkpoints", ".sass-cache",
+    # other version control
+    ".hg", ".svn", ".bzr", ".jj",
+)  # fmt: skip
+"""Names of folders, as patterns of ``.gitignore``."""
+MARKERS: Final = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
+"""Files that mark a folder as a Python environment, and as a cache (https://bford.info/cachedir/)."""
+
+
+@cache
+def dependency_rules() -> IgnoreRules:
+    """Return the rules that ignore folders of these names, as a ``.gitignore`` above all others would."""
+    return IgnoreRules().below("", [f"{name}/" for name in _FOLDERS])

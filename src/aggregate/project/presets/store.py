@@ -171,7 +171,6 @@ def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
 
 
 def _stored(path: Path | None) -> Mapping[str, Any]:
-    """Return the presets in one file, by name."""
     if path is None or not path.exists():
         return {}
     return load_config(path).config.context_presets
@@ -209,7 +208,6 @@ def _entry(item: FileItem) -> str | InlineTable:
 
 
 def _without_none(piece: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mapping without the keys whose value is ``None``."""
     return {key: value for key, value in piece.items() if value is not None}
 
 

@@ -211,7 +211,6 @@ class _Reports:
 
 
 def _observed_handler(report: Callable[[Entry], None]) -> "FileSystemEventHandler":
-    """Return a handler of watchdog that reports what changes."""
     from watchdog.events import FileSystemEvent, FileSystemEventHandler
 
     class Handler(FileSystemEventHandler):

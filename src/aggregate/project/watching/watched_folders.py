@@ -8,9 +8,9 @@ from typing import Final
 from aggregate.base.disk import real_path
 from aggregate.base.errors import ConfigError
 from aggregate.project.files.walk import with_ignore_file
-from aggregate.project.git.git import git, tracked_files
-from aggregate.project.paths.dependency_names import MARKERS, dependency_rules
-from aggregate.project.paths.ignore_rules import IgnoreRules
+from aggregate.project.git.git import tracked_files
+from aggregate.project.git.git_process import git
+from aggregate.project.paths.ignore_rules import MARKERS, IgnoreRules, dependency_rules
 
 _RULES_FILE: Final = ".gitignore"
 _GIT_FILES: Final = frozenset({"HEAD", "index", "packed-refs"})

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Self
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk import real_path
 from aggregate.base.errors import ConfigError
-from aggregate.project.paths.dependency_names import MARKERS
+from aggregate.project.paths.ignore_rules import MARKERS
 from aggregate.project.watching.watch_backends import (
     Backend,
     Entry,
@@ -189,7 +189,6 @@ class TreeWatch:
         return Polling(self._on_entry)
 
     def _watch(self, folders: dict[str, WatchedFolder]) -> None:
-        """Watch more folders, or known ones by other rules."""
         with self._lock:
             self._folders |= folders
             for folder in folders:
@@ -205,7 +204,6 @@ class TreeWatch:
                 self._changes.put(None)
 
     def _on_entry(self, entry: Entry | None) -> None:
-        """Take note of what a backend reports."""
         if entry is None:
             self._is_lost = True  # folders that came may be among it
             self._changes.put(None)
@@ -235,7 +233,6 @@ class TreeWatch:
                 self._watch_by_new_rules()
 
     def _watch_new(self, parent: WatchedFolder, name: str) -> None:
-        """Watch a folder that has come, and tell of what it holds already."""
         if parent.names is not None:
             return
         new = dict(
@@ -248,7 +245,6 @@ class TreeWatch:
                     self._changes.put(path)
 
     def _unwatch(self, path: str) -> None:
-        """Watch a folder and all below it no more."""
         self._below.get(os.path.split(path)[0], set()).discard(path)
         stack = [path]
         while stack:
@@ -258,7 +254,6 @@ class TreeWatch:
                 self._backend.discard(folder)
 
     def _watch_by_new_rules(self) -> None:
-        """Watch what the ignore rules leave now."""
         try:
             folders = folders_of_project(self._root)
         except ConfigError:
@@ -296,3 +291,73 @@ def _files_in(folder: str, watched: WatchedFolder) -> Iterator[str]:
                 yield entry.path
     except OSError:
         return  # gone again
+
+
+_LOCK: Final = "index.lock"
+"""Is there from before a checkout, merge, stash or reset touches the first file until behind the last."""
+_STEPS: Final = ("rebase-merge", "rebase-apply")
+"""Are there while commits are applied one after another, and while a person mends one that could not be."""
+_MOST_SECONDS: Final = 10.0
+"""A checkout of 100,000 files takes less; a lock that is older was left behind by a git that was killed."""
+_LOCK_SECONDS: Final = 0.05
+"""Between two looks at a lock, and behind the last: the head moves a moment after it."""
+_STEP_SECONDS: Final = 0.3
+"""Without a change for so long a rebase has stopped for a person: a commit takes a tenth, its hooks somewhat more."""
+
+
+class GitActivity:
+    """What git does in a watched tree, by the files that it keeps beside the index meanwhile.
+
+    Args:
+        watch: Watches the tree.
+        most_seconds: After so long nothing is waited for any more.
+    """
+
+    def __init__(self, watch: TreeWatch, *, most_seconds: float = _MOST_SECONDS) -> None:
+        self._watch = watch
+        self._most_seconds = most_seconds
+        self._left_behind: set[tuple[str, int, int]] = set()
+
+    def settle(self, changes: Changes) -> Changes:
+        """Return changes with all that came behind them, once git is done: a checkout or a rebase is one change.
+
+        While a rebase has stopped for a person, each change is waited on for 0.3 s.
+        """
+        batches = [changes, *filter(None, self._later_changes())]
+        paths = {path for batch in batches for path in batch.paths}
+        return Changes(tuple(sorted(paths)), any(batch.is_incomplete for batch in batches))
+
+    def _later_changes(self) -> Iterator[Changes | None]:
+        """Yield what is there already, and what comes until git is done."""
+        # Without git one more batch: a file that is written all the time would bring ever more.
+        yield self._watch.wait(0)
+        folders, end = self._watch.git_folders(), time.monotonic() + self._most_seconds
+        if not (self._is_writing(folders) or _is_rebasing(folders)):
+            return
+        while time.monotonic() < end:
+            changes = self._watch.wait(_STEP_SECONDS if _is_rebasing(folders) else _LOCK_SECONDS)
+            yield changes
+            if changes is None and not self._is_writing(folders):
+                return
+        self._left_behind = _locks(folders)
+
+    def _is_writing(self, git_folders: list[str]) -> bool:
+        return bool(_locks(git_folders) - self._left_behind)
+
+
+def _is_rebasing(git_folders: list[str]) -> bool:
+    steps = (os.path.join(folder, name) for folder in git_folders for name in _STEPS)
+    return any(map(os.path.isdir, steps))
+
+
+def _locks(git_folders: list[str]) -> set[tuple[str, int, int]]:
+    """Return the locks that are there, each with what tells it from a later one in its place."""
+    locks: set[tuple[str, int, int]] = set()
+    for folder in git_folders:
+        path = os.path.join(folder, _LOCK)
+        try:
+            info = os.stat(path)  # noqa: PTH116 - looked at again and again
+        except OSError:
+            continue
+        locks.add((path, info.st_ino, info.st_mtime_ns))
+    return locks

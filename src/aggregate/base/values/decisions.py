@@ -1,8 +1,15 @@
-"""What was decided about each file of a prompt, and why; the audit is made of these."""
+"""What was decided about each file of a prompt, and why: what ``explain`` shows and a record keeps (rule A-1)."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from aggregate.base.values.prompt import Section
+    from aggregate.base.values.request import Budget, Task
+    from aggregate.base.values.source_map import SourceMap
 
 
 class Level(StrEnum):
@@ -129,3 +136,63 @@ class Decided(Protocol):
     def missing(self) -> Sequence[Missing]:
         """Evidence that there was none of."""
         ...
+
+
+class SentFile(NamedTuple):
+    """How much of a file was sent with the last prompt of a discussion (rule B-9).
+
+    Attributes:
+        path: As the prompt shows it.
+        level: How much of it was shown.
+        lines: The runs of lines that were shown, as ``FileChoice.lines``.
+        content_hash: SHA-256 of the file's bytes then, in hexadecimal digits, ``""`` where it was not known. With
+            another one ``lines`` name other lines now.
+        tokens: Of its block in the prompt, with the separator behind it.
+    """
+
+    path: str
+    level: Level
+    lines: tuple[tuple[int, int], ...] = ()
+    content_hash: str = ""
+    tokens: int = 0
+
+
+_DIGITS = 6
+"""Of a score's fraction: what lies beyond may differ from one machine to the next."""
+
+
+def rounded(number: float) -> float:
+    """Return a number as an account holds it: finite, with few digits, and never ``-0.0``."""
+    return round(number, _DIGITS) + 0.0 if math.isfinite(number) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The account of one prompt.
+
+    The tokens of the rows, what is ``generated`` and the sections without files add up to ``tokens`` (rule A-2).
+
+    Attributes:
+        task: What the prompt is for, empty where nobody said so.
+        budget: The most tokens that it may have, ``None`` for no limit.
+        tokens: Of the whole prompt, by o200k.
+        sections: Tokens of each section that is there, in order.
+        generated: Tokens of the sections of files that belong to no row: headings, and what lists the files that are
+            not shown.
+        rows: Each candidate, in the order of the configuration.
+        cut: What else was shortened or left out for the budget.
+        missing: Evidence that there was none of.
+        size: Bytes of the prompt, ``0`` where it was not written.
+        source_map: Where its lines come from, ``None`` where that is not recorded.
+    """
+
+    task: "Task"
+    budget: "Budget | None"
+    tokens: int
+    sections: "Mapping[Section, int]"
+    generated: int
+    rows: tuple[FileChoice, ...]
+    cut: tuple[Cut, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    size: int = 0
+    source_map: "SourceMap | None" = field(default=None, repr=False)

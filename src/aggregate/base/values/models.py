@@ -1,8 +1,35 @@
-"""What a request has cost in tokens, in one form for all providers."""
+"""Models: what their names tell, what a request has cost, and what was answered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Final
+
+AZURE, BEDROCK, VERTEX = "azure", "bedrock", "vertex"
+"""The clouds that serve models of other makers: their caches, prices and limits go by the maker."""
+CLOUDS: Final = frozenset({AZURE, BEDROCK, VERTEX})
+
+
+def bare_model_name(model: str) -> str:
+    """Return a model's name in small letters, without a vendor, a region or a version of the one who serves it.
+
+    ``us.anthropic.claude-opus-5-v1:0`` and ``publishers/anthropic/models/claude-opus-5@20260301`` begin like
+    ``claude-opus-5``.
+    """
+    name = model.lower().rsplit("/", 1)[-1]
+    return name.rpartition("anthropic.")[2] or name
+
+
+def api_family(provider: str, model: str) -> str:
+    """Return the provider whose rules hold for a cloud's model, the provider itself where it is no cloud."""
+    if provider == AZURE:
+        return "openai"
+    if provider == BEDROCK:
+        return "anthropic"
+    if provider == VERTEX:
+        return "anthropic" if bare_model_name(model).startswith("claude") else "gemini"
+    return provider
+
 
 _MOST_TOKENS: Final = 10**12
 """No request has more: a server that reports more reports nonsense."""
@@ -63,3 +90,31 @@ def reported_tokens(value: object) -> int:
 def reported_fields(value: object) -> dict[str, Any]:
     """Return the fields of a usage as a server reports it, none for what is no object."""
     return dict(value) if isinstance(value, Mapping) else {}
+
+
+class FinishReason(StrEnum):
+    """Why a model stopped writing."""
+
+    END = "end"
+    LENGTH = "length"
+    REFUSED = "refused"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to one request.
+
+    Attributes:
+        text: What the model wrote, without its thoughts.
+        usage: Tokens, in the one form of all providers; zeros where the provider reports none.
+        stop: Why it stopped.
+        model: The model that answered, as the provider calls it.
+        raw: The provider's own account of usage and stop, for what the other fields do not say.
+    """
+
+    text: str
+    usage: Usage
+    stop: FinishReason = FinishReason.END
+    model: str = ""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)

@@ -1,0 +1,433 @@
+"""A file of a prompt: how it is to be shown, what it holds, and where each line that is shown came from."""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict, overload
+
+
+class ViewMode(StrEnum):
+    """The seven ways to show a file."""
+
+    FULL = "full"
+    SUMMARY = "summary"
+    SKELETON = "skeleton"
+    OUTLINE = "outline"
+    MASKED = "masked"
+    CUSTOM = "custom"
+    NONE = "none"
+
+    @classmethod
+    def parse(cls, value: object) -> "ViewMode":
+        """Return the mode that ``value`` names; unknown or empty values mean ``SUMMARY`` (rule M-X1)."""
+        return _MODES.get(str(value).strip().lower(), cls.SUMMARY)
+
+
+_MODES = {mode.value: mode for mode in ViewMode}
+
+
+class Span(NamedTuple):
+    """A run of consecutive lines of a view that stands for a run of lines of the file.
+
+    All four numbers are 1-based and inclusive. Where both runs have one length they map line by line; otherwise the
+    whole run of the view (a placeholder, an outline's row) stands for the whole run of the file.
+    """
+
+    start: int
+    end: int
+    source_start: int
+    source_end: int
+
+
+_SPAN = struct.Struct("<4I")
+
+
+class PackedSpans(Sequence[Span]):
+    """Spans as the bytes of their numbers: most are never looked at, and each object takes a while to make.
+
+    Args:
+        data: Four unsigned numbers of 32 bits for each span, little-endian.
+    """
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    @classmethod
+    def of(cls, spans: Sequence[Span]) -> "PackedSpans":
+        """Return ``spans`` packed."""
+        if isinstance(spans, PackedSpans):
+            return spans
+        numbers = [number for span in spans for number in span]
+        return cls(struct.pack(f"<{len(numbers)}I", *numbers))
+
+    def __len__(self) -> int:
+        return len(self.data) // _SPAN.size
+
+    @overload
+    def __getitem__(self, index: int) -> Span: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Span, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Span | tuple[Span, ...]:
+        return tuple(self)[index]
+
+    def __iter__(self) -> Iterator[Span]:
+        return map(Span._make, _SPAN.iter_unpack(self.data))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A file as a model sees it.
+
+    Attributes:
+        text: The rendered text.
+        spans: Where its lines come from, in order; lines that come from nowhere (a digest's prose) are not covered.
+        language: The language tag for the fence around it, ``""`` for none.
+        problems: What was asked for and could not be shown, one line each; the text says so too.
+    """
+
+    text: str
+    spans: Sequence[Span] = ()
+    language: str = ""
+    problems: tuple[str, ...] = ()
+
+    def source_line(self, line: int) -> int | None:
+        """Return the 1-based line of the file behind the 1-based ``line`` of the view, or ``None``."""
+        for span in self.spans:
+            if span.start <= line <= span.end:
+                same_length = span.end - span.start == span.source_end - span.source_start
+                return span.source_start + (line - span.start if same_length else 0)
+        return None
+
+    def pack(self) -> "PackedView":
+        """Return the view as plain values, which cross to another process ten times as fast as objects do."""
+        return self.text, PackedSpans.of(self.spans).data, self.language, self.problems
+
+    @classmethod
+    def unpack(cls, packed: "PackedView") -> "View":
+        """Return the view that ``pack`` made plain."""
+        text, spans, language, problems = packed
+        return cls(text, PackedSpans(spans), language, problems)
+
+
+PackedView = tuple[str, bytes, str, tuple[str, ...]]
+"""Text, spans as ``PackedSpans`` holds them, language, problems."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRequest:
+    """A file's text and how to show it.
+
+    Attributes:
+        path: The file's path, of which the name and suffix decide the language.
+        text: The decoded text.
+        mode: The view.
+        mask: For ``MASKED``: symbol path to ``"def"``, ``"sig"`` or ``"hide"``.
+        slices: For ``CUSTOM``: the slices as the user's files hold them.
+    """
+
+    path: str
+    text: str
+    mode: ViewMode
+    mask: Mapping[str, str] = field(default_factory=dict)
+    slices: Sequence[Mapping[str, Any]] = ()
+
+
+class ShownText(NamedTuple):
+    """The text that a block's content was made of, and how.
+
+    It refers to texts that are in memory anyway; nothing is computed until somebody asks.
+
+    Attributes:
+        source: The file's text, secrets replaced; ``""`` where it was not read.
+        spans: Where the lines of the content come from; ``None`` where the content is the text itself.
+        redacted: Runs of lines ``(first, last)`` in which secrets were replaced.
+        is_message: Whether the content says why the file is not shown.
+    """
+
+    source: str
+    spans: Sequence[Span] | None = None
+    redacted: Sequence[tuple[int, int]] = ()
+    is_message: bool = False
+
+
+ALLOWED_LINE: Final = "aggregate: allow-secret"
+"""In a line, in a comment of any language, it lets the line's secrets stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What is redacted.
+
+    Attributes:
+        allow: Hashes of values that are no secrets, each ``sha256:`` and 64 hexadecimal digits.
+        replaces: Whether secrets are replaced in what is shown. They are told of in any case, and nothing that is kept
+            for later runs has one.
+    """
+
+    allow: AbstractSet[str] = field(default_factory=frozenset)
+    replaces: bool = True
+
+
+AS_THEY_ARE: Final = Redaction(replaces=False)
+"""Secrets are told of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A secret that was found; its value is not kept.
+
+    Attributes:
+        rule: The id of the rule.
+        line: The 1-based line where it begins.
+        digest: ``sha256:…`` of the value, to be allowed by; ``""`` for one so short that its hash would give it away.
+    """
+
+    rule: str
+    line: int
+    digest: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What was done, and how to undo it."""
+        how = f'allow = ["{self.digest}"] under [redaction], or ' if self.digest else ""
+        return f"redacted ({self.rule}); if it is no secret: {how}a comment with {ALLOWED_LINE} on the line"
+
+
+class SliceDict(TypedDict):
+    """A run of lines that the user picked, with what is needed to find it again after edits (rule M-41).
+
+    ``start_line`` and ``end_line`` are 1-based and inclusive. The anchor keys are written by
+    ``FuzzyAnchor.create_slice`` and read by nothing but ``FuzzyAnchor.resolve``; a slice written by hand may leave them
+    out and is then taken by its line numbers alone.
+    """
+
+    start_line: int
+    end_line: int
+    tag: NotRequired[str | None]
+    comment: NotRequired[str | None]
+    content_hash: NotRequired[str]
+    anchor_lines: NotRequired[list[str]]
+    lines: NotRequired[list[str]]
+    prints_before: NotRequired[str]
+    prints: NotRequired[str]
+    prints_after: NotRequired[str]
+    hash_before: NotRequired[str]
+    hash_after: NotRequired[str]
+    copies: NotRequired[int]
+    rival: NotRequired[int]
+    total_lines: NotRequired[int]
+    symbol: NotRequired[str]
+
+
+class FileRecord(TypedDict):
+    """One file after reading and rendering: what ``build_file_items`` returns (rule M-5).
+
+    ``path`` is relative to the base directory with ``/``, also where the file lies outside (``../other/c.py``).
+    ``content`` is the rendered view or the error text. ``source`` is the decoded text of the file, ``""`` where it
+    could not be read. ``spans`` map the lines of ``content`` to lines of the file; a file in full has none, its lines
+    are its own.
+    """
+
+    path: str
+    entry: str
+    content: str
+    source: str
+    mtime: float
+    error: bool
+    view_mode: str
+    auto_aggregate: bool
+    force_full: bool
+    tier: int | None
+    ast_mask: dict[str, str]
+    custom_slices: list[dict[str, Any]]
+    language: str
+    spans: tuple[Span, ...]
+
+
+@dataclass
+class FileItem:
+    """How one file (or every file of a glob) is shown: the per-file curation memory (rule M-40).
+
+    Attributes:
+        path: Relative to the base directory, absolute, or a glob.
+        auto_aggregate: ``False`` keeps the file in the items but out of the markdown.
+        force_full: Show the raw text whatever the view mode or strategy says.
+        view_mode: One of the seven modes; unknown or empty means ``summary``.
+        selected: For batch operations of a user interface.
+        ast_signatures: Shortcut for the skeleton view.
+        ast_definitions: Shortcut for the skeleton view.
+        ast_mask: ``{symbol path: "def" | "sig" | "hide"}`` for the masked view.
+        custom_slices: Runs of lines for the custom view; each gets ``tag`` and ``comment``.
+        injected_at: Unix time of the last injection.
+    """
+
+    path: str
+    auto_aggregate: bool = True
+    force_full: bool = False
+    view_mode: str = "full"
+    selected: bool = False
+    ast_signatures: bool = False
+    ast_definitions: bool = False
+    ast_mask: dict[str, str] = field(default_factory=dict)
+    custom_slices: list[dict[str, Any]] = field(default_factory=list)
+    injected_at: float | None = None
+
+    def __post_init__(self) -> None:
+        self.custom_slices = [
+            {"tag": None, "comment": None, **piece} for piece in self.custom_slices
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all ten fields as plain values; slices and masks are copies."""
+        data = {item_field.name: getattr(self, item_field.name) for item_field in fields(self)}
+        data["ast_mask"] = dict(self.ast_mask)
+        data["custom_slices"] = [dict(piece) for piece in self.custom_slices]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
+        """Build an item from a mapping; unknown keys are ignored, missing ones and ``None`` take the default."""
+        known = {item_field.name for item_field in fields(cls)}
+        values = {key: value for key, value in data.items() if key in known and value is not None}
+        return cls(**{"path": "", **values})
+
+
+class FileRow(NamedTuple):
+    """What is told of a file once its text is gone; its fields are those of ``RenderedFile``."""
+
+    path: str
+    entry: str
+    view_mode: ViewMode
+    auto_aggregate: bool
+    error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedFile:
+    """One file as a prompt shows it; a ``FileRecord`` is its public form.
+
+    Attributes:
+        path: As the prompt shows it: relative to the base directory with ``/``, also where the file
+            lies outside (``../other/c.py``).
+        entry: The path or glob that the caller wrote.
+        content: The view, or the text that stands for a file that could not be shown.
+        source: The decoded text of the file, ``""`` where it could not be read.
+        mtime: Unix time of the last change in seconds, ``0.0`` where there is no file.
+        error: Whether ``content`` says why the file is not shown.
+        view_mode: The view that was asked for.
+        auto_aggregate: ``False`` keeps the file out of the prompt unless it is a focus file.
+        force_full: Whether the raw text is shown whatever the strategy says.
+        tier: ``3`` marks a focus file of a Tier 3 context.
+        ast_mask: The symbols of the masked view.
+        custom_slices: The runs of lines of the custom view.
+        language: The language tag for the fence around ``content``, ``""`` for none.
+        spans: Where the lines of ``content`` come from; none for a file in full, whose lines are its
+            own.
+        secrets: Those that the file holds, replaced or not.
+        redacted: Runs of lines ``(first, last)`` of ``source`` in which secrets were replaced.
+    """
+
+    path: str
+    entry: str = ""
+    content: str = ""
+    source: str = ""
+    mtime: float = 0.0
+    error: bool = False
+    view_mode: ViewMode = ViewMode.FULL
+    auto_aggregate: bool = True
+    force_full: bool = False
+    tier: int | None = None
+    ast_mask: Mapping[str, str] = field(default_factory=dict)
+    custom_slices: Sequence[Mapping[str, Any]] = ()
+    language: str = ""
+    spans: Sequence[Span] = ()
+    secrets: Sequence[Finding] = ()
+    redacted: Sequence[tuple[int, int]] = ()
+
+    @property
+    def shown(self) -> ShownText:
+        """What ``content`` was made of."""
+        is_raw = self.content == self.source and not self.error
+        spans = None if is_raw else self.spans
+        return ShownText(self.source, spans, self.redacted, self.error)
+
+    @property
+    def shown_raw(self) -> ShownText:
+        """What a block is made of that shows ``source`` itself."""
+        return ShownText(self.source, None, self.redacted)
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether its content was left out on purpose."""
+        return self.view_mode is ViewMode.NONE and not self.error and not self.force_full
+
+    @property
+    def row(self) -> FileRow:
+        """What is told of it without its text."""
+        return FileRow(self.path, self.entry, self.view_mode, self.auto_aggregate, self.error)
+
+    def to_record(self) -> FileRecord:
+        """Return the file as a mapping of plain values, masks and slices as copies."""
+        return FileRecord(
+            path=self.path,
+            entry=self.entry,
+            content=self.content,
+            source=self.source,
+            mtime=self.mtime,
+            error=self.error,
+            view_mode=self.view_mode.value,
+            auto_aggregate=self.auto_aggregate,
+            force_full=self.force_full,
+            tier=self.tier,
+            ast_mask=dict(self.ast_mask),
+            custom_slices=[dict(piece) for piece in self.custom_slices],
+            language=self.language,
+            spans=tuple(self.spans),
+        )
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "RenderedFile":
+        """Return the file that a record describes; one written by hand may lack any key.
+
+        Without ``path`` the entry stands for it, and without ``source`` the content, unless that
+        is an error.
+        """
+        content = str(record.get("content", ""))
+        error = bool(record.get("error"))
+        source = (record.get("source") or "") if error else record.get("source", content)
+        return cls(
+            path=str(record.get("path") or record.get("entry") or ""),
+            entry=str(record.get("entry", "")),
+            content=content,
+            source=str(source),
+            mtime=record.get("mtime", 0.0),
+            error=error,
+            view_mode=_known_mode(record.get("view_mode")),
+            auto_aggregate=bool(record.get("auto_aggregate", True)),
+            force_full=bool(record.get("force_full")),
+            tier=record.get("tier"),
+            ast_mask=record.get("ast_mask") or {},
+            custom_slices=record.get("custom_slices") or (),
+            language=str(record.get("language") or ""),
+            spans=record.get("spans", ()),
+        )
+
+
+def _known_mode(value: object) -> ViewMode:
+    """Return the mode of a record: what its content is, so nothing is read into odd spellings."""
+    try:
+        return ViewMode(str(value))
+    except ValueError:
+        return ViewMode.FULL

@@ -1,0 +1,203 @@
+"""What a prompt is asked for: files, presets, a task, a budget, and what may be read for it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from aggregate.base.values.files import FileItem, ViewMode
+
+
+class FileOrder(StrEnum):
+    """In which order a prompt with a budget shows its files (rule B-8)."""
+
+    CONFIGURED = "configured"
+    EDGES = "edges"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A maximum for the whole prompt (rule B-1).
+
+    Attributes:
+        tokens: The most o200k tokens of the markdown.
+        history: The part of what pins leave that the discussion may take at most.
+        results: The part of what pins leave that sub-agents' results may take at most.
+        order: The order of the files.
+    """
+
+    tokens: int
+    history: float = 0.2
+    results: float = 0.2
+    order: FileOrder = FileOrder.CONFIGURED
+
+
+_LINES = re.compile(r"(?P<path>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file, or lines of one.
+
+    Attributes:
+        path: As the user wrote it, or relative to the base directory.
+        first: The first line, 1-based; ``0`` for the whole file.
+        last: The last line, inclusive; ``0`` for the whole file.
+    """
+
+    path: str
+    first: int = 0
+    last: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> "Place":
+        """Return the place that ``PATH[:LINE[-LINE]]`` names; lines in the wrong order are exchanged."""
+        match = _LINES.fullmatch(text)
+        if match is None:
+            return cls(text)
+        first = int(match["first"])
+        last = int(match["last"] or first)
+        return cls(match["path"], min(first, last), max(first, last))
+
+    def __str__(self) -> str:
+        if not self.first:
+            return self.path
+        return (
+            f"{self.path}:{self.first}"
+            if self.first == self.last
+            else f"{self.path}:{self.first}-{self.last}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What somebody is about to do, from which it follows what they need to see (rules T-1 and T-2).
+
+    Attributes:
+        text: In the user's words: a question, a ticket, a commit message, a traceback; may be empty.
+        focus: Files and places that are shown whatever they cost, and from which ranking starts.
+        symbols: Names of definitions, such as ``name`` or ``Class.name``.
+        since: A git revision: what has changed since then is a seed.
+    """
+
+    text: str = ""
+    focus: tuple[Place, ...] = ()
+    symbols: tuple[str, ...] = ()
+    since: str = ""
+
+
+ALLOW_OUTSIDE, ALLOW_SECRETS = "--allow-outside", "--allow-secrets"
+"""The options of the command line that permit it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which files may be read.
+
+    Attributes:
+        root: The real path of the project's root. What a file of the project asks for must lie below it.
+        allow_outside: Whether files elsewhere may be read too.
+        allow_secrets: Whether files that look like secrets may be read where they are named; a glob never takes them.
+        is_fixed: Whether whoever asks cannot permit more, so that nothing tells how.
+    """
+
+    root: str = ""
+    allow_outside: bool = True
+    allow_secrets: bool = True
+    is_fixed: bool = False
+
+
+class GeneratedView(StrEnum):
+    """What is shown of a generated file that a glob stands for (rule M-60)."""
+
+    NAME = "name"
+    OUTLINE = "outline"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedPolicy:
+    """Which files count as generated, and what is shown of them.
+
+    Attributes:
+        view: What is shown; ``FULL`` shows each file as its entry asks.
+        focus_paths: The files that are shown as asked, since the caller focuses on them.
+        marks: What the project's ``.gitattributes`` say of some files, by their path: ``True`` for
+            generated, ``False`` for not.
+    """
+
+    view: GeneratedView = GeneratedView.FULL
+    focus_paths: frozenset[str] = frozenset()
+    marks: Mapping[str, bool] = field(default_factory=dict)
+
+
+ContextFileEntry = FileItem
+"""An entry of a preset; a plain string is promoted to one."""
+
+
+@dataclass
+class ContextPreset:
+    """A named set of files and screenshots (rule M-43).
+
+    Attributes:
+        name: The key under ``[context_presets]``.
+        files: Entries; strings are promoted to ``FileItem``.
+        screenshots: Paths or globs, relative to the screenshots' base directory.
+        description: One line for lists.
+        budget: The most tokens of a prompt with it, such as ``32000``, ``"32k"`` or ``"auto"``; ``None`` for what the
+            configuration says (rule B-4).
+    """
+
+    name: str
+    files: list[ContextFileEntry] = field(default_factory=list)
+    screenshots: list[str] = field(default_factory=list)
+    description: str = ""
+    budget: int | str | None = None
+
+    def __post_init__(self) -> None:
+        self.files = [promote(entry) for entry in self.files]
+
+
+def promote(entry: FileItem | str | Mapping[str, Any]) -> FileItem:
+    """Return ``entry`` as a ``FileItem``: a string is a path, a mapping goes through ``FileItem.from_dict``."""
+    if isinstance(entry, FileItem):
+        return entry
+    return FileItem(path=entry) if isinstance(entry, str) else FileItem.from_dict(entry)
+
+
+FileEntry = FileItem | str | Mapping[str, Any]
+"""A file as the caller may name it: an item, a path or glob, or a mapping with the fields of an item and ``tier``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a file list.
+
+    Attributes:
+        item: How its files are shown; ``item.path`` is the path or glob.
+        tier: ``3`` marks a focus file of a Tier 3 context; only mappings can carry it (rule M-X11).
+        view_mode: The view of its files: ``force_full`` wins, then the shortcuts for the skeleton.
+    """
+
+    item: FileItem
+    tier: int | None = None
+    view_mode: ViewMode = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Once for all the files that a glob stands for.
+        object.__setattr__(self, "view_mode", _view_mode(self.item))
+
+    @classmethod
+    def of(cls, entry: FileEntry) -> "Entry":
+        """Return ``entry`` in this form."""
+        tier = entry.get("tier") if isinstance(entry, Mapping) else None
+        return cls(promote(entry), tier if isinstance(tier, int) else None)
+
+
+def _view_mode(item: FileItem) -> ViewMode:
+    if item.force_full:
+        return ViewMode.FULL
+    mode = ViewMode.parse(item.view_mode)
+    wants_skeleton = item.ast_signatures or item.ast_definitions
+    return ViewMode.SKELETON if mode is ViewMode.FULL and wants_skeleton else mode
