@@ -194,4 +194,3 @@ def prune(config: Path, keep: int) -> None:
         request.output_dir, request.namespace, keep=keep, project=request.written_in
     ):
         write_path(path)
-
