@@ -16,7 +16,7 @@ from pathlib import Path
 from aggregate.base.values import Prompt, Section, Usage
 from aggregate.prompt import compose_prompt, count_prompt
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.lifetimes import REMEMBERED_PAUSES, CacheLifetime, Pauses
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan

@@ -15,7 +15,7 @@ from tests.fakes.http_server import serving
 from aggregate.base.tokens import count
 from aggregate.base.values import Prompt, Section, Segment, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
-from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.file_order import order_for_sending
 from aggregate.sending.cache.policy import CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan

@@ -20,7 +20,7 @@ from aggregate.sending import (
     read_request,
     send_turn,
 )
-from aggregate.sending.clients.ratio_store import record_usage
+from aggregate.sending.clients.token_ratios import record_usage
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 

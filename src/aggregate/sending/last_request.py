@@ -10,7 +10,7 @@ from aggregate.base.values import Prompt, Redaction, Section, SentFile
 from aggregate.project.configuration import is_trusted
 from aggregate.project.git import touched_files
 from aggregate.prompt import Request, request_log_path
-from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.file_order import FORGET, count_changes
 from aggregate.sending.cache.fingerprint import PromptFingerprint, digest
 from aggregate.sending.cache.lifetimes import Pauses

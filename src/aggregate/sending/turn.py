@@ -15,7 +15,7 @@ from aggregate.prompt import Request, record_audit, request_log_path, write_numb
 from aggregate.sending.clients.client import LEFT_OUT
 from aggregate.sending.clients.context_window import truncation_warning
 from aggregate.sending.clients.protocol import OnText, RequestOptions
-from aggregate.sending.clients.ratio_store import record_usage
+from aggregate.sending.clients.token_ratios import record_usage
 from aggregate.sending.prepared_turn import PreparedTurn
 from aggregate.sending.reply_file import ReplyFile, StreamRecorder
 from aggregate.sending.request_log import LoggedRequest, write_request

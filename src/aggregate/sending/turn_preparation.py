@@ -19,7 +19,7 @@ from aggregate.prompt import (
     read_images,
     redact_text,
 )
-from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.file_order import file_digests
 from aggregate.sending.cache.lifetimes import CacheLifetime
 from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CachePolicy
@@ -32,8 +32,8 @@ from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.context_window import check_window
 from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.sending.clients.own_models import cache_policy
-from aggregate.sending.clients.ratio_store import token_ratio
 from aggregate.sending.clients.scripted_client import scripted_client
+from aggregate.sending.clients.token_ratios import token_ratio
 from aggregate.sending.last_request import LastRequest
 from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
 from aggregate.sending.prepared_turn import PreparedTurn

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from aggregate.base.values import Prompt, Section, Segment, Stability, Usage
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.policy import CachePolicy
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.protocol import ModelRequest

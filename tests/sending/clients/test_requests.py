@@ -34,7 +34,7 @@ def test_anthropic_request() -> None:
                 "role": "user",
                 "content": [
                     {"type": "text", "text": FIRST} | CACHED,
-                    {"type": "text", "text": SECOND},
+                    {"type": "text", "text": SECOND} | CACHED,
                     {"type": "text", "text": HEADING},
                     {"type": "text", "text": EXCERPT} | CACHED,
                     {"type": "text", "text": "\n\nWhy?"},
@@ -54,7 +54,7 @@ def test_anthropic_breakpoint_for_an_hour() -> None:
     controls = [part.get("cache_control") for part in body["messages"][0]["content"]]
     assert controls == [
         {"type": "ephemeral", "ttl": "1h"},
-        None,
+        {"type": "ephemeral"},
         None,
         {"type": "ephemeral"},
     ]
@@ -75,7 +75,7 @@ def test_openai_request_with_marks() -> None:
                 "role": "user",
                 "content": [
                     {"type": "text", "text": FIRST} | mark,
-                    {"type": "text", "text": SECOND},
+                    {"type": "text", "text": SECOND} | mark,
                     {"type": "text", "text": HEADING},
                     {"type": "text", "text": EXCERPT} | mark,
                 ],

@@ -14,8 +14,13 @@ from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.clients import OWN_COUNT, TokenRatio, shipped_ratio, token_ratio
 from aggregate.sending.clients.context_window import check_window
-from aggregate.sending.clients.ratio_store import RATIOS_FILE, record_usage
-from aggregate.sending.clients.token_ratios import HIGHEST, LOWEST, reported_ratio
+from aggregate.sending.clients.token_ratios import (
+    HIGHEST,
+    LOWEST,
+    RATIOS_FILE,
+    record_usage,
+    reported_ratio,
+)
 
 MODEL = "claude-sonnet-4-5"
 

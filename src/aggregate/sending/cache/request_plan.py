@@ -18,8 +18,8 @@ from itertools import accumulate, pairwise
 
 from aggregate.base.values import SEPARATOR, Image, Segment
 from aggregate.prompt.sections import excerpt_turn
-from aggregate.sending.cache.block_layout import BlockLayout
-from aggregate.sending.cache.breakpoint_layout import (
+from aggregate.sending.cache.breakpoints import (
+    BlockLayout,
     EarlierRequest,
     image_ends,
     layout_with_breakpoints,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from aggregate.base.values import Usage
-from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.policy import CacheLookup
 from aggregate.sending.cache.request_plan import RequestPlan
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         RequestOptions,
     )
     from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
-    from aggregate.sending.clients.ratio_store import token_ratio
     from aggregate.sending.clients.redacting_client import RedactingClient, with_redaction
     from aggregate.sending.clients.request_stop import RequestStop
     from aggregate.sending.clients.script_file import (
@@ -28,7 +27,12 @@ if TYPE_CHECKING:
         parse_script,
         scripted_reply,
     )
-    from aggregate.sending.clients.token_ratios import OWN_COUNT, TokenRatio, shipped_ratio
+    from aggregate.sending.clients.token_ratios import (
+        OWN_COUNT,
+        TokenRatio,
+        shipped_ratio,
+        token_ratio,
+    )
 else:
     __getattr__ = door(
         __name__,
@@ -42,10 +46,9 @@ else:
             "pricing": "cost listed_models",
             "protocol": "ChatClient DEFAULT_OPTIONS OnText RequestOptions",
             "providers": "NAMES PROVIDERS open_client provider_of_model",
-            "ratio_store": "token_ratio",
             "redacting_client": "RedactingClient with_redaction",
             "request_stop": "RequestStop",
             "script_file": "ScriptedReply load_replies parse_script scripted_reply",
-            "token_ratios": "OWN_COUNT TokenRatio shipped_ratio",
+            "token_ratios": "OWN_COUNT TokenRatio shipped_ratio token_ratio",
         },
     )

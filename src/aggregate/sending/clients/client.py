@@ -25,8 +25,35 @@ from aggregate.sending.clients.protocol import (
 )
 from aggregate.sending.clients.request_stop import RequestStop
 from aggregate.sending.clients.retry import Retry, with_retries
-from aggregate.sending.clients.stream_forwarder import StreamCallbackError, StreamForwarder
 from aggregate.sending.clients.token_ratios import OWN_COUNT, TokenRatio
+
+
+class StreamCallbackError(Exception):
+    """What the caller's function has raised, on its way past an adapter that would take it for the provider's."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@dataclass(slots=True)
+class StreamForwarder:
+    """Passes the pieces of an answer on as text that a file can hold, and knows whether there was one."""
+
+    on_text: OnText
+    has_begun: bool = False
+    unicode: SurrogateJoiner = field(default_factory=SurrogateJoiner)
+
+    def __call__(self, piece: str) -> None:
+        """Pass a piece on; one that is no text is the server's fault, not the caller's."""
+        if not isinstance(piece, str):
+            raise TypeError("a piece of the answer is no text")
+        self.has_begun = True
+        try:
+            self.on_text(self.unicode.add(piece))
+        except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
+            raise StreamCallbackError(error) from None
+
 
 logger: Final = logging.getLogger(__name__)
 MALFORMED: Final = frozenset({400, 422})

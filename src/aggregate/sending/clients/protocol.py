@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from aggregate.base.values import Prompt, Reply
-from aggregate.sending.cache.block_layout import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.capabilities import Effort, ResponseFormat
 
