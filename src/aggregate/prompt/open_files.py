@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from aggregate.base.values import Redaction
 from aggregate.project.index import Index, describe_settled
-from aggregate.prompt.corpus_reading import read_corpus
-from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.ranked_files import ReadFiles
+from aggregate.prompt.ranked_files import ReadFiles, read_files
 from aggregate.prompt.request import Request
 from aggregate.prompt.request_files import select_files
 from aggregate.prompt.selection import ResolvedFile, Selection
@@ -65,35 +63,17 @@ class OpenFiles:
         files = _known(last, request, index, selection, states) if last else None
         if last is None or files is None:
             del last
-            return self._read(request, index, selection, states, on_start, on_done)
+            files = read_files(
+                request, index=index, selection=selection, on_start=on_start, on_done=on_done
+            )
+            corpus = files.corpus
+            if states and index.is_used and not corpus.analysed and not corpus.grouped:
+                self._last = _Remembered(files, states, request.redaction, index)
+            return files
         if on_start:
             on_start(0)
         files.corpus.trim()
         self._last = last._replace(files=files)
-        return files
-
-    def _read(
-        self,
-        request: Request,
-        index: Index,
-        selection: Selection,
-        states: bytes,
-        on_start: Callable[[int], None] | None,
-        on_done: Callable[[int], None] | None,
-    ) -> ReadFiles:
-        redaction = request.redaction
-        reader = FileReader(redaction, selection.generated)
-        corpus = read_corpus(
-            selection.files,
-            index=index,
-            redaction=redaction,
-            reader=reader,
-            on_start=on_start,
-            on_done=on_done,
-        )
-        files = ReadFiles(selection, reader, corpus)
-        if states and index.is_used and not corpus.analysed and not corpus.grouped:
-            self._last = _Remembered(files, states, redaction, index)
         return files
 
 

@@ -50,6 +50,7 @@ def read_files(
     request: Request,
     *,
     index: Index,
+    selection: Selection | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> ReadFiles:
@@ -58,13 +59,14 @@ def read_files(
     Args:
         request: Whose files.
         index: Where what follows from files is kept from run to run.
+        selection: Its files, where they were selected just before.
         on_start: Called once with the number of files of which something is not known.
         on_done: Called with the number of these that have become known.
 
     Raises:
         ConfigError: The base directory or the rules of what to leave out cannot be used.
     """
-    selection = select_files(request)
+    selection = selection or select_files(request)
     reader = FileReader(request.redaction, selection.generated)
     corpus = read_corpus(
         selection.files,

@@ -1,7 +1,6 @@
 """A prompt within a number of tokens: what enters is chosen by a ranking, and all that was decided is told."""
 
 from collections.abc import Callable, Mapping
-from copy import copy
 
 from aggregate.base.monitor import get_monitor
 from aggregate.project.index import Index
@@ -57,12 +56,20 @@ class BudgetFitting:
         request: What to compose, with any budget.
         ranked: From ``rank_files``, for this request.
         index: Where what follows from files is kept from run to run.
+        before: From ``shown_otherwise``: what it has made of the same files is kept.
     """
 
-    def __init__(self, request: Request, ranked: RankedFiles, *, index: Index) -> None:
+    def __init__(
+        self,
+        request: Request,
+        ranked: RankedFiles,
+        *,
+        index: Index,
+        before: "BudgetedPrompt | None" = None,
+    ) -> None:
         self.ranked = ranked
         self._index = index
-        self._prompt = BudgetedPrompt(request, index, ranked)
+        self._prompt = BudgetedPrompt(request, index, ranked, before=before)
 
     def shown_otherwise(self, request: Request, ranked: RankedFiles) -> "BudgetFitting":
         """Return the same for a request that shows some of the files in another way.
@@ -71,10 +78,7 @@ class BudgetFitting:
             request: What to compose, with any budget.
             ranked: The same ranking of the same files, to be shown as the request says.
         """
-        other = copy(self)
-        other.ranked = ranked
-        other._prompt = BudgetedPrompt(request, self._index, ranked, before=self._prompt)
-        return other
+        return BudgetFitting(request, ranked, index=self._index, before=self._prompt)
 
     def compose(self, request: Request) -> Composition:
         """Compose the prompt of the request with another budget, or with another discussion.

@@ -2,70 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-
-class DefinitionLines(Protocol):
-    """A definition, as ``ranking.DefinedName`` has it."""
-
-    @property
-    def first(self) -> int:
-        """The first line of all that belongs to it."""
-        ...
-
-    @property
-    def signature(self) -> int:
-        """The first line of its signature."""
-        ...
-
-    @property
-    def body(self) -> int:
-        """The first line that holds nothing of its signature."""
-        ...
-
-    @property
-    def last(self) -> int:
-        """Its last line."""
-        ...
-
-    @property
-    def outer(self) -> int:
-        """Place of the definition around it, ``-1`` for none."""
-        ...
-
-
-class PieceLines(Protocol):
-    """A piece, as ``ranking.Piece`` has it."""
-
-    @property
-    def first(self) -> int:
-        """First line."""
-        ...
-
-    @property
-    def last(self) -> int:
-        """Last line."""
-        ...
-
-    @property
-    def definition(self) -> int:
-        """Place of its innermost definition, ``-1`` for none."""
-        ...
-
-    @property
-    def characters(self) -> int:
-        """Of its lines."""
-        ...
-
-    @property
-    def comments(self) -> int:
-        """Characters of those that are comments or a licence."""
-        ...
-
-    @property
-    def preamble(self) -> int:
-        """Characters of those that are imports or a licence."""
-        ...
+from aggregate.ranking import DefinedName, Piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +21,7 @@ class Fittable:
 
     number: int
     score: float
-    definitions: Sequence[DefinitionLines] = ()
-    pieces: Sequence[PieceLines] = ()
+    definitions: Sequence[DefinedName] = ()
+    pieces: Sequence[Piece] = ()
     chances: Sequence[float] = ()
     is_prose: bool = False

@@ -11,8 +11,9 @@ from math import sqrt
 from typing import Final, NamedTuple
 
 from aggregate.prompt.fit.best_first import BestFirst
-from aggregate.prompt.fit.fittable import DefinitionLines, Fittable, PieceLines
+from aggregate.prompt.fit.fittable import Fittable
 from aggregate.prompt.fit.lines import Run
+from aggregate.ranking import DefinedName, Piece
 
 CHARACTERS_PER_TOKEN = 4
 """For the order alone, where an estimate does: what is shown is counted."""
@@ -118,7 +119,7 @@ class StepOrder:
         return Step(file.number, tuple(signatures_around(file, place)), is_body=False)
 
 
-def signature_run(definition: DefinitionLines) -> Run:
+def signature_run(definition: DefinedName) -> Run:
     """Return the lines of a definition's signature, of a very long one the first."""
     last = max(definition.signature, min(definition.body - 1, definition.last))
     return definition.signature, min(last, definition.signature + _LONGEST_SIGNATURE - 1)
@@ -167,7 +168,7 @@ def _bodies(files: Sequence[Fittable]) -> BestFirst:
     )
 
 
-def _telling(piece: PieceLines) -> float:
+def _telling(piece: Piece) -> float:
     """Return the part of a piece's probability that its place in the order follows from."""
     if not piece.comments and not piece.preamble:
         return 1.0
