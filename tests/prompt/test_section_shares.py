@@ -174,12 +174,12 @@ def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:
     budget = Budget(10_000, history=0.04, results=0.5)
     others = fit_sections(request, budget, least, room=1_000, count=words)
     assert others.reserved == 40 + 500
-    assert others.are_cut
+    assert others.cuts
     assert {cut.section for cut in others.cuts} == {"history", "results"}
     everything = with_more(request, others, least, left=9_000, count=words)
     assert everything.history.tokens == everything.history.needed
     assert everything.results.tokens == everything.results.needed
-    assert not everything.are_cut
+    assert not everything.cuts
     some = with_more(request, others, least, left=100, count=words)
     before = others.history.tokens + others.results.tokens
     assert before < some.history.tokens + some.results.tokens <= before + 100

@@ -348,9 +348,9 @@ def _within_budget(
 def _scored_choices(
     request: Request, index: Index
 ) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
-    from aggregate.prompt.ranked_files import scored_choices  # as above
+    from aggregate.prompt.ranked_files import rank_files, scores_of  # as above
 
-    return scored_choices(request, index=index)
+    return scores_of(rank_files(request, index=index))
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:

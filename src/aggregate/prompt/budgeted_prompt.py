@@ -128,7 +128,7 @@ class BudgetedPrompt:
         if self._request.kept:
             self._kept = self._kept_lines(fitted)
             fitted = self._within(least, room) or fitted
-        if fitted.others.are_cut and fitted.fit.is_exhausted:
+        if fitted.others.cuts and fitted.fit.is_exhausted:
             fitted = self._with_more(fitted, least)
         return self._told(fitted)
 

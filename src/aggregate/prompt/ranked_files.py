@@ -119,23 +119,11 @@ def file_scores(request: Request, *, index: Index | None = None) -> Mapping[str,
     }
 
 
-def scored_choices(
-    request: Request, *, index: Index, files: ReadFiles | None = None
-) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
+def scores_of(ranked: RankedFiles) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
     """Return the files of a prompt that has a task and no budget, with their scores, and what evidence is missing.
 
     Such a prompt shows what it would without a task (rule T-3).
-
-    Args:
-        request: Whose files and task.
-        index: Where what follows from files is kept from run to run.
-        files: The files, where they were read before.
     """
-    return scores_of(rank_files(request, index=index, files=files))
-
-
-def scores_of(ranked: RankedFiles) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
-    """Return what ``scored_choices`` does, of files that were ranked before."""
     by_path = {
         ranked.files.corpus.files[entry.file].path: (position, entry)
         for position, entry in enumerate(ranked.ranking.files, start=1)

@@ -198,11 +198,6 @@ class OtherSections:
     reserved: int = 0
 
     @property
-    def are_cut(self) -> bool:
-        """Whether anything was left out or folded."""
-        return bool(self.cuts)
-
-    @property
     def cuts(self) -> tuple[Cut, ...]:
         """What the audit tells of them (rule A-4)."""
         return (*self.history.cuts(), *self.results.cuts)

@@ -48,13 +48,9 @@ def files_section(title: str, files: Iterable[Segment]) -> Iterator[Segment]:
 
 def rendered_segment(file: RenderedFile) -> Segment:
     """Return the segment of a file as it was rendered."""
-    return file_segment(file.path, rendered_block(file), file.shown)
-
-
-def rendered_block(file: RenderedFile) -> str:
-    """Return the block of a file as it was rendered."""
     language = "text" if file.error else file.language or "text"
-    return file_block(file.path, file.content, language=language, excluded=file.is_excluded)
+    block = file_block(file.path, file.content, language=language, excluded=file.is_excluded)
+    return file_segment(file.path, block, file.shown)
 
 
 def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
