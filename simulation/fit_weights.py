@@ -110,7 +110,7 @@ def _observe(
     from aggregate.prompt import open_project, request_for, select_files
     from aggregate.prompt.corpus_reading import read_corpus
     from aggregate.prompt.file_reading import FileReader
-    from aggregate.prompt.questions import question_for
+    from aggregate.prompt.ranked_files import question_for
     from simulation.piece_features import features
 
     project = open_project({"files": {"base_dir": str(tree), "paths": ["**/*"]}})

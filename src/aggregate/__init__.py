@@ -89,14 +89,14 @@ if (
     from aggregate.prompt.api import run as run
     from aggregate.prompt.api import stream_prompt as stream_prompt
     from aggregate.prompt.assemble import Composition as Composition
+    from aggregate.prompt.assemble import PromptStream as PromptStream
     from aggregate.prompt.beads_reading import build_beads_section as build_beads_section
-    from aggregate.prompt.file_stats import compute_file_stats as compute_file_stats
-    from aggregate.prompt.file_stats import group_files_by_dir as group_files_by_dir
+    from aggregate.prompt.file_sizes import compute_file_stats as compute_file_stats
+    from aggregate.prompt.file_sizes import group_files_by_dir as group_files_by_dir
     from aggregate.prompt.live_prompt import LivePrompt as LivePrompt
     from aggregate.prompt.numbered_output import find_next_increment as find_next_increment
     from aggregate.prompt.project import open_project as open_project
     from aggregate.prompt.project import request_for as request_for
-    from aggregate.prompt.prompt_stream import PromptStream as PromptStream
     from aggregate.prompt.references import compact_data as compact_data
     from aggregate.prompt.references import load_data_reference as load_data_reference
     from aggregate.prompt.references import prune_data_cache as prune_data_cache
@@ -150,9 +150,12 @@ _HOMES = {
         "run",
         "stream_prompt",
     ),
-    "aggregate.prompt.assemble": ("Composition",),
+    "aggregate.prompt.assemble": (
+        "Composition",
+        "PromptStream",
+    ),
     "aggregate.prompt.beads_reading": ("build_beads_section",),
-    "aggregate.prompt.file_stats": (
+    "aggregate.prompt.file_sizes": (
         "compute_file_stats",
         "group_files_by_dir",
     ),
@@ -162,7 +165,6 @@ _HOMES = {
         "open_project",
         "request_for",
     ),
-    "aggregate.prompt.prompt_stream": ("PromptStream",),
     "aggregate.agents.tracks.attempt": ("run_worker_lifecycle",),
     "aggregate.agents.tracks.worker": ("make_worker",),
     "aggregate.agents.tracks.run_options": ("RunOptions",),

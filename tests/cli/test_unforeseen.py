@@ -11,7 +11,7 @@ import pytest
 
 from aggregate.cli.commands import Commands
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
-from aggregate.prompt.file_stats import largest_folders
+from aggregate.prompt.file_sizes import largest_folders
 from aggregate.sending.clients.model_choice import exceeded_window
 from tests.cli.command_line import start
 from tests.projects import project

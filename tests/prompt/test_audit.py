@@ -39,7 +39,7 @@ from aggregate.prompt import (
     write_numbered,
 )
 from aggregate.prompt.audit_file import audit_pieces, parse_audit
-from aggregate.prompt.audit_schema import audit_schema
+from aggregate.prompt.audit_text import audit_schema
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 

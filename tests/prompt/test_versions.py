@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import aggregate
-from aggregate.prompt.analysis_index import ANALYSIS_CODE, ANALYSIS_LIBRARIES, analysis_version
 from aggregate.prompt.commit_history import HISTORY_CODE, HISTORY_LIBRARIES, history_version
-from aggregate.prompt.segment_counter import TOKEN_CODE, TOKEN_LIBRARIES, token_version
+from aggregate.prompt.known_files import ANALYSIS_CODE, ANALYSIS_LIBRARIES, analysis_version
+from aggregate.prompt.token_counts import TOKEN_CODE, TOKEN_LIBRARIES, token_version
 from aggregate.prompt.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
 
 PACKAGE = Path(aggregate.__file__).parent

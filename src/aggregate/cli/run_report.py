@@ -94,7 +94,7 @@ def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", base_dir: Pa
     warnings = [*unknown_names(stream.missing), *with_meant(stream.warnings, stream.rows, base_dir)]
     if tokens.document <= _ALWAYS_FITS:
         return warnings
-    from aggregate.prompt.file_stats import largest_folders
+    from aggregate.prompt.file_sizes import largest_folders
     from aggregate.sending.clients.model_choice import exceeded_window
 
     if window := exceeded_window(tokens.document):

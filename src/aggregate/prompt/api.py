@@ -24,14 +24,19 @@ from aggregate.base.values import (
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
-from aggregate.prompt.asking import AskedBudget, AskedTask
-from aggregate.prompt.assemble import ComposedPrompt, Composition, assemble, with_references
-from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
-from aggregate.prompt.image_files import find_screenshots
+from aggregate.prompt.assemble import (
+    ComposedPrompt,
+    Composition,
+    PromptStream,
+    assemble,
+    beads_text,
+    with_references,
+)
+from aggregate.prompt.file_rendering import FileStream, find_screenshots, render_files, stream_files
+from aggregate.prompt.focus import AskedBudget, AskedTask
 from aggregate.prompt.layout import Strategy, files_segments, is_summarized, section_segments
 from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
-from aggregate.prompt.prompt_stream import PromptStream, beads_text
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.screenshots import screenshots_section
 from aggregate.prompt.selection import resolve_entries
@@ -340,7 +345,7 @@ def _within_budget(
 ) -> Composition:
     """Return the prompt of a request with a budget."""
     # Ranking is another half of the program, which most runs do without.
-    from aggregate.prompt.within_budget import compose_within_budget
+    from aggregate.prompt.budgeted_prompt import compose_within_budget
 
     return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
 

@@ -1,6 +1,6 @@
 """From rendered files and everything else that a request names to the prompt."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -16,17 +16,161 @@ from aggregate.base.values import (
     Missing,
     Prompt,
     RenderedFile,
+    Screenshot,
     Segment,
 )
-from aggregate.project.files import read_file
-from aggregate.prompt.file_messages import check_refused
-from aggregate.prompt.file_rendering import RenderedFiles
-from aggregate.prompt.prompt_stream import PromptStream
+from aggregate.project.configuration import BEADS_MODE
+from aggregate.project.files import FolderListing, read_file
+from aggregate.prompt.file_rendering import RenderedFiles, check_refused, find_screenshots
+from aggregate.prompt.focus import unknown_focus
+from aggregate.prompt.layout import files_segments, section_segments
+from aggregate.prompt.redact_prompt import FoundSecrets
 from aggregate.prompt.request import Request
+from aggregate.prompt.sections.discussion import OmittedTurns
+from aggregate.prompt.sections.screenshots import screenshots_section
+from aggregate.prompt.tier3 import is_focus, tier3_segments
 
 if TYPE_CHECKING:
     from aggregate.base.values import Origin, SourceMap
-    from aggregate.prompt.sections.subagent_results import Results
+    from aggregate.prompt.sections.subagent_results import OmittedResults, Results
+
+
+class FileSource(Protocol):
+    """Files for a prompt: read already, or while they are iterated; what it tells is complete after that."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or is doubtful, one sentence each."""
+        ...
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Those of the warnings that say what the scope does not allow."""
+        ...
+
+    def __iter__(self) -> Iterator[RenderedFile]:
+        """Yield the files in the order of the prompt."""
+        ...
+
+
+class PromptStream:
+    """A prompt while it is composed: its segments are made one after another, and it keeps none of their texts.
+
+    Args:
+        request: What to compose.
+        files: The request's files.
+        lay_out: Makes the Files section of them; by default as the request's strategy says.
+        omitted_turns: The turns before those of the request, which are left out.
+        omitted_results: The results before those of the request, which are left out.
+
+    Attributes:
+        choices: With a task or a budget: what was decided about each candidate; complete as ``rows`` is.
+        cut: What else was shortened or left out for the budget.
+        missing: Evidence that there was none of.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        files: FileSource,
+        *,
+        lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None,
+        omitted_turns: OmittedTurns | None = None,
+        omitted_results: "OmittedResults | None" = None,
+    ) -> None:
+        self.choices: Sequence[FileChoice] = ()
+        self.cut: Sequence[Cut] = ()
+        self.missing: Sequence[Missing] = ()
+        self._rows: list[FileRow] = []
+        self._lay_out = lay_out
+        self._omitted_turns = omitted_turns
+        self._omitted_results = omitted_results
+        self._request = request
+        self._files = files
+        self._images: Sequence[Screenshot] = ()
+        self._secrets = FoundSecrets(request.redaction)
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file; complete once all segments were made."""
+        return self._rows
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or is doubtful, one sentence each; complete once all segments were made."""
+        images = (
+            f"screenshot {image.path}: {image.problem}" for image in self._images if image.problem
+        )
+        doubts = *self._files.warnings, *self._unknown_focus()
+        return (*doubts, *images, *self._secrets.warnings)
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Those of the warnings that say what the scope does not allow."""
+        refused = [
+            f"screenshot {image.path}: {image.refused}" for image in self._images if image.refused
+        ]
+        return (*self._files.refused, *refused)
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Make the prompt's segments, in order; once."""
+        request = self._request
+        self._images = find_screenshots(
+            request.screenshot_dir,
+            request.screenshots,
+            shown_from=request.shown_from,
+            listing=FolderListing(request.scope),
+        )
+        segments = section_segments(
+            self._files_section(),
+            screenshots=screenshots_section(self._images),
+            beads=_request_beads(request),
+            results=request.results,
+            history=request.history,
+            omitted_turns=self._omitted_turns,
+            omitted_results=self._omitted_results,
+        )
+        yield from map(self._secrets.shown_segment, segments)
+
+    def _files_section(self) -> Iterable[Segment]:
+        request = self._request
+        if self._lay_out is not None:
+            return self._lay_out(self._noted_files())
+        if request.is_tier3:
+            return iter(tier3_segments(self._noted_files(), request.focus_files))
+        return files_segments(
+            self._noted_files(), summary_only=request.summary_only, strategy=request.strategy
+        )
+
+    def _noted_files(self) -> Iterator[RenderedFile]:
+        """Yield the files, and keep a row of each."""
+        for file in self._files:
+            self._rows.append(file.row)
+            self._secrets.note_file(file.path, file.secrets)
+            yield file
+
+    def _unknown_focus(self) -> Iterator[str]:
+        """Yield a warning for each focus file that names no file of the prompt; with a budget the pins tell of them."""
+        request = self._request
+        for focus in request.focus_paths if request.budget is None else request.focus_files:
+            if not any(is_focus(row, [focus]) for row in self._rows):
+                yield unknown_focus(focus, [row.path for row in self._rows])
+
+
+def beads_text(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:
+    """Return the section of beads, ``""`` in any other mode than ``"beads"``."""
+    if execution_mode != BEADS_MODE:
+        return ""
+    # Its readers take 15 ms, and few projects have beads.
+    from aggregate.prompt.beads_reading import build_beads_section
+
+    return build_beads_section(base_dir or Path(), root=root)
+
+
+def _request_beads(request: Request) -> str:
+    mode = BEADS_MODE if request.beads else ""
+    root = "" if request.scope.allow_outside else request.scope.root
+    return beads_text(mode, request.base_dir, root=root)
 
 
 class ComposedPrompt(Decided, Protocol):

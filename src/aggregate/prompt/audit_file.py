@@ -28,8 +28,7 @@ from aggregate.base.values import (
     rounded,
     unpack_map,
 )
-from aggregate.prompt.audit import audit_of
-from aggregate.prompt.audit_data import VERSION, audit_data
+from aggregate.prompt.audit import VERSION, audit_data, audit_of
 from aggregate.prompt.numbered_output import audit_path, numbered_files
 from aggregate.prompt.request import Request
 from aggregate.prompt.source_map import map_sources

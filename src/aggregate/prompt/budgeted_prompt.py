@@ -1,9 +1,10 @@
 """One prompt within a number of tokens: laid out, filled with lines, laid out again until it fits and is full."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
+from aggregate.base.monitor import get_monitor
 from aggregate.base.values import SEPARATOR, Budget, ViewMode
 from aggregate.code.views import is_the_text
 from aggregate.project.index import Index
@@ -15,12 +16,10 @@ from aggregate.prompt.fit.fittable import Fittable
 from aggregate.prompt.fit.lines import ALL_LINES, Run
 from aggregate.prompt.fit.steps import CHARACTERS_PER_TOKEN, WITH_TASK, StepOrder
 from aggregate.prompt.fitted_prompt import FittedPrompt, FittedPrompts
-from aggregate.prompt.kept_files import kept_lines
 from aggregate.prompt.layout import is_summarized
-from aggregate.prompt.pins import Pins
-from aggregate.prompt.ranked_files import RankedFiles
+from aggregate.prompt.pins import Pins, kept_lines
+from aggregate.prompt.ranked_files import RankedFiles, ReadFiles, rank_files
 from aggregate.prompt.request import Request
-from aggregate.prompt.saved_counts import SavedCounts
 from aggregate.prompt.section_shares import (
     OtherSections,
     fit_sections,
@@ -30,6 +29,8 @@ from aggregate.prompt.section_shares import (
 from aggregate.prompt.sections.files import FILES_TIER3, rendered_segment
 from aggregate.prompt.sections.not_shown import most_tokens
 from aggregate.prompt.selection import ResolvedFile
+from aggregate.prompt.token_counts import SavedCounts
+from aggregate.ranking import WEIGHTS
 
 _FIRST_OTHERS = 100
 """Further files that are put in order when all of those are shown, and twice as many each time."""
@@ -310,3 +311,81 @@ class BudgetedPrompt:
         )
         missing = tuple(self._ranked.ranking.missing)
         return replace(prompt, choices=choices, cut=fitted.others.cuts, missing=missing)
+
+
+@get_monitor().scope("compose_within_budget")
+def compose_within_budget(
+    request: Request,
+    *,
+    index: Index,
+    weights: Mapping[str, float] = WEIGHTS,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+    files: ReadFiles | None = None,
+) -> Composition:
+    """Compose the prompt that ``request`` asks for within its budget (rules B-1 to B-8).
+
+    Args:
+        request: What to compose.
+        index: Where what follows from files is kept from run to run.
+        weights: How much each kind of evidence counts.
+        on_start: Called once with the number of files of which something is not known.
+        on_done: Called with the number of these that have become known.
+        files: The request's files, where they were read before.
+
+    Raises:
+        BudgetError: What must be shown has more tokens.
+        ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
+    """
+    ranked = rank_files(
+        request,
+        index=index,
+        weights=weights,
+        on_start=on_start,
+        on_done=on_done,
+        files=files,
+    )
+    return BudgetedPrompt(request, index, ranked).composition()
+
+
+class BudgetFitting:
+    """Files that were ranked for one task, to be fitted to one budget after another.
+
+    What was rendered and counted for one budget is kept for the next one; the prompts are those of
+    ``compose_within_budget``.
+
+    Args:
+        request: What to compose, with any budget.
+        ranked: From ``rank_files``, for this request.
+        index: Where what follows from files is kept from run to run.
+        before: From ``shown_otherwise``: what it has made of the same files is kept.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        ranked: RankedFiles,
+        *,
+        index: Index,
+        before: "BudgetedPrompt | None" = None,
+    ) -> None:
+        self.ranked = ranked
+        self._index = index
+        self._prompt = BudgetedPrompt(request, index, ranked, before=before)
+
+    def shown_otherwise(self, request: Request, ranked: RankedFiles) -> "BudgetFitting":
+        """Return the same for a request that shows some of the files in another way.
+
+        Args:
+            request: What to compose, with any budget.
+            ranked: The same ranking of the same files, to be shown as the request says.
+        """
+        return BudgetFitting(request, ranked, index=self._index, before=self._prompt)
+
+    def compose(self, request: Request) -> Composition:
+        """Compose the prompt of the request with another budget, or with another discussion.
+
+        Raises:
+            BudgetError: What must be shown has more tokens.
+        """
+        return self._prompt.for_request(request).composition()

@@ -5,10 +5,9 @@ from itertools import count, repeat
 from typing import Final, NamedTuple
 
 from aggregate.base.values import FileChoice, Level, ViewMode, row_maker
-from aggregate.prompt.asking import ALL_FILES
-from aggregate.prompt.candidate import LEVELS, Candidate
-from aggregate.prompt.candidates import Candidates
+from aggregate.prompt.candidates import LEVELS, Candidate, Candidates
 from aggregate.prompt.fit.lines import marked_runs
+from aggregate.prompt.focus import ALL_FILES
 from aggregate.prompt.selection import ResolvedFile
 
 _CHOICE: Final = row_maker(FileChoice)

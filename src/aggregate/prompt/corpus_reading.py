@@ -8,15 +8,17 @@ from typing import Final
 from aggregate.base.values import Redaction
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index, file_state
-from aggregate.prompt.analysis_index import AnalysisIndex
 from aggregate.prompt.analysis_pool import pack_all, pack_one
-from aggregate.prompt.corpus_files import CorpusFiles
-from aggregate.prompt.file_corpus import FileCorpus, NumberedGroup, source_hash
-from aggregate.prompt.file_groups import FileGroup, GroupPlan, Member, groups_of
-from aggregate.prompt.file_reading import FileReader, unread
-from aggregate.prompt.group_lookup import GroupLookup
-from aggregate.prompt.known_files import AnalysisRequest, KnownFile, KnownGroup, terms_of
-from aggregate.prompt.prepared_files import PreparedFile
+from aggregate.prompt.file_corpus import CorpusFiles, FileCorpus, NumberedGroup, source_hash
+from aggregate.prompt.file_groups import FileGroup, GroupLookup, GroupPlan, Member, groups_of
+from aggregate.prompt.file_reading import FileReader, PreparedFile, unread
+from aggregate.prompt.known_files import (
+    AnalysisIndex,
+    AnalysisRequest,
+    KnownFile,
+    KnownGroup,
+    terms_of,
+)
 from aggregate.prompt.selection import ResolvedFile
 
 _LARGE: Final = 200_000

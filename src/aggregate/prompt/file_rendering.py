@@ -1,35 +1,98 @@
-"""From a request's files to rendered ones: read, replace secrets, render, one file after another."""
+"""From a request's files to rendered ones: read, replace secrets, render; what is doubtful is told."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from aggregate.base.disk import is_file, read_bytes
+from aggregate.base.errors import ScopeError
 from aggregate.base.monitor import get_monitor
-from aggregate.base.values import Redaction, RenderedFile, View, ViewMode, ViewRequest
+from aggregate.base.text import heading_text
+from aggregate.base.values import (
+    Image,
+    Redaction,
+    RenderedFile,
+    Screenshot,
+    View,
+    ViewMode,
+    ViewRequest,
+)
 from aggregate.code.syntax import fence_tag
 from aggregate.code.views import EXCLUDED
-from aggregate.project.files import SourceFile
+from aggregate.project.files import FolderListing, SourceFile, read_image_header
 from aggregate.project.index import Index
-from aggregate.prompt.file_messages import (
-    error_sentence,
-    error_text,
-    file_warnings,
-    problem_text,
-    refusals,
+from aggregate.prompt.file_reading import (
+    FileNotes,
+    FileReader,
+    NoteKind,
+    PreparedFile,
+    invisible_in,
+    prepare_files,
 )
-from aggregate.prompt.file_reading import FileReader, NoteKind, invisible_in
-from aggregate.prompt.generated_files import WrittenBy
 from aggregate.prompt.missing_grammars import missing_grammar
-from aggregate.prompt.prepared_files import PreparedFile, prepare_files
 from aggregate.prompt.request import Request
-from aggregate.prompt.request_files import select_files
+from aggregate.prompt.request_files import WrittenBy, select_files
 from aggregate.prompt.sections.files import view_error_text
 from aggregate.prompt.selection import (
     ResolvedFile,
     Selection,
+    display_path,
 )
 from aggregate.prompt.view_index import KnownView, ViewIndex
 from aggregate.prompt.view_pool import render_all
+
+
+def check_refused(refused: Sequence[str]) -> None:
+    """Make sure that nothing was refused.
+
+    Raises:
+        ScopeError: Something was; the message is the first reason.
+    """
+    if refused:
+        more = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
+        raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
+
+
+def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
+    """Return the text in place of a file that was not read; a missing file's is fixed (rule M-5)."""
+    return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
+
+
+def file_warnings(
+    selection: Selection,
+    notes: FileNotes,
+    errors: Iterable[str],
+    *,
+    shown: Iterable[str] | None = None,
+) -> tuple[str, ...]:
+    """Return what is told of files: what was left out, what is doubtful, and which are not shown.
+
+    Args:
+        selection: All files.
+        notes: What is doubtful about some.
+        errors: A sentence for each that is not shown.
+        shown: The paths of those whose doubts are told; by default all.
+    """
+    paths = [file.path for file in selection.files] if shown is None else shown
+    doubtful = (*selection.skipped, *notes.in_order(paths))
+    return (*(f"{place}: {problem}" for place, problem in doubtful), *errors)
+
+
+def refusals(selection: Selection) -> tuple[str, ...]:
+    """Return a sentence for each file that the scope does not allow."""
+    refused = (file for file in selection.files if file.refused)
+    return tuple(error_text(file.path, file.problem) for file in refused)
+
+
+def error_sentence(file: RenderedFile) -> str:
+    """Return why a file is not shown, in one line."""
+    return file.content.splitlines()[0]
+
+
+def problem_text(problem: str, path: str) -> str:
+    """Return a view's problem as a note says it, behind the file's path."""
+    return problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(path)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,3 +330,58 @@ def _shown(file: ResolvedFile, source: SourceFile, view: View | str | None) -> V
     if isinstance(view, str):
         return View(view_error_text(file.path, file.view_mode, view), language=language)
     return View(source.text, language=language)
+
+
+def find_screenshots(
+    base_dir: str | Path, entries: Sequence[str], *, shown_from: str | Path, listing: FolderListing
+) -> tuple[Screenshot, ...]:
+    """Return the images that paths and globs below ``base_dir`` stand for, each once.
+
+    Args:
+        base_dir: Where relative paths begin.
+        entries: Paths or globs.
+        shown_from: The folder that paths are shown relative to.
+        listing: Resolves them, as far as its scope allows.
+    """
+    images: dict[str, Screenshot] = {}
+    for entry in entries:
+        resolved = listing.resolve(base_dir, entry)
+        for name in resolved.names:
+            file = Path(resolved.folder, name)
+            path = display_path(file, shown_from)
+            exists = not resolved.refused and is_file(file)
+            place = (resolved.real or str(file)) if exists else ""
+            images.setdefault(path, Screenshot(path, exists, resolved.refused, place))
+        if not resolved.names and resolved.is_glob:
+            images.setdefault(entry, Screenshot(entry, exists=False, refused=resolved.refused))
+    return tuple(images.values())
+
+
+def read_images(
+    screenshots: Sequence[Screenshot], *, limit: int
+) -> tuple[tuple[Image, ...], tuple[str, ...]]:
+    """Return the images that screenshots are, and a warning for each that is there and cannot be sent.
+
+    Args:
+        screenshots: As ``find_screenshots`` returns them; what may not be shown, or is missing, is passed over.
+        limit: The most bytes of one.
+    """
+    images: list[Image] = []
+    warnings = []
+    for screenshot in screenshots:
+        if not screenshot.file:
+            continue
+        try:
+            data = read_bytes(screenshot.file, limit=limit)
+        except (OSError, ValueError) as error:
+            problem = getattr(error, "strerror", None) or error
+            warnings.append(f"screenshot {screenshot.path} is only named in the prompt: {problem}")
+            continue
+        header = read_image_header(data)
+        if header is None:
+            warnings.append(
+                f"screenshot {screenshot.path} is only named in the prompt: it is no PNG, JPEG, GIF or WebP image"
+            )
+            continue
+        images.append(Image(screenshot.path, header.media_type, data, header.width, header.height))
+    return tuple(images), tuple(warnings)

@@ -17,16 +17,20 @@ from aggregate.base.values import (
     Section,
     row_maker,
 )
-from aggregate.prompt.asking import ALL_FILES
-from aggregate.prompt.assemble import Composition
+from aggregate.prompt.assemble import Composition, PromptStream
 from aggregate.prompt.candidates import Candidates
-from aggregate.prompt.file_messages import error_sentence, file_warnings, refusals
-from aggregate.prompt.file_rendering import RenderedFiles, noted_file
+from aggregate.prompt.file_reading import PreparedFile
+from aggregate.prompt.file_rendering import (
+    RenderedFiles,
+    error_sentence,
+    file_warnings,
+    noted_file,
+    refusals,
+)
 from aggregate.prompt.fit.fit import Fit
+from aggregate.prompt.focus import ALL_FILES
 from aggregate.prompt.layout import is_summarized
 from aggregate.prompt.pins import Pins
-from aggregate.prompt.prepared_files import PreparedFile
-from aggregate.prompt.prompt_stream import PromptStream
 from aggregate.prompt.ranked_files import ReadFiles
 from aggregate.prompt.request import Request
 from aggregate.prompt.section_shares import OtherSections

@@ -9,9 +9,14 @@ from aggregate.base.values import RenderedFile
 from aggregate.project.index import FileState, Index, file_state, user_index
 from aggregate.project.paths import MARKERS
 from aggregate.prompt.assemble import Composition, assemble
-from aggregate.prompt.file_messages import error_sentence, file_warnings, refusals
 from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.file_rendering import FileStream, RenderedFiles
+from aggregate.prompt.file_rendering import (
+    FileStream,
+    RenderedFiles,
+    error_sentence,
+    file_warnings,
+    refusals,
+)
 from aggregate.prompt.request import Request
 from aggregate.prompt.request_files import select_files
 from aggregate.prompt.selection import ResolvedFile, Selection

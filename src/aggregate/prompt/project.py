@@ -31,8 +31,10 @@ from aggregate.project.configuration import (
     validate,
 )
 from aggregate.project.history import discussion_name
-from aggregate.prompt.asking import (
+from aggregate.prompt.discussions import DiscussionTurns, check_within, discussion_turns
+from aggregate.prompt.focus import (
     ALL_FILES,
+    FOCUS_TIER,
     AskedBudget,
     AskedTask,
     budget_of,
@@ -40,8 +42,6 @@ from aggregate.prompt.asking import (
     task_of,
     whole_files,
 )
-from aggregate.prompt.discussions import DiscussionTurns, check_within, discussion_turns
-from aggregate.prompt.focus import FOCUS_TIER
 from aggregate.prompt.layout import Strategy
 from aggregate.prompt.request import Request, namespace_of
 

@@ -8,11 +8,86 @@ exact without counting the document again.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from struct import Struct
 
 from aggregate.base.monitor import get_monitor
+from aggregate.base.tokens import TokenCounter, count_batch
 from aggregate.base.values import SEPARATOR, Prompt, Section
-from aggregate.project.index import Index, user_index
-from aggregate.prompt.segment_counter import SegmentCounter
+from aggregate.project.index import Index, Kind, code_version, user_index
+
+_LOOKED_UP = 500
+"""Segments that the index is asked for at once."""
+_WAITING_CHARACTERS = 1_000_000
+"""The most text for which the index is asked at once."""
+COUNT = Struct("<Q")
+"""How a count is kept."""
+TOKEN_CODE = ("base.errors", "base.tokens")
+"""Whose code takes part in counting."""
+TOKEN_LIBRARIES = ("tiktoken",)
+"""What others have made of that: the tokenizer. The vocabulary's hash stands in our code."""
+
+
+class SegmentCounter:
+    """Counts segments as they come, each with what separates it from the next, in threads if there are many.
+
+    Args:
+        index: Keeps counts from run to run, by the hash of what was counted.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._waiting: list[tuple[bytes, str]] = []
+        self._size = 0
+        self._counts: list[int | None] = []
+        self._counted: list[tuple[int, bytes]] = []
+        """The positions and keys of segments that are counted because the index does not know them."""
+        self._counter = TokenCounter()
+
+    def add(self, text: str, data: bytes, separator: str) -> None:
+        """Count a segment: its ``text``, the same in UTF-8, and what stands behind it."""
+        digest = sha256(data)
+        digest.update(separator.encode())
+        self._waiting.append((digest.digest(), text + separator))
+        self._size += len(text)
+        if self._size >= _WAITING_CHARACTERS or len(self._waiting) >= _LOOKED_UP:
+            self._look_up()
+
+    @get_monitor().scope("count_tokens")
+    def counts(self) -> list[int]:
+        """Return the tokens of all segments, in order; once, behind the last one."""
+        self._look_up()
+        with self._counter:
+            results = self._counter.results()
+        for (position, _), tokens in zip(self._counted, results, strict=True):
+            self._counts[position] = tokens
+        keys = (key for _, key in self._counted)
+        rows = zip(keys, map(COUNT.pack, results), strict=True)
+        self._index.put_many(token_kind(), rows)
+        return [tokens for tokens in self._counts if tokens is not None]
+
+    def _look_up(self) -> None:
+        """Ask the index for what waits, and begin to count what it does not know."""
+        known = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
+        for (key, text), row in zip(self._waiting, known, strict=True):
+            if row is None:
+                self._counted.append((len(self._counts), key))
+                self._counter.submit(text)
+            self._counts.append(COUNT.unpack(row)[0] if row else None)
+        self._waiting, self._size = [], 0
+
+
+@cache
+def token_version() -> str:
+    """Return a version of all that counts tokens, ``""`` where it cannot be told."""
+    return code_version(TOKEN_CODE, installed=TOKEN_LIBRARIES)
+
+
+@cache
+def token_kind() -> Kind:
+    """Return the kind of what the index keeps of counts, by the SHA-256 of the text."""
+    return Kind("tokens", token_version())
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +136,46 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None) -> PromptTokens:
         counter.add(segment.text, data, SEPARATOR if i < last else "")
     places = ((segment.section, segment.source) for segment in prompt.segments)
     return PromptTokens.of(places, counter.counts())
+
+
+_MOST_CHARACTERS = 20_000_000
+"""Of texts that are kept in memory with their counts: a page that stays open all day asks for more and more of them."""
+
+
+class SavedCounts:
+    """Counts texts one by one; the vocabulary is loaded for the first that the index does not know.
+
+    Args:
+        index: Keeps counts from run to run.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._counts: dict[str, int] = {}
+        self._characters = 0
+
+    def __call__(self, text: str) -> int:
+        """Return the number of o200k tokens of ``text``.
+
+        Raises:
+            TokenizerError: The bundled vocabulary is missing or damaged.
+        """
+        tokens = self._counts.get(text)
+        if tokens is None:
+            if self._characters > _MOST_CHARACTERS:
+                self._counts.clear()
+                self._characters = 0
+            tokens = self._counts[text] = self._look_up(text)
+            self._characters += len(text)
+        return tokens
+
+    def _look_up(self, text: str) -> int:
+        if not text:
+            return 0
+        key = sha256(text.encode("utf-8", "surrogatepass")).digest()
+        row = self._index.get_many(token_kind(), [key])[0]
+        if row is not None:
+            return int(COUNT.unpack(row)[0])
+        tokens = count_batch([text])[0]
+        self._index.put_many(token_kind(), [(key, COUNT.pack(tokens))])
+        return tokens

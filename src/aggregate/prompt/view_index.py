@@ -12,7 +12,7 @@ from aggregate.base.values import Entry, GeneratedView, PackedSpans, Span, View
 from aggregate.code.syntax import LANGUAGES
 from aggregate.project.files import UTF_8
 from aggregate.project.index import Kind, code_version
-from aggregate.prompt.generated_files import WrittenBy
+from aggregate.prompt.request_files import WrittenBy
 from aggregate.prompt.selection import ResolvedFile
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ VIEW_CODE = (
     "code.anchors",
     "prompt.file_reading",
     "prompt.file_rendering",
-    "prompt.generated_files",
-    "prompt.prepared_files",
+    "prompt.request_files",
     "prompt.redact_prompt",
     "prompt.view_index",
     "base.disk.reading",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aggregate.project.index import Index
 from aggregate.prompt import SavedCounts
-from aggregate.prompt.segment_counter import COUNT, token_kind
+from aggregate.prompt.token_counts import COUNT, token_kind
 from tests.base.tokens.plain_count import plain_count
 from tests.project.index.samples import opened
 

@@ -10,8 +10,7 @@ from functools import lru_cache
 from math import sqrt
 from typing import Final, NamedTuple
 
-from aggregate.prompt.fit.best_first import BestFirst
-from aggregate.prompt.fit.fittable import Fittable
+from aggregate.prompt.fit.fittable import BestFirst, Fittable
 from aggregate.prompt.fit.lines import Run
 from aggregate.ranking import DefinedName, Piece
 

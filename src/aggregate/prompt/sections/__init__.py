@@ -12,21 +12,20 @@ if TYPE_CHECKING:
         diff_segment,
         gone_segment,
         is_told,
+        shown_in_older,
         told_lines,
     )
     from aggregate.prompt.sections.discussion import (
         build_discussion_section,
         excerpt_turn,
     )
-    from aggregate.prompt.sections.older_blocks import shown_in_older
     from aggregate.prompt.sections.subagent_results import Results, one_line, results_segments
 else:
     __getattr__ = door(
         __name__,
         {
-            "changed_files": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told told_lines",
+            "changed_files": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told shown_in_older told_lines",
             "discussion": "build_discussion_section excerpt_turn",
-            "older_blocks": "shown_in_older",
             "subagent_results": "Results one_line results_segments",
         },
     )
