@@ -12,7 +12,7 @@ import pytest
 from aggregate.cli.commands import Commands
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
 from aggregate.prompt.file_sizes import largest_folders
-from aggregate.sending.clients.model_choice import exceeded_window
+from aggregate.sending.clients.providers import exceeded_window
 from tests.cli.command_line import start
 from tests.projects import project
 

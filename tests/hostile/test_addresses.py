@@ -8,7 +8,7 @@ import pytest
 
 from aggregate.cli.program import run_program
 from aggregate.sending.clients import PROVIDERS, host_in_url, is_loopback_host
-from aggregate.sending.clients.address import display_address, is_loopback, origin
+from aggregate.sending.clients.credentials import display_address, is_loopback, origin
 from tests.fakes.senders import dripping
 from tests.fakes.tattler import Server, tattling
 from tests.projects import project

@@ -20,9 +20,9 @@ from aggregate.sending import (
     send_turn,
 )
 from aggregate.sending.cache.lifetimes import CacheLifetime
-from aggregate.sending.cache_settings import CacheSettings
 from aggregate.sending.clients.scripted_client import scripted_client
 from aggregate.sending.host_requests import plan_for, record
+from aggregate.sending.send_settings import CacheSettings
 from tests.projects import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(600))

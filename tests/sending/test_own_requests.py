@@ -11,7 +11,7 @@ from aggregate.base.disk import STATE_VARIABLE, state_folder
 from aggregate.project.configuration import global_config_path
 from aggregate.prompt import count_prompt, request_log_path
 from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.sending.own_requests import own_hashes
+from aggregate.sending.request_log import own_hashes
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted")

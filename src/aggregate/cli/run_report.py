@@ -95,7 +95,7 @@ def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", base_dir: Pa
     if tokens.document <= _ALWAYS_FITS:
         return warnings
     from aggregate.prompt.file_sizes import largest_folders
-    from aggregate.sending.clients.model_choice import exceeded_window
+    from aggregate.sending.clients.providers import exceeded_window
 
     if window := exceeded_window(tokens.document):
         largest = largest_folders(tokens.files)

@@ -6,8 +6,12 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.sending.audit_recorder import AuditRecorder
-    from aggregate.sending.cache_settings import cache_settings
-    from aggregate.sending.compaction import compact_discussion, prepare_compaction
+    from aggregate.sending.compaction import (
+        CompletedCompaction,
+        PreparedCompaction,
+        compact_discussion,
+        prepare_compaction,
+    )
     from aggregate.sending.discussions import (
         delete_discussion,
         fork_discussion,
@@ -16,8 +20,6 @@ if TYPE_CHECKING:
         take_back,
     )
     from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
-    from aggregate.sending.prepared_compaction import CompletedCompaction, PreparedCompaction
-    from aggregate.sending.prepared_turn import PreparedTurn
     from aggregate.sending.prompt_meter import PromptMeter
     from aggregate.sending.request_log import (
         LoggedRequest,
@@ -27,25 +29,22 @@ if TYPE_CHECKING:
         recent_requests,
     )
     from aggregate.sending.send_plan import diffs_sentence, dollars, plan_data, plan_lines, price
-    from aggregate.sending.send_settings import COMPANIES
+    from aggregate.sending.send_settings import COMPANIES, cache_settings
     from aggregate.sending.turn import CompletedTurn, send_turn
-    from aggregate.sending.turn_preparation import prepare_turn
+    from aggregate.sending.turn_preparation import PreparedTurn, prepare_turn
 else:
     __getattr__ = door(
         __name__,
         {
+            "request_log": "LoggedRequest find_prompt log_written_prompt read_request recent_requests",
+            "send_settings": "COMPANIES cache_settings",
+            "compaction": "CompletedCompaction PreparedCompaction compact_discussion prepare_compaction",
+            "turn_preparation": "PreparedTurn prepare_turn",
             "audit_recorder": "AuditRecorder",
-            "cache_settings": "cache_settings",
-            "compaction": "compact_discussion prepare_compaction",
             "discussions": "delete_discussion fork_discussion last_exchange project_discussion take_back",
             "model_selection": "ModelSelection SelectedModel select_model",
-            "prepared_compaction": "CompletedCompaction PreparedCompaction",
             "prompt_meter": "PromptMeter",
-            "request_log": "LoggedRequest find_prompt log_written_prompt read_request recent_requests",
             "send_plan": "diffs_sentence dollars plan_data plan_lines price",
-            "send_settings": "COMPANIES",
-            "prepared_turn": "PreparedTurn",
             "turn": "CompletedTurn send_turn",
-            "turn_preparation": "prepare_turn",
         },
     )

@@ -16,7 +16,7 @@ from aggregate.project.history import (
 )
 from aggregate.prompt import DiscussionTurns, discussion_turns, scope_of
 from aggregate.sending.turn import ASSISTANT
-from aggregate.sending.turn_request import USER
+from aggregate.sending.turn_composition import USER
 
 
 def project_discussion(project: Project, name: str, *, is_new: bool = False) -> DiscussionTurns:

@@ -25,9 +25,8 @@ from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, Re
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import project_discussion
 from aggregate.sending.model_selection import ModelSelection
-from aggregate.sending.prepared_turn import PreparedTurn
 from aggregate.sending.turn import ASSISTANT, CompletedTurn, record_turn
-from aggregate.sending.turn_preparation import prepare_turn
+from aggregate.sending.turn_preparation import PreparedTurn, prepare_turn
 
 _HOSTS_OWN = "http://localhost"
 """Stands for the address of a compatible server, which the host alone knows: nothing is sent there."""

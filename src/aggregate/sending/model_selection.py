@@ -17,10 +17,10 @@ from aggregate.project.configuration import (
 )
 from aggregate.prompt import discussion_turns, is_users_own, scope_of
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
-from aggregate.sending.clients.address import display_address, is_loopback, origin
-from aggregate.sending.clients.capabilities import Effort
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.clouds import check_not_from_project
+from aggregate.sending.clients.credentials import display_address, is_loopback, origin
+from aggregate.sending.clients.protocol import Effort
 from aggregate.sending.clients.providers import PROVIDERS, open_client, provider_of_model
 from aggregate.sending.send_settings import OPTION, USUAL, SendSettings, Source, send_settings
 

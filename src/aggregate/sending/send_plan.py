@@ -9,9 +9,9 @@ from aggregate.base.values import Segment, Usage
 from aggregate.project.history import DEFAULT
 from aggregate.sending.cache.policy import LONG_LIFETIME, SCRIPTED
 from aggregate.sending.cache.request_plan import BlockRole, role_and_words
-from aggregate.sending.clients.pricing import cost
-from aggregate.sending.prepared_turn import PreparedTurn
+from aggregate.sending.clients.own_models import cost
 from aggregate.sending.send_settings import OPTION
+from aggregate.sending.turn_preparation import PreparedTurn
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:

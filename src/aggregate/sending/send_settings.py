@@ -8,6 +8,7 @@ from aggregate.base.errors import ClientSetupError
 from aggregate.base.values import CLOUDS
 from aggregate.project.configuration import PersonaTable, Project, SendTable, user_config
 from aggregate.prompt import find_persona, is_users_own
+from aggregate.sending.cache.lifetimes import CacheLifetime
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.clouds import check_not_from_project
 from aggregate.sending.clients.providers import NAMES, provider_of_model
@@ -193,3 +194,43 @@ def _default(name: str, table: SendTable, *, is_projects: bool) -> Source:
         "send.base_url" if is_projects else "",
         is_projects,
     )
+
+
+_DEARER = (CacheLifetime.LONG, CacheLifetime.OFF)
+"""What may raise costs: an hour costs more to write, and without a cache everything is paid in full."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSettings:
+    """What holds for a request.
+
+    Attributes:
+        lifetime: How long new entries are to live.
+        notes: What a project has decided that may cost more.
+        writes: Whether anything is written that a later request could read.
+    """
+
+    lifetime: CacheLifetime = CacheLifetime.AUTO
+    notes: tuple[str, ...] = ()
+    writes: bool = True
+
+
+def cache_settings(project: Project, *, wanted: str = "", once: bool = False) -> CacheSettings:
+    """Return what holds: the caller goes before the user's configuration, and that before the project's.
+
+    Args:
+        project: Its configuration.
+        wanted: What the caller says, ``""`` for nothing.
+        once: Whether no further turn can follow: an entry that is never read costs more than none.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+    """
+    own = user_config().send
+    if wanted or "cache" in own.model_fields_set:
+        return CacheSettings(CacheLifetime(wanted or own.cache), writes=not once)
+    lifetime = CacheLifetime(project.config.send.cache)
+    notes: tuple[str, ...] = ()
+    if lifetime in _DEARER:
+        notes = (f'cache = "{lifetime.value}" by [send] of the project',)
+    return CacheSettings(lifetime, notes, not once)

@@ -13,13 +13,13 @@ from aggregate.project.configuration import Project, is_trusted
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.prompt import Request, record_audit, request_log_path, write_numbered
 from aggregate.sending.clients.client import LEFT_OUT
-from aggregate.sending.clients.context_window import truncation_warning
+from aggregate.sending.clients.own_models import truncation_warning
 from aggregate.sending.clients.protocol import OnText, RequestOptions
 from aggregate.sending.clients.token_ratios import record_usage
-from aggregate.sending.prepared_turn import PreparedTurn
 from aggregate.sending.reply_file import ReplyFile, StreamRecorder
 from aggregate.sending.request_log import LoggedRequest, write_request
-from aggregate.sending.turn_request import USER
+from aggregate.sending.turn_composition import USER
+from aggregate.sending.turn_preparation import PreparedTurn
 
 ASSISTANT = "AI"
 """Who answers, as the discussion calls them."""

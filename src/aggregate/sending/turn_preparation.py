@@ -1,16 +1,17 @@
 """From a message to a turn that is ready to be sent: who is asked, what is shown, and how it is laid out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aggregate.base.errors import PromptTooLongError, ProviderError
 from aggregate.base.tokens import count
-from aggregate.base.values import Image, Task, escape_surrogates, unknown_names
+from aggregate.base.values import Image, Prompt, Task, Usage, escape_surrogates, unknown_names
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import (
+    Composition,
     Request,
     Strategy,
     compose_prompt,
@@ -20,26 +21,87 @@ from aggregate.prompt import (
     redact_text,
 )
 from aggregate.sending.cache.breakpoints import BlockLayout
-from aggregate.sending.cache.file_order import file_digests
+from aggregate.sending.cache.file_order import OrderedPrompt, file_digests
 from aggregate.sending.cache.lifetimes import CacheLifetime
 from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CachePolicy
-from aggregate.sending.cache.prefix_diff import PrefixReport, compare_prefixes
+from aggregate.sending.cache.prefix_diff import PrefixReport, PromptFingerprint, compare_prefixes
 from aggregate.sending.cache.request_plan import RequestPlan, plan_request
 from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
-from aggregate.sending.cache_settings import CacheSettings, cache_settings
-from aggregate.sending.clients.capabilities import unused_options
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.context_window import check_window
 from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
-from aggregate.sending.clients.own_models import cache_policy
+from aggregate.sending.clients.own_models import cache_policy, check_window
+from aggregate.sending.clients.protocol import Effort, unused_options
 from aggregate.sending.clients.scripted_client import scripted_client
 from aggregate.sending.clients.token_ratios import token_ratio
 from aggregate.sending.last_request import LastRequest
 from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
-from aggregate.sending.prepared_turn import PreparedTurn
 from aggregate.sending.request_log import SentRecord
-from aggregate.sending.turn_composition import ComposedTurn, TurnRecipient, compose_turn
-from aggregate.sending.turn_request import AsideScope, turn_request
+from aggregate.sending.send_settings import CacheSettings, cache_settings
+from aggregate.sending.turn_composition import (
+    AsideScope,
+    ComposedTurn,
+    TurnRecipient,
+    compose_turn,
+    turn_request,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTurn:
+    """A turn that is ready to be sent.
+
+    Attributes:
+        client: Who is asked.
+        message: What the user says; it is the last excerpt of the prompt.
+        request: What was composed.
+        ordered: The prompt in the order for sending.
+        plan: The request.
+        expected: What the provider's cache is expected to read and write.
+        sent: What will be recorded.
+        report: What is kept of the prompt sent before, ``None`` for the first one.
+        warnings: What was left out or is doubtful.
+        max_output: The most tokens that the model may write.
+        address: Where it is sent, ``""`` for the provider's own address.
+        composition: The prompt in the order of the configuration, and what was decided about its files.
+        budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
+        effort: How long the model thinks, ``None`` for its own choice.
+        temperature: How freely it chooses its words, ``None`` for its own choice.
+        origins: Where provider, model, persona and the length of the answer were chosen.
+        replaces: The last turns of the discussion, in whose place its turns come once it is answered.
+    """
+
+    client: Client
+    message: str
+    request: Request
+    ordered: OrderedPrompt
+    plan: RequestPlan
+    expected: Usage
+    sent: SentRecord
+    report: PrefixReport | None
+    warnings: tuple[str, ...]
+    max_output: int
+    address: str = ""
+    composition: Composition | None = None
+    budget: int | None = None
+    effort: Effort | None = None
+    temperature: float | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
+    replaces: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def provider_tokens(self) -> int:
+        """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
+        return self.client.ratio.provider_tokens(self.plan.total)
+
+    @property
+    def prompt(self) -> Prompt:
+        """The prompt in the order for sending."""
+        return self.ordered.prompt.prompt
+
+    @property
+    def fingerprint(self) -> PromptFingerprint:
+        """Its hashes."""
+        return self.ordered.prompt.fingerprint
 
 
 def prepare_turn(

@@ -10,9 +10,9 @@ from aggregate import plan_for, to_anthropic, to_gemini, to_openai
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.clients import Client, RequestOptions, open_client
-from aggregate.sending.clients.capabilities import capabilities_of
 from aggregate.sending.clients.clouds import VertexApi, check_not_from_project
 from aggregate.sending.clients.image_rules import image_rules
+from aggregate.sending.clients.protocol import capabilities_of
 from aggregate.sending.clients.retry import Retry
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.sending.cache.prompts import state

@@ -11,8 +11,7 @@ from google.genai import types
 from aggregate.base.values import FinishReason, Reply, Usage
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.sending.clients import anthropic_api, gemini_api, gemini_cli, openai_api
-from aggregate.sending.clients.capabilities import ResponseFormat
-from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.protocol import ModelRequest, ResponseFormat
 from tests.sending.cache.prompts import request, state
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")

@@ -13,7 +13,7 @@ from aggregate.base.values import Prompt, Section, Segment, Stability, Usage
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.clients import OWN_COUNT, TokenRatio, shipped_ratio, token_ratio
-from aggregate.sending.clients.context_window import check_window
+from aggregate.sending.clients.own_models import check_window
 from aggregate.sending.clients.token_ratios import (
     HIGHEST,
     LOWEST,

@@ -17,8 +17,8 @@ from aggregate.prompt.sections import (
     shown_in_older,
     told_lines,
 )
-from aggregate.sending.cache.fingerprint import SegmentHash
 from aggregate.sending.cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
+from aggregate.sending.cache.prefix_diff import SegmentHash
 from aggregate.sending.cache.retention import CachedPrompt
 
 _NO_LINES = ShownText("", ())

@@ -15,9 +15,9 @@ from aggregate.base.text import common_prefix
 from aggregate.base.values import Prompt, Section, Segment
 from aggregate.prompt.sections import changed_heading
 from aggregate.sending.cache.continuation import continued_segments
-from aggregate.sending.cache.fingerprint import digest
 from aggregate.sending.cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
 from aggregate.sending.cache.policy import CachePolicy
+from aggregate.sending.cache.prefix_diff import digest
 from aggregate.sending.cache.retention import (
     CachedPrompt,
     RetainedFile,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aggregate.base.values import SEPARATOR, Image, Prompt, Section, Segment
-from aggregate.sending.cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash, digest
+from aggregate.sending.cache.prefix_diff import SYSTEM, PromptFingerprint, SegmentHash, digest
 
 CountTokens = Callable[[str], int]
 """Returns the o200k tokens of a text."""

@@ -12,9 +12,9 @@ from itertools import accumulate, takewhile
 
 from aggregate.base.values import Section, Segment, Stability
 from aggregate.prompt.sections import changed_segment, shown_in_older
-from aggregate.sending.cache.fingerprint import PromptFingerprint, SegmentHash
 from aggregate.sending.cache.hashed_prompt import CountTokens, HashedSegment
 from aggregate.sending.cache.policy import CachePolicy
+from aggregate.sending.cache.prefix_diff import PromptFingerprint, SegmentHash
 
 TURNS = 10
 """In how many further turns an older version is expected to be sent: what it takes is paid in each of them, while what

@@ -5,22 +5,31 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.sending.clients.address import LOOPBACK, host_in_url, is_loopback_host
-    from aggregate.sending.clients.capabilities import Effort
     from aggregate.sending.clients.client import Client
-    from aggregate.sending.clients.context_window import context_window
-    from aggregate.sending.clients.model_choice import models_to_choose
-    from aggregate.sending.clients.own_models import age_note, cache_policy
-    from aggregate.sending.clients.pricing import cost, listed_models
+    from aggregate.sending.clients.credentials import LOOPBACK, host_in_url, is_loopback_host
+    from aggregate.sending.clients.own_models import (
+        age_note,
+        cache_policy,
+        context_window,
+        cost,
+        listed_models,
+    )
     from aggregate.sending.clients.protocol import (
         DEFAULT_OPTIONS,
         ChatClient,
+        Effort,
         OnText,
         RequestOptions,
     )
-    from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
+    from aggregate.sending.clients.providers import (
+        NAMES,
+        PROVIDERS,
+        models_to_choose,
+        open_client,
+        provider_of_model,
+    )
     from aggregate.sending.clients.redacting_client import RedactingClient, with_redaction
-    from aggregate.sending.clients.request_stop import RequestStop
+    from aggregate.sending.clients.retry import RequestStop
     from aggregate.sending.clients.script_file import (
         ScriptedReply,
         load_replies,
@@ -37,17 +46,13 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "address": "LOOPBACK host_in_url is_loopback_host",
-            "capabilities": "Effort",
+            "providers": "NAMES PROVIDERS models_to_choose open_client provider_of_model",
+            "credentials": "LOOPBACK host_in_url is_loopback_host",
+            "own_models": "age_note cache_policy context_window cost listed_models",
+            "retry": "RequestStop",
+            "protocol": "ChatClient DEFAULT_OPTIONS Effort OnText RequestOptions",
             "client": "Client",
-            "context_window": "context_window",
-            "model_choice": "models_to_choose",
-            "own_models": "age_note cache_policy",
-            "pricing": "cost listed_models",
-            "protocol": "ChatClient DEFAULT_OPTIONS OnText RequestOptions",
-            "providers": "NAMES PROVIDERS open_client provider_of_model",
             "redacting_client": "RedactingClient with_redaction",
-            "request_stop": "RequestStop",
             "script_file": "ScriptedReply load_replies parse_script scripted_reply",
             "token_ratios": "OWN_COUNT TokenRatio shipped_ratio token_ratio",
         },

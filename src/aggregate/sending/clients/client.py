@@ -13,18 +13,17 @@ from aggregate.base.values import Prompt, Reply, SurrogateJoiner
 from aggregate.prompt import count_prompt
 from aggregate.sending.cache.hashed_prompt import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, plan_request
-from aggregate.sending.clients.capabilities import ResponseFormat, capabilities_of
-from aggregate.sending.clients.context_window import check_window
-from aggregate.sending.clients.own_models import cache_policy
+from aggregate.sending.clients.own_models import cache_policy, check_window
 from aggregate.sending.clients.protocol import (
     DEFAULT_OPTIONS,
     ModelRequest,
     OnText,
     RequestOptions,
+    ResponseFormat,
     Transport,
+    capabilities_of,
 )
-from aggregate.sending.clients.request_stop import RequestStop
-from aggregate.sending.clients.retry import Retry, with_retries
+from aggregate.sending.clients.retry import RequestStop, Retry, with_retries
 from aggregate.sending.clients.token_ratios import OWN_COUNT, TokenRatio
 
 

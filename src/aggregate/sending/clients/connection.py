@@ -11,7 +11,7 @@ from functools import cache
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from aggregate.sending.clients.address import UNREADABLE, display_address
+from aggregate.sending.clients.credentials import UNREADABLE, display_address
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response

@@ -17,7 +17,6 @@ from aggregate.base.values import (
 )
 from aggregate.sending.cache.policy import COMPATIBLE
 from aggregate.sending.cache.request_plan import BlockRole, RequestBlock, RequestPlan
-from aggregate.sending.clients.capabilities import ResponseFormat
 from aggregate.sending.clients.connection import (
     DEFAULT_LIMITS,
     ConnectionLimits,
@@ -25,7 +24,7 @@ from aggregate.sending.clients.connection import (
 )
 from aggregate.sending.clients.credentials import ApiKey, auth_headers
 from aggregate.sending.clients.messages import Message, messages_of
-from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.clients.protocol import ModelRequest, OnText, ResponseFormat
 from aggregate.sending.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 
 if TYPE_CHECKING:

@@ -5,13 +5,24 @@ A project's file says nothing here: a wrong price would hide what is paid, and a
 
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from aggregate.base.errors import PromptTooLongError
 from aggregate.base.values import Usage
 from aggregate.project.configuration import ModelTable, global_config_path, load_config
-from aggregate.sending.cache.policy import AS_OF, COMPATIBLE, SCRIPTED, CachePolicy, policy_for
+from aggregate.sending.cache.policy import (
+    AS_OF,
+    COMPATIBLE,
+    SCRIPTED,
+    CachePolicy,
+    known_window,
+    policy_for,
+)
+from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.clients.token_ratios import OWN_COUNT, TokenRatio
 
 _OLD_DAYS: Final = 90
 """Providers change prices and rules of caches about once in a quarter."""
@@ -93,3 +104,145 @@ def age_note(provider: str, model: str, today: date) -> str:
 def _tables(path: Path, _modified: int, _size: int) -> dict[str, ModelTable]:
     """Return the tables of a file, which is read again when it has changed: each request asks several times."""
     return {name.lower(): table for name, table in load_config(path).config.models.items()}
+
+
+_PRICE_LIST_IDS = {
+    "gemini": "google",
+    "gemini-cli": "google",
+    "scripted": None,
+    "compatible": None,
+    "bedrock": "aws",
+    "vertex": None,
+}
+
+
+def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
+    """Return the price of ``usage`` in US dollars, ``None`` for a model that is not in the list.
+
+    What the user's own configuration says goes before the list.
+    """
+    own = own_cost(usage, model, provider=provider)
+    if own is not None:
+        return Decimal(str(own)) + _long_write_surcharge(usage, model, provider)
+    from genai_prices import Usage as Priced  # half a second to load
+    from genai_prices import calc_price
+
+    priced = Priced(
+        input_tokens=usage.input,
+        cache_read_tokens=usage.cache_read,
+        cache_write_tokens=usage.cache_write,
+        output_tokens=usage.output,
+    )
+    try:
+        price = calc_price(
+            priced, model_ref=model, provider_id=_PRICE_LIST_IDS.get(provider, provider or None)
+        )
+    except (LookupError, ValueError):
+        return None
+    return Decimal(price.total_price) + _long_write_surcharge(usage, model, provider)
+
+
+def _long_write_surcharge(usage: Usage, model: str, provider: str) -> Decimal:
+    """Return what the longer lifetime costs beyond the shorter one, whose price alone the list has."""
+    policy = cache_policy(provider, model)
+    if not usage.cache_write_long or not policy.long_seconds:
+        return Decimal(0)
+    short = cost(Usage(cache_write=usage.cache_write_long), model, provider=provider)
+    ratio = Decimal(str(policy.long_write)) / Decimal(str(policy.write)) - 1
+    return (short or Decimal(0)) * ratio
+
+
+def listed_models(provider: str) -> list[str]:
+    """Return the models of a provider that the price list names, in order; none for a provider that it lacks."""
+    from genai_prices.data import providers  # half a second to load
+
+    listed_id = _PRICE_LIST_IDS.get(provider, provider)
+    return [model.id for listed in providers if listed.id == listed_id for model in listed.models]
+
+
+def listed_window(model: str) -> int | None:
+    """Return the context window that the price list gives for a model, ``None`` where it gives none."""
+    from genai_prices import Usage as Priced
+    from genai_prices import calc_price
+
+    try:
+        return calc_price(Priced(input_tokens=1), model_ref=model).model.context_window
+    except (LookupError, ValueError):
+        return None
+
+
+_ALWAYS_FITS = 30_000
+"""Below this size no window is looked up: the price list takes half a second to load."""
+
+_LOWEST_SHARE = 2 / 3
+"""No vocabulary in use needs fewer tokens than this part of o200k's: Chinese comes nearest, with three quarters."""
+_WINDOW_STEP = 1024
+_CUT_SHARE = 0.95
+"""Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
+chance once in a thousand requests."""
+_FEWEST_TO_JUDGE = 512
+"""Below, what a server adds or leaves out of its own weighs too much."""
+
+
+def context_window(model: str) -> int | None:
+    """Return a model's context window in tokens, ``None`` where it is not known; the user's own word goes first."""
+    own = own_model(model)
+    if own is not None and own.window is not None:
+        return own.window
+    return known_window(model) or listed_window(model)
+
+
+def check_window(
+    plan: RequestPlan, model: str, max_output: int, *, ratio: TokenRatio = OWN_COUNT
+) -> None:
+    """Refuse a request that cannot fit; an unknown window refuses nothing.
+
+    Args:
+        plan: The request.
+        model: Whose window.
+        max_output: The most tokens of the answer.
+        ratio: How many tokens the provider counts for each of o200k's.
+
+    Raises:
+        PromptTooLongError: By how many tokens, and how many would fit.
+    """
+    size = ratio.provider_tokens(plan.total)
+    if size <= _ALWAYS_FITS:
+        return
+    window = context_window(model)
+    needed = size + max_output
+    if window is not None and needed > window:
+        room = max(window - max_output, 0)
+        counted = (
+            f"{size:,} tokens (o200k)"
+            if size == plan.total
+            else f"about {size:,} tokens ({plan.total:,} by o200k; {ratio.source})"
+        )
+        raise PromptTooLongError(
+            f"the request is {needed - window:,} tokens too long for {model}: {counted} and "
+            f"{max_output:,} for the answer exceed its window of {window:,}; at most {room:,} would fit",
+            tokens=needed,
+            window=window,
+        )
+
+
+def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
+    """Return a warning where a server reports so few input tokens that it cannot have read the whole request.
+
+    Servers on one's own machine cut what exceeds their window and say nothing: Ollama reads 4,096 tokens by default.
+
+    Args:
+        sent: o200k tokens of the request.
+        usage: What the server reports; no input at all means that it does not report it.
+        provider: Named in the warning.
+    """
+    read = usage.input
+    if not read or sent < _FEWEST_TO_JUDGE:
+        return ()
+    equals_a_window = read % _WINDOW_STEP == 0 and read < sent * _CUT_SHARE
+    if read >= sent * _LOWEST_SHARE and not equals_a_window:
+        return ()
+    return (
+        f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window, "
+        "and the answer knows only a part of it; give the server a larger window, or send less",
+    )

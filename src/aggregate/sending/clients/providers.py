@@ -1,20 +1,21 @@
 """The providers by name: which key, which address, which adapter."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
 from aggregate.base.values import CLOUDS, bare_model_name
+from aggregate.project.configuration import PersonaTable, SendTable, user_config
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
-from aggregate.sending.clients.address import check_address
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.clouds import open_cloud
-from aggregate.sending.clients.credentials import ApiKey, find_api_key
+from aggregate.sending.clients.credentials import ApiKey, check_address, find_api_key
 from aggregate.sending.clients.gemini_api import GeminiApi
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.openai_api import OpenAiApi
+from aggregate.sending.clients.own_models import context_window
 from aggregate.sending.clients.protocol import Transport
 from aggregate.sending.clients.retry import Retry
 from aggregate.sending.clients.scripted_client import scripted_client
@@ -143,3 +144,23 @@ def open_client(
     key = find_api_key(name, entry.keys, os.environ if environ is None else environ, needed=needed)
     transport = entry.adapter(key, base_url or entry.base_url)
     return Client(name, transport, model or entry.model, retry or Retry(), on_wait)
+
+
+def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:
+    """Yield providers and models, first those of ``tables``; ``user_config`` may raise a ``ConfigError``."""
+    own = user_config()
+    named: list[SendTable | PersonaTable] = [*tables, own.send, *own.personas.values()]
+    for table in named:
+        if table.model:
+            yield table.provider or provider_of_model(table.model), table.model
+    for name in own.models:
+        yield provider_of_model(name), name
+    for provider, entry in PROVIDERS.items():
+        if entry.model:
+            yield provider, entry.model
+
+
+def exceeded_window(tokens: int) -> int | None:
+    """Return the largest context window of all these, in tokens, if a prompt of ``tokens`` exceeds it."""
+    window = max(context_window(model) or 0 for _, model in models_to_choose())
+    return window if window < tokens else None

@@ -11,9 +11,8 @@ from typing import Any
 
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.values import FinishReason
-from aggregate.sending.clients.address import origin
 from aggregate.sending.clients.connection import WrongAddressError, causes
-from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.credentials import ApiKey, origin
 from aggregate.sending.clients.retry import RETRYABLE, retry_after
 
 _TRANSIENT = (
