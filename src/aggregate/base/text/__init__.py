@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         printable,
         split_lines,
     )
-    from aggregate.base.text.marked_block import BrokenBlockError, with_block, without_block
     from aggregate.base.text.messages import (
         cut,
         did_you_mean,
@@ -45,7 +44,6 @@ else:
             "invisible": "find_invisible may_hide",
             "line_diff": "patched unified_diff",
             "lines": "common_prefix fence heading_text line_count printable split_lines",
-            "marked_block": "BrokenBlockError with_block without_block",
             "messages": "cut did_you_mean first_of group_warnings nearest_path path_meant short_list shorten",
             "result_text": "result_text value_text",
             "turns": "SpokenTurn fenced_lines leaves_open spoken_turn turn_texts",
