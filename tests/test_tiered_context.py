@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate import build_file_items, build_markdown_from_items, build_tier3_context, run
 from aggregate.base.values import RenderedFile

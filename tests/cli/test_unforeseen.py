@@ -11,8 +11,8 @@ import pytest
 
 from aggregate.cli.commands import Commands
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
-from aggregate.prompt.file_sizes import largest_folders
-from aggregate.sending.clients.providers import exceeded_window
+from aggregate.prompt import largest_folders
+from aggregate.sending.clients import exceeded_window
 from tests.cli.command_line import start
 from tests.projects import project
 

@@ -15,8 +15,11 @@ from dbos import WorkflowStatus
 from aggregate.agents.tracks import RunOptions, conduct
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
 from aggregate.agents.tracks.durable.database import DATABASE, database_url, open_engine
-from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, prepare_database
-from aggregate.agents.tracks.durable.dbos_queue import _outcome as outcome_of_workflow
+from aggregate.agents.tracks.durable.dbos_queue import (
+    DbosQueue,
+    _outcome as outcome_of_workflow,
+    prepare_database,
+)
 from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
 from aggregate.agents.tracks.durable.run_table import RunRow
 from aggregate.agents.tracks.durable.schema import ENDINGS, ROW_BYTES

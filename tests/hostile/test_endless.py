@@ -16,8 +16,7 @@ from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.errors import AggregateError, DataReferenceError, ToolError, TrackError
 from aggregate.project.beads.find import find_beads_files
 from aggregate.project.presets import ContextPresetManager
-from aggregate.prompt import load_data_reference
-from aggregate.prompt.beads_reading import build_beads_section
+from aggregate.prompt import build_beads_section, load_data_reference
 from tests.fakes.beads_project import record, write_jsonl
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.hostile.running import Ended, aggregate, ends, refused

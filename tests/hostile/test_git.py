@@ -12,8 +12,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.values import Entry
 from aggregate.project.git import changed_lines, touched_files
 from aggregate.project.git.git import list_files
-from aggregate.project.git.git_process import StoppedError
-from aggregate.project.git.git_process import git as ask
+from aggregate.project.git.git_process import StoppedError, git as ask
 from aggregate.project.index import Index
 from aggregate.prompt.commit_history import read_history
 from aggregate.prompt.selection import resolve_entries

@@ -13,9 +13,14 @@ from aggregate.agents.tracks import Ticket, open_track
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.errors import OutputError, StateError
-from aggregate.prompt import compact_data, load_data_reference, prune_outputs, write_numbered
-from aggregate.prompt.api import run as run_pipeline
-from aggregate.prompt.references import prune_data_cache
+from aggregate.prompt import (
+    compact_data,
+    load_data_reference,
+    prune_data_cache,
+    prune_outputs,
+    run as run_pipeline,
+    write_numbered,
+)
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.hostile.running import aggregate, refused
 from tests.projects import project

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from aggregate import build_tier3_context, run
-from aggregate.agents.goals.answer_selection import select_answer
+from aggregate.agents.goals import select_answer
 from aggregate.agents.goals.item_lists import resolve_reference
 from aggregate.agents.results import merge_outputs
 from aggregate.agents.subagents import SubagentSession

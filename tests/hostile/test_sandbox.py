@@ -19,7 +19,7 @@ from aggregate.agents.sandbox.bubblewrap import tree_usage
 from aggregate.agents.sandbox.limits import CONTAINERS, ERROR_CHARACTERS, SOURCE_CHARACTERS
 from aggregate.agents.sandbox.plain_data import parse_reply
 from aggregate.agents.sandbox.seccomp import MACHINES, REFUSED, seccomp_filter
-from aggregate.agents.tools.analysis import execute_data_analysis
+from aggregate.agents.tools import execute_data_analysis
 from aggregate.base.errors import SandboxError, Stopped
 from tests.hostile.running import ends
 from tests.hostile.sandbox_escapes import ESCAPES, PLAY

@@ -17,9 +17,8 @@ from aggregate import (
     build_tier3_context,
     run,
 )
-from aggregate.agents.goals.answer_selection import select_answer
-from aggregate.agents.results import merge_outputs
-from aggregate.agents.results.compile import MetadataBasedResultCompiler
+from aggregate.agents.goals import select_answer
+from aggregate.agents.results import MetadataBasedResultCompiler, merge_outputs
 from aggregate.agents.subagents import SubagentSession
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.base.values import (

@@ -1,7 +1,6 @@
 """What a connection was shown."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.mcp.workspace import Ledger
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from aggregate.prompt.api import run
+from aggregate.prompt import run
 from tests.mcp.serving import Asking, asked
 from tests.projects import project
 

@@ -4,8 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.project.history import append_turns, history_file

@@ -1,8 +1,7 @@
 """Kind and size of images by their headers."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.project.files import ImageHeader, read_image_header
 from tests.fakes.images import gif, jpeg, png, webp

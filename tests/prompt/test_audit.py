@@ -27,6 +27,7 @@ from aggregate.prompt import (
     audit_data,
     audit_of,
     audit_path,
+    audit_schema,
     compare_manifests,
     compose_prompt,
     count_prompt,
@@ -39,7 +40,6 @@ from aggregate.prompt import (
     write_numbered,
 )
 from aggregate.prompt.audit_file import audit_pieces, parse_audit
-from aggregate.prompt.audit_text import audit_schema
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 

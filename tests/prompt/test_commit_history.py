@@ -5,8 +5,7 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aggregate.project.index import Index
 from aggregate.prompt.commit_history import (

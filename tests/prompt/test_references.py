@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.agents.results import merge_outputs
 from aggregate.base.errors import AggregateError, OutputError
 from aggregate.base.values import LabelledOutput
-from aggregate.prompt import compact_data, load_data_reference
-from aggregate.prompt.references import compact_result, compact_sections, prune_data_cache
+from aggregate.prompt import compact_data, load_data_reference, prune_data_cache
+from aggregate.prompt.references import compact_result, compact_sections
 from aggregate.prompt.value_summary import summarise
 
 RUNS = {

@@ -5,8 +5,7 @@ import time
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.ranking import Analysis, analyse, terms_in
 from tests.ranking.test_pieces import LINES, PYTHON

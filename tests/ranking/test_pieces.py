@@ -3,8 +3,7 @@
 from textwrap import dedent
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.ranking import analyse
 from aggregate.ranking.pieces import MOST_LINES

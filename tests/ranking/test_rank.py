@@ -8,8 +8,7 @@ from math import fsum
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from simulation.piece_features import features
 
 from aggregate.base.values import Missing

@@ -6,8 +6,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aggregate.ranking import read_task
 from aggregate.ranking.question import NamedPlace, TaskText

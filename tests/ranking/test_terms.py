@@ -3,8 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.ranking import term_hash, terms_in
 from aggregate.ranking.terms import hashed_terms, split_identifier, stem

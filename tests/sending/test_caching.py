@@ -15,13 +15,14 @@ from aggregate.sending import (
     ModelSelection,
     PreparedTurn,
     cache_settings,
+    plan_for,
     prepare_turn,
     read_request,
+    record,
     send_turn,
 )
 from aggregate.sending.cache.lifetimes import CacheLifetime
 from aggregate.sending.clients.scripted_client import scripted_client
-from aggregate.sending.host_requests import plan_for, record
 from aggregate.sending.send_settings import CacheSettings
 from tests.projects import project
 

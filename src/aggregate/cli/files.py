@@ -167,7 +167,7 @@ def stats(
             sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
         scores = None
         if asked is not None:
-            from aggregate.prompt.ranked_files import file_scores
+            from aggregate.prompt import file_scores
 
             scores = file_scores(request, index=index)
     if as_json:

@@ -94,8 +94,8 @@ def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", base_dir: Pa
     warnings = [*unknown_names(stream.missing), *with_meant(stream.warnings, stream.rows, base_dir)]
     if tokens.document <= _ALWAYS_FITS:
         return warnings
-    from aggregate.prompt.file_sizes import largest_folders
-    from aggregate.sending.clients.providers import exceeded_window
+    from aggregate.prompt import largest_folders
+    from aggregate.sending.clients import exceeded_window
 
     if window := exceeded_window(tokens.document):
         largest = largest_folders(tokens.files)

@@ -52,7 +52,7 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     if config.exists() or not follows_host:
         _check(config)
     if port is None:
-        from aggregate.mcp.serving import serve_on_stdio
+        from aggregate.mcp import serve_on_stdio
 
         serve_on_stdio(config, cap=cap, check=_check if follows_host else None)
         return
@@ -61,7 +61,7 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     say(f"http://{host_in_url(host)}:{port}/mcp, with the header Authorization: Bearer {shown}")
     if not is_loopback_host(host):
         say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
-    from aggregate.mcp.serving import serve_on_http
+    from aggregate.mcp import serve_on_http
 
     serve_on_http(config, cap=cap, token=token, host=host, port=port)
 
@@ -103,6 +103,6 @@ def panel(config: Path, port: int | None, host: str, no_open: bool) -> None:
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise ConfigError('aggregate panel needs another package: pip install "manual-slop[panel]"')
     open_asked_project(config, is_asked=True, allow_outside=None, allow_secrets=None)
-    from aggregate.panel.serving import serve_panel
+    from aggregate.panel import serve_panel
 
     serve_panel(config, host=host, port=port, opens=not no_open, say=say, show=write_result)

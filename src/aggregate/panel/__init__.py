@@ -1,1 +1,15 @@
 """The panel: one page, served on this machine, on which a prompt is composed by eye."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.panel.serving import serve_panel
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "serving": "serve_panel",
+        },
+    )

@@ -5,17 +5,36 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.prompt.api import compose_prompt, stream_prompt
-    from aggregate.prompt.assemble import ComposedPrompt, Composition, assemble, with_references
+    from aggregate.prompt.api import (
+        build_file_items,
+        build_markdown,
+        build_markdown_from_items,
+        build_markdown_no_history,
+        build_screenshots_section,
+        build_summary_markdown,
+        build_tier3_context,
+        compose_prompt,
+        run,
+        stream_prompt,
+    )
+    from aggregate.prompt.assemble import (
+        ComposedPrompt,
+        Composition,
+        PromptStream,
+        assemble,
+        with_references,
+    )
     from aggregate.prompt.audit import audit_data, audit_of, row_data
     from aggregate.prompt.audit_file import newest_audited, read_audit, record_audit, write_audit
     from aggregate.prompt.audit_text import (
         audit_lines,
+        audit_schema,
         footing_lines,
         heading_lines,
         row_lines,
         table_lines,
     )
+    from aggregate.prompt.beads_reading import build_beads_section
     from aggregate.prompt.budgeted_prompt import BudgetFitting, compose_within_budget
     from aggregate.prompt.discussions import DiscussionTurns, discussion_turns
     from aggregate.prompt.file_corpus import FileCorpus
@@ -30,7 +49,10 @@ if TYPE_CHECKING:
         MEASURED,
         FileSizes,
         FolderRow,
+        compute_file_stats,
         folder_rows,
+        group_files_by_dir,
+        largest_folders,
         measure_files,
     )
     from aggregate.prompt.focus import (
@@ -48,6 +70,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.missing_grammars import missing_grammar, missing_grammar_notes
     from aggregate.prompt.numbered_output import (
         audit_path,
+        find_next_increment,
         is_output,
         numbered_files,
         prune_outputs,
@@ -70,6 +93,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.ranked_files import (
         RankedFiles,
         ReadFiles,
+        file_scores,
         rank_files,
         read_files,
         scores_of,
@@ -80,6 +104,7 @@ if TYPE_CHECKING:
         NOTES_SHOWN,
         compact_data,
         load_data_reference,
+        prune_data_cache,
         recognise_reference,
     )
     from aggregate.prompt.request import Request
@@ -98,34 +123,35 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "file_sizes": "FileSizes FolderRow MEASURED folder_rows measure_files",
-            "source_map": "SourceMapBuilder",
-            "audit_text": "audit_lines footing_lines heading_lines row_lines table_lines",
+            "api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context compose_prompt run stream_prompt",
+            "assemble": "ComposedPrompt Composition PromptStream assemble with_references",
             "audit": "audit_data audit_of row_data",
-            "file_corpus": "FileCorpus",
-            "budgeted_prompt": "BudgetFitting compose_within_budget",
-            "ranked_files": "RankedFiles ReadFiles rank_files read_files scores_of",
-            "focus": "ALL_FILES FOCUS_TIER FocusIndex for_reader is_named parse_place",
-            "assemble": "ComposedPrompt Composition assemble with_references",
-            "file_rendering": "RenderedFiles check_refused find_screenshots read_images render_files",
-            "request_files": "select_files",
-            "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
-            "api": "compose_prompt stream_prompt",
             "audit_file": "newest_audited read_audit record_audit write_audit",
+            "audit_text": "audit_lines audit_schema footing_lines heading_lines row_lines table_lines",
+            "beads_reading": "build_beads_section",
+            "budgeted_prompt": "BudgetFitting compose_within_budget",
             "discussions": "DiscussionTurns discussion_turns",
+            "file_corpus": "FileCorpus",
+            "file_rendering": "RenderedFiles check_refused find_screenshots read_images render_files",
+            "file_sizes": "FileSizes FolderRow MEASURED compute_file_stats folder_rows group_files_by_dir largest_folders measure_files",
+            "focus": "ALL_FILES FOCUS_TIER FocusIndex for_reader is_named parse_place",
             "inputs": "files_of_sections",
             "layout": "Strategy files_segments",
             "live_prompt": "LivePrompt",
             "manifest": "compare_manifests",
             "missing_grammars": "missing_grammar missing_grammar_notes",
-            "numbered_output": "audit_path is_output numbered_files prune_outputs reply_path request_log_path write_numbered",
+            "numbered_output": "audit_path find_next_increment is_output numbered_files prune_outputs reply_path request_log_path write_numbered",
             "open_files": "OpenFiles shown_otherwise",
             "project": "find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
+            "ranked_files": "RankedFiles ReadFiles file_scores rank_files read_files scores_of",
             "redact_prompt": "FoundSecrets redact_file redact_text",
-            "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference recognise_reference",
+            "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference prune_data_cache recognise_reference",
             "request": "Request",
+            "request_files": "select_files",
             "selection": "ResolvedFile Selection display_path own_output_filter",
+            "source_map": "SourceMapBuilder",
             "tier3": "Tier3Files focus_paths tier3_segments",
+            "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
             "view_pool": "render_all",
         },
     )

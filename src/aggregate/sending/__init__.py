@@ -19,6 +19,14 @@ if TYPE_CHECKING:
         project_discussion,
         take_back,
     )
+    from aggregate.sending.host_requests import (
+        PlannedRequest,
+        plan_for,
+        record,
+        to_anthropic,
+        to_gemini,
+        to_openai,
+    )
     from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
     from aggregate.sending.prompt_meter import PromptMeter
     from aggregate.sending.request_log import (
@@ -36,15 +44,16 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "request_log": "LoggedRequest find_prompt log_written_prompt read_request recent_requests",
-            "send_settings": "COMPANIES cache_settings",
-            "compaction": "CompletedCompaction PreparedCompaction compact_discussion prepare_compaction",
-            "turn_preparation": "PreparedTurn prepare_turn",
             "audit_recorder": "AuditRecorder",
+            "compaction": "CompletedCompaction PreparedCompaction compact_discussion prepare_compaction",
             "discussions": "delete_discussion fork_discussion last_exchange project_discussion take_back",
+            "host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
             "model_selection": "ModelSelection SelectedModel select_model",
             "prompt_meter": "PromptMeter",
+            "request_log": "LoggedRequest find_prompt log_written_prompt read_request recent_requests",
             "send_plan": "diffs_sentence dollars plan_data plan_lines price",
+            "send_settings": "COMPANIES cache_settings",
             "turn": "CompletedTurn send_turn",
+            "turn_preparation": "PreparedTurn prepare_turn",
         },
     )

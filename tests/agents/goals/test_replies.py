@@ -5,8 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.agents.goals import replies
 from aggregate.agents.goals.heuristics import find_iteration

@@ -5,16 +5,15 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from aggregate.agents.results import compile_results as compile_globally
-from aggregate.agents.results.compile import (
+from aggregate.agents.results import (
     MetadataBasedResultCompiler,
     ResultCompiler,
+    compile_results as compile_globally,
+    register_compiler as register_globally,
     result_compiler,
 )
-from aggregate.agents.results.compile import register_compiler as register_globally
 from aggregate.base.errors import CompilerError
 from aggregate.base.values import CompilationContext
 

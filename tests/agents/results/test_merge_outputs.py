@@ -4,8 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.agents.results import merge_outputs
 from aggregate.agents.results.strategies import MAX_DEPTH

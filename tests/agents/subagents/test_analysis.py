@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.tools.analysis import execute_data_analysis
+from aggregate.agents.tools import execute_data_analysis
 from aggregate.prompt import compact_data
 from tests.hostile.running import ends
 

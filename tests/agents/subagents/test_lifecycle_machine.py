@@ -1,8 +1,7 @@
 """Any history of spawns, ends, timeouts and reads against a model that fits on one page (rules O-40 to O-54)."""
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from aggregate.agents.subagents import SubagentSession

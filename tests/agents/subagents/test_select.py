@@ -5,11 +5,9 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from aggregate.agents.goals.answer_selection import select_answer
-from aggregate.agents.goals.quantities import extract_quantity
+from aggregate.agents.goals import extract_quantity, select_answer
 
 QUANTITIES = [
     ("Get my first 3 Strava activities from January 2024", 3),

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.base.errors import ToolError

@@ -10,8 +10,7 @@ from textwrap import dedent
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aggregate.agents.tools import (
     CallLimits,

@@ -38,8 +38,7 @@ from aggregate.agents.tracks.durable.heartbeat import (
     this_process,
 )
 from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
-from aggregate.agents.tracks.durable.schema import LEASES
-from aggregate.agents.tracks.durable.schema import SEGMENTS as SEGMENT_ROWS
+from aggregate.agents.tracks.durable.schema import LEASES, SEGMENTS as SEGMENT_ROWS
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.agents.tracks.tickets import Tickets

@@ -5,8 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aggregate.agents.tracks import ReportLine, Ticket, open_track
 from aggregate.agents.tracks.run_files import last_number, report_text

@@ -9,13 +9,12 @@ from time import sleep
 
 import pytest
 
-from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
+from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts, run_worker_lifecycle
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.attempt import (
     ANSWER_CHARACTERS,
     attempt_assignment,
     complete_assignment,
-    run_worker_lifecycle,
 )
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.run_outcomes import merge_outcomes

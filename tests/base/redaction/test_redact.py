@@ -1,8 +1,7 @@
 """Replacing secrets: what the text keeps, and what a finding tells."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.redaction import redact
 from aggregate.base.redaction.redact import digest_of

@@ -1,8 +1,7 @@
 """Fences that nothing inside can close, headings that nothing can forge."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from markdown_it.token import Token
 
 from aggregate import build_markdown_from_items

@@ -5,8 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from aggregate.base.text import SpokenTurn, spoken_turn, turn_texts
 from aggregate.base.values import escape_surrogates

@@ -1,8 +1,7 @@
 """Counts of several texts by one call, and of the parts of one text."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aggregate.base.tokens import count_batch
 from aggregate.base.tokens.counter import cut

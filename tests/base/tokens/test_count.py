@@ -5,8 +5,7 @@ import sys
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aggregate.base.tokens import count, count_all
 from aggregate.base.values import Prompt, RenderedFile

@@ -3,8 +3,7 @@
 from hashlib import sha256
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.project.index import Index
 from aggregate.prompt import SavedCounts

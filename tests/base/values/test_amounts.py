@@ -1,8 +1,7 @@
 """Numbers of tokens as people write them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.values import AUTO, MOST_TOKENS, parse_amount
 from aggregate.base.values.amounts import parse_tokens

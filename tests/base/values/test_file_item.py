@@ -1,7 +1,6 @@
 """File items and presets as plain data."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate import ContextPreset, FileItem, ViewMode
 

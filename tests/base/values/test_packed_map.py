@@ -5,8 +5,7 @@ from array import array
 from base64 import b85encode
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aggregate.base.values import Label, RunCollector, SourceMap, pack_map, unpack_map
 from aggregate.base.values.source_map import WITHOUT_SOURCE, PackedRuns, Run

@@ -4,8 +4,7 @@ import threading
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.values import isolated_copy
 

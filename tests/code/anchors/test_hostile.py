@@ -6,8 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.code.anchors import AnchorState, FuzzyAnchor
 from aggregate.code.anchors.anchor import bare_lines, line_fingerprints, pack

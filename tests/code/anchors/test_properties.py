@@ -4,8 +4,7 @@ import tomllib
 from typing import Any
 
 import tomlkit
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.code.anchors import AnchorState, FuzzyAnchor
 from aggregate.code.anchors.anchor import bare_lines

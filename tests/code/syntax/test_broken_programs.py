@@ -1,8 +1,7 @@
 """Programs with lines missing, doubled and out of order: nothing breaks beyond the broken place."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.viewing import Sample, check_skeleton, outline_of, sample, summary_of
 

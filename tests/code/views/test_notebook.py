@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from aggregate.base.values import View, ViewMode, ViewRequest
 from aggregate.code.views import render_view

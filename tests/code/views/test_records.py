@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.viewing import outline_of, skeleton_of, summary_of
 
 from aggregate.base.values import View, ViewMode, ViewRequest

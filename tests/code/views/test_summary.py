@@ -1,8 +1,7 @@
 """The digest: whatever the file, something short and true."""
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from tests.viewing import outline_of, skeleton_of, summary_of
 
 PATHS = [

@@ -4,8 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.values import Bead, Dependency
 from aggregate.project.beads import Hidden, assess, completion_order, hidden

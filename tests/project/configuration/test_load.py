@@ -9,9 +9,8 @@ import pytest
 
 from aggregate import AggregateError, load_config, run
 from aggregate.base.errors import ConfigError
-from aggregate.project.configuration import first_config, validate
+from aggregate.project.configuration import first_config, json_schema, validate
 from aggregate.project.configuration.key_position import key_lines
-from aggregate.project.configuration.schema import json_schema
 
 FULL = """\
     history = ["User: before"]

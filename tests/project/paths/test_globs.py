@@ -6,8 +6,7 @@ import sys
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aggregate.project.paths import compile_glob
 from aggregate.project.paths.globs import MOST_ALTERNATIVES, MOST_CHARACTERS

@@ -6,8 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.base.values.test_file_item import values
 from tests.cli.command_line import start
 from tests.projects import project

@@ -1,8 +1,7 @@
 """Fitting: never over, monotone, as full as can be, and as good as the best choice on small cases."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aggregate.base.tokens import count
 from aggregate.prompt.fit.fit import Fit

@@ -1,8 +1,7 @@
 """Which files of a discussion stay as they were sent."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.values import Level, SentFile
 from aggregate.prompt.fit.kept_levels import (

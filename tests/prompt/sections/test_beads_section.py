@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from textwrap import dedent
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.rendering import bullets, headings, top_level
 
 from aggregate.base.values import Bead, Board, Dependency

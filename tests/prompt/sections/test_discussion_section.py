@@ -1,12 +1,11 @@
 """The section of the discussion."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.values import Prompt, Section
-from aggregate.prompt.sections import build_discussion_section
-from aggregate.prompt.sections.discussion import build_discussion_text, discussion_segments
+from aggregate.prompt.sections import build_discussion_section, build_discussion_text
+from aggregate.prompt.sections.discussion import discussion_segments
 
 MIXED = [
     "  User: hi \n",

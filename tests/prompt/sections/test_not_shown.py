@@ -1,8 +1,7 @@
 """What is not shown, by folders and names."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.tokens import count
 from aggregate.base.values import SEPARATOR, Section

@@ -3,8 +3,7 @@
 from urllib.parse import unquote_to_bytes
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.rendering import headings, images, top_level
 
 from aggregate.base.values import Screenshot

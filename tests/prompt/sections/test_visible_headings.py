@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 
 from aggregate.agents.tracks import Ticket

@@ -1,8 +1,7 @@
 """How long entries live: by the pauses of a discussion, within the providers' rules."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.values import Usage
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
-from genai_prices import Usage as Priced
-from genai_prices import calc_price, data
+from genai_prices import Usage as Priced, calc_price, data
 from hypothesis import given, settings
 
 from aggregate.base.values import Usage

@@ -5,13 +5,19 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.agents.results.compile import compile_results
+    from aggregate.agents.results.compile import (
+        MetadataBasedResultCompiler,
+        ResultCompiler,
+        compile_results,
+        register_compiler,
+        result_compiler,
+    )
     from aggregate.agents.results.merge import merge_outputs
 else:
     __getattr__ = door(
         __name__,
         {
-            "compile": "compile_results",
+            "compile": "MetadataBasedResultCompiler ResultCompiler compile_results register_compiler result_compiler",
             "merge": "merge_outputs",
         },
     )

@@ -4,8 +4,7 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures import Executor, Future, TimeoutError as FutureTimeoutError
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace

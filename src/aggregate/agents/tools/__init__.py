@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.agents.tools.analysis import ANALYSIS, add_analysis_tool
+    from aggregate.agents.tools.analysis import ANALYSIS, add_analysis_tool, execute_data_analysis
     from aggregate.agents.tools.calls import CallLimits
     from aggregate.agents.tools.dates import add_date_tools
     from aggregate.agents.tools.project_tools import add_project_tools
@@ -29,7 +29,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "analysis": "ANALYSIS add_analysis_tool",
+            "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
             "calls": "CallLimits",
             "dates": "add_date_tools",
             "project_tools": "add_project_tools",
@@ -37,6 +37,6 @@ else:
             "standard": "standard_tools state_store",
             "state_store": "StateStore",
             "state_tools": "add_state_tools",
-            "tool": "Permission Tool make_tool tool ToolContext Parameter",
+            "tool": "Parameter Permission Tool ToolContext make_tool tool",
         },
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
+    from aggregate.agents.tracks.attempt import run_worker_lifecycle
     from aggregate.agents.tracks.preview import PreviewStep, preview
     from aggregate.agents.tracks.recipients import open_recipients
     from aggregate.agents.tracks.run_control import TrackProgress
@@ -32,6 +33,7 @@ else:
     __getattr__ = door(
         __name__,
         {
+            "attempt": "run_worker_lifecycle",
             "preview": "PreviewStep preview",
             "recipients": "open_recipients",
             "run_control": "TrackProgress",

@@ -9,8 +9,7 @@ what was sent before only if it has a new role that an earlier content begins a 
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.text.lines import RARE_BREAKS, fence, heading_text

@@ -1,8 +1,7 @@
 """A file of a prompt: how it is to be shown, what it holds, and where each line that is shown came from."""
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict, overload

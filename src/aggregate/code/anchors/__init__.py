@@ -10,5 +10,8 @@ if TYPE_CHECKING:
 else:
     __getattr__ = door(
         __name__,
-        {"anchor": "has_anchor line_numbers", "fuzzy_anchor": "AnchorState FuzzyAnchor Resolution"},
+        {
+            "anchor": "has_anchor line_numbers",
+            "fuzzy_anchor": "AnchorState FuzzyAnchor Resolution",
+        },
     )

@@ -6,8 +6,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import get_data
 
-from tree_sitter import Language as Grammar
-from tree_sitter import Query
+from tree_sitter import Language as Grammar, Query
 
 from aggregate.code.syntax.language_table import Language
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         TokenAmount,
         TokenNumber,
         ViewModeName,
+        json_schema,
     )
     from aggregate.project.configuration.template import first_config
 else:
@@ -50,7 +51,7 @@ else:
             "edit": "changing set_trust",
             "key_position": "line_of_key",
             "load": "MOST_BYTES Project global_config_path is_trusted load_config parse_toml read_toml_text trusted_projects unconfigured user_config validate validate_table",
-            "schema": "BEADS_MODE BudgetTable Config GoalTable MaskName ModelTable PersonaTable RedactionTable SendTable TaskTable TokenAmount TokenNumber ViewModeName",
+            "schema": "BEADS_MODE BudgetTable Config GoalTable MaskName ModelTable PersonaTable RedactionTable SendTable TaskTable TokenAmount TokenNumber ViewModeName json_schema",
             "template": "first_config",
         },
     )

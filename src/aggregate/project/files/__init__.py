@@ -13,7 +13,13 @@ if TYPE_CHECKING:
         read_file,
     )
     from aggregate.project.files.image_header import ImageHeader, read_image_header
-    from aggregate.project.files.path_resolution import OUTSIDE, SECRET, FolderListing, ResolvedPath
+    from aggregate.project.files.path_resolution import (
+        OUTSIDE,
+        SECRET,
+        FolderListing,
+        ResolvedPath,
+        resolve_paths,
+    )
     from aggregate.project.files.walk import dependency_folders
 else:
     __getattr__ = door(
@@ -21,7 +27,7 @@ else:
         {
             "file_content": "SourceFile UTF_8 decode modified_at read_file",
             "image_header": "ImageHeader read_image_header",
-            "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET",
+            "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET resolve_paths",
             "walk": "dependency_folders",
         },
     )

@@ -84,8 +84,7 @@ class _Inotify:
 
     def add(self, folder: str) -> None:
         """See ``Backend``."""
-        from watchdog.observers.inotify_c import InotifyConstants as Bits
-        from watchdog.observers.inotify_c import Mask
+        from watchdog.observers.inotify_c import InotifyConstants as Bits, Mask
 
         if folder in self._numbers:
             return

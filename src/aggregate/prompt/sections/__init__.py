@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from aggregate.prompt.sections.discussion import (
         build_discussion_section,
+        build_discussion_text,
         excerpt_turn,
     )
     from aggregate.prompt.sections.subagent_results import Results, one_line, results_segments
@@ -25,7 +26,7 @@ else:
         __name__,
         {
             "changed_files": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told shown_in_older told_lines",
-            "discussion": "build_discussion_section excerpt_turn",
+            "discussion": "build_discussion_section build_discussion_text excerpt_turn",
             "subagent_results": "Results one_line results_segments",
         },
     )

@@ -14,9 +14,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "prefix_diff": "PrefixReport compare_prefixes",
             "hashed_prompt": "HashedPrompt",
             "policy": "COMPATIBLE SCRIPTED",
+            "prefix_diff": "PrefixReport compare_prefixes",
             "request_plan": "plan_request",
             "simulator": "SimulatedCache charge",
         },

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aggregate.sending.clients.providers import (
         NAMES,
         PROVIDERS,
+        exceeded_window,
         models_to_choose,
         open_client,
         provider_of_model,
@@ -46,13 +47,13 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "providers": "NAMES PROVIDERS models_to_choose open_client provider_of_model",
+            "client": "Client",
             "credentials": "LOOPBACK host_in_url is_loopback_host",
             "own_models": "age_note cache_policy context_window cost listed_models",
-            "retry": "RequestStop",
             "protocol": "ChatClient DEFAULT_OPTIONS Effort OnText RequestOptions",
-            "client": "Client",
+            "providers": "NAMES PROVIDERS exceeded_window models_to_choose open_client provider_of_model",
             "redacting_client": "RedactingClient with_redaction",
+            "retry": "RequestStop",
             "script_file": "ScriptedReply load_replies parse_script scripted_reply",
             "token_ratios": "OWN_COUNT TokenRatio shipped_ratio token_ratio",
         },

@@ -124,8 +124,10 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
     own = own_cost(usage, model, provider=provider)
     if own is not None:
         return Decimal(str(own)) + _long_write_surcharge(usage, model, provider)
-    from genai_prices import Usage as Priced  # half a second to load
-    from genai_prices import calc_price
+    from genai_prices import (
+        Usage as Priced,  # half a second to load
+        calc_price,
+    )
 
     priced = Priced(
         input_tokens=usage.input,
@@ -162,8 +164,7 @@ def listed_models(provider: str) -> list[str]:
 
 def listed_window(model: str) -> int | None:
     """Return the context window that the price list gives for a model, ``None`` where it gives none."""
-    from genai_prices import Usage as Priced
-    from genai_prices import calc_price
+    from genai_prices import Usage as Priced, calc_price
 
     try:
         return calc_price(Priced(input_tokens=1), model_ref=model).model.context_window
