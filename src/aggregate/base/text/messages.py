@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from aggregate.base.values.jsonable import message_text
-
 _MOST = 20
 """Names that a message lists: more are not read."""
 _ALIKE = 66.0
@@ -113,6 +111,10 @@ def cut(text: str, most: int) -> str:
 
 def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:
     """Return the first ``most`` sentences, each with at most ``characters`` of its own, and how many more there are."""
+    from aggregate.base.values.jsonable import (
+        message_text,  # 8 ms, and starts of commands load this module
+    )
+
     listed = [shorten(message_text(sentence), characters) for sentence in sentences[:most]]
     more = len(sentences) - len(listed)
     if more:
