@@ -36,10 +36,12 @@ def copy_many(files: Sequence[Path], target: Path, number: int) -> None:
         (folder / f"{source.stem}_{place:06d}{source.suffix}").write_bytes(text + line)
 
 
-def write_config(config: Path, paths: Iterable[str], base_dir: str | Path, more: str = "") -> Path:
+def write_config(
+    config: Path, paths: Iterable[str], base_dir: str | Path, more: str = "", *, name: str = "demo"
+) -> Path:
     """Write a configuration of some ``paths``, each as TOML writes it, and return its path."""
     config.write_text(
-        f'[project]\nname = "demo"\n[files]\nbase_dir = "{base_dir}"\npaths = [{", ".join(paths)}]\n{more}',
+        f'[project]\nname = "{name}"\n[files]\nbase_dir = "{base_dir}"\npaths = [{", ".join(paths)}]\n{more}',
         encoding="utf-8",
     )
     return config
@@ -49,7 +51,9 @@ def write_track(folder: Path, track: str, tickets: str, *, files: str = "") -> P
     """Write a project with one track and return its folder."""
     tracks = folder / "conductor" / "tracks"
     (tracks / track).mkdir(parents=True)
-    write_config(folder / "manual_slop.toml", [f'"{files}"'] if files else [], ".")
+    write_config(
+        folder / "manual_slop.toml", [f'"{files}"'] if files else [], ".", name=folder.name
+    )
     entry = f"# Project Tracks\n\n- [ ] **Track: One**\n*Link: [./tracks/{track}/](./tracks/{track}/)*\n"
     tracks.with_name("tracks.md").write_text(entry, encoding="utf-8")
     (tracks / track / "tickets.toml").write_text(tickets, encoding="utf-8")

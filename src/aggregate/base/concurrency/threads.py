@@ -81,7 +81,10 @@ def run_async(work: Coroutine[Any, Any, _T]) -> _T:
 
     try:
         asyncio.get_running_loop()
+        has_loop = True
     except RuntimeError:
+        has_loop = False
+    if not has_loop:  # not in the except: errors of the work would have that one as their context
         return asyncio.run(work)
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()

@@ -5,9 +5,8 @@ from collections.abc import Set
 from typing import Final
 
 from aggregate.base.values.jsonable import json_text
-from aggregate.base.values.prompt import escape_surrogates
 from aggregate.base.values.results import AggregatedResult, MergeStrategy
-from aggregate.base.values.values import Value
+from aggregate.base.values.values import Value, escape_surrogates
 
 _BREAK: Final = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 _LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")

@@ -73,7 +73,6 @@ if TYPE_CHECKING:
         Segment,
         Stability,
         SurrogateJoiner,
-        escape_surrogates,
     )
     from aggregate.base.values.request import (
         ALLOW_OUTSIDE,
@@ -115,6 +114,7 @@ if TYPE_CHECKING:
         DataReference,
         Value,
         behaves_as,
+        escape_surrogates,
         extent,
         is_reference,
         isolated_copy,
@@ -132,10 +132,10 @@ else:
             "jsonable": "DEPTH JsonCopy StandIn entries failure_text free_key json_text jsonable members message_text type_name",
             "models": "AZURE BEDROCK CLOUDS FinishReason Reply Usage VERTEX api_family bare_model_name reported_fields reported_tokens",
             "packed_map": "pack_map unpack_map",
-            "prompt": "Image Prompt SEPARATOR Screenshot Section Segment Stability SurrogateJoiner escape_surrogates",
+            "prompt": "Image Prompt SEPARATOR Screenshot Section Segment Stability SurrogateJoiner",
             "request": "ALLOW_OUTSIDE ALLOW_SECRETS Budget ContextFileEntry ContextPreset Entry FileEntry FileOrder GeneratedPolicy GeneratedView Place Scope Task",
             "results": "AggregatedResult Answer AnswerKind AnswerSource CompilationContext CustomFunction FailurePolicy Group GroupStatus LabelledOutput MergeOrder MergeStrategy RunRecord RunStatus SpawnRequest",
             "source_map": "Label Origin OriginKind RunCollector SourceMap",
-            "values": "CACHE_DIR DataReference REFERENCE_FORMAT THRESHOLD Value behaves_as extent is_reference isolated_copy row_maker unawaited",
+            "values": "escape_surrogates CACHE_DIR DataReference REFERENCE_FORMAT THRESHOLD Value behaves_as extent is_reference isolated_copy row_maker unawaited",
         },
     )

@@ -16,13 +16,13 @@ from enum import Enum
 from itertools import islice
 from typing import Final
 
-from aggregate.base.values.prompt import escape_surrogates
 from aggregate.base.values.values import (
     LONG,
     MOST_REPEATED,
     MOST_REPEATED_TEXT,
     DataReference,
     Value,
+    escape_surrogates,
     long_text,
 )
 

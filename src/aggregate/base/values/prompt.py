@@ -1,26 +1,13 @@
 """The finished prompt, in segments with their provenance, and the images that go with it."""
 
 import hashlib
-import re
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
 
 from aggregate.base.values.files import ShownText
-
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-
-def escape_surrogates(text: str) -> str:
-    r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them.
-
-    In JSON that is the character's own escape.
-    """
-    if text.isascii():
-        return text
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+from aggregate.base.values.values import escape_surrogates
 
 
 @dataclass(slots=True)

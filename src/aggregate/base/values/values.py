@@ -1,5 +1,6 @@
 """Values that others returned: how large they are as JSON, and copies that share nothing mutable with them."""
 
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from copy import deepcopy
 from functools import partial
@@ -231,3 +232,16 @@ class DataReference(dict[str, Any]):
 def is_reference(value: object) -> TypeGuard[DataReference]:
     """Return whether ``value`` is a reference that this program made."""
     return type(value) is DataReference
+
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def escape_surrogates(text: str) -> str:
+    r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them.
+
+    In JSON that is the character's own escape.
+    """
+    if text.isascii():
+        return text
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
