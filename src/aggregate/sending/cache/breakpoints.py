@@ -8,7 +8,7 @@ each file changes was tried: it costs about a hundredth less.
 A place is a number of segments, the system prompt included: breakpoint 3 stands behind the third one.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -87,7 +87,8 @@ def choose_breakpoints(
         chosen.add(hit)
     if 0 < fallback < last:
         chosen.add(fallback)
-    parts = (bisect_right(tokens, part * tokens[body - 1], 0, body) for part in _PARTS)
+    least = bisect_left(tokens, policy.minimum) + 1
+    parts = (max(least, bisect_right(tokens, part * tokens[body - 1], 0, body)) for part in _PARTS)
     again = sorted((place for place in old if place <= body), reverse=True)
     for place in (body, first_change, *again, *parts):
         # Before the longest entry that is read a new breakpoint would write nothing.
