@@ -1,4 +1,4 @@
-"""``init``: write the first configuration of a project."""
+"""``init`` and ``check``: write the first configuration of a project, and look one through."""
 
 import json
 import sys

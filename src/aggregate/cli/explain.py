@@ -1,4 +1,4 @@
-"""``explain``: which files a prompt shows, how much of each, and why."""
+"""``explain``, ``diff`` and ``prune``: the prompts that were written, what they show, and why."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""``view``: look at one file."""
+"""``view`` and ``stats``: look at one file, and at how large all are."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""``cache``: show and empty the index of what was computed from files' contents."""
+"""``cache``, ``trust``, ``languages`` and ``schema``: what holds for every project of this machine."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``mcp``: serve the project to agents."""
+"""``mcp`` and ``panel``: serve the project to agents, and to a browser."""
 
 import os
 import secrets

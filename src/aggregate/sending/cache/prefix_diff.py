@@ -1,4 +1,4 @@
-"""How much of a prompt's prefix is the same as before, and what ends it."""
+"""A prompt's fingerprint, how much of its prefix is the same as before, and what ends that."""
 
 import hashlib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Keys: read from the environment, handed to an SDK, and never shown."""
+"""Keys, read from the environment and never shown, and the addresses that they may go to."""
 
 import ipaddress
 import os

@@ -1,4 +1,4 @@
-"""What the user's own configuration says of models: prices, windows and caches that the shipped tables lack.
+"""What models cost and hold: the shipped tables, and what the user's own configuration says where these lack it.
 
 A project's file says nothing here: a wrong price would hide what is paid, and a wrong window or cache would cost more.
 """

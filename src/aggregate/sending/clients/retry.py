@@ -1,4 +1,4 @@
-"""When to ask again, and how long to wait before."""
+"""When to ask again, how long to wait before, and how a request is stopped."""
 
 import asyncio
 import math
