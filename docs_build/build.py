@@ -103,8 +103,6 @@ class _Loads(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take note of a resource; a canonical link and one to the page before or behind load nothing."""
         given = {name: value or "" for name, value in attrs}
-        if "mermaid" in given.get("class", "").split():
-            self.addresses.append("https://unpkg.com/mermaid")
         if tag != "a" and given.get("rel") not in ("canonical", "prev", "next"):
             self.addresses += [given[name] for name in _LOADING if given.get(name)]
 

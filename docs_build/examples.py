@@ -11,7 +11,6 @@ project; no more of them is asked than that ``aggregate`` has such commands and 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from docs_build.pages import FENCE
 
@@ -19,7 +18,7 @@ RUNNABLE = ("console", "python")
 """The kinds of blocks that are run."""
 _NOT_RUN = re.compile(r"<!-- not run: \S.*-->")
 _FAILS = "<!-- fails -->"
-_LEFT_OUT = ("...", "…")
+LEFT_OUT = ("...", "…")
 
 _VARYING = (
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?"), "DATE"),
@@ -107,7 +106,7 @@ def agree(shown: tuple[str, ...], printed: tuple[str, ...]) -> bool:
     """Tell whether what a page shows is what was printed, but for times and the lines that it leaves out."""
     pieces: list[list[str]] = [[]]
     for line in shown:
-        if line.strip() in _LEFT_OUT:
+        if line.strip() in LEFT_OUT:
             pieces.append([])
         else:
             pieces[-1].append(_settled(line))
@@ -121,34 +120,6 @@ def agree(shown: tuple[str, ...], printed: tuple[str, ...]) -> bool:
         if position < 0:
             return False
     return len(actual) - len(end) >= position and actual[len(actual) - len(end) :] == end
-
-
-def renewed(shown: tuple[str, ...], printed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what a page is to show of what was printed: what it leaves out stays left out, and times stay."""
-    matcher = SequenceMatcher(
-        None,
-        [_settled(line) for line in shown],
-        [_settled(line) for line in printed],
-        autojunk=False,
-    )
-    lines: list[str] = []
-    for kind, start, end, printed_start, printed_end in matcher.get_opcodes():
-        if kind == "equal":
-            lines += shown[start:end]
-        else:
-            lines += _replaced(shown[start:end], printed[printed_start:printed_end])
-    return tuple(lines) if agree(tuple(lines), printed) else printed
-
-
-def _replaced(shown: tuple[str, ...], printed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return printed lines in the place of others, of which as many as before are left out."""
-    left_out = [index for index, line in enumerate(shown) if line.strip() in _LEFT_OUT]
-    if not left_out:
-        return printed
-    before, behind = left_out[0], len(shown) - left_out[-1] - 1
-    if before + behind > len(printed):
-        return printed
-    return (*printed[:before], shown[before], *printed[len(printed) - behind :])
 
 
 def _after(lines: list[str], piece: list[str], position: int, *, only_here: bool) -> int:

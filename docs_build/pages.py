@@ -1,8 +1,7 @@
-"""Which pages the site has, where each lies in it, and how links and charts change with that.
+"""Which pages the site has, where each lies in it, and how links change with that.
 
 Pages are written to be read where they lie, in a clone or on a forge, so their links are relative to their own file. A
-page from outside of ``docs/`` gets a place in the site, and every link is turned to where its target lies there. A
-forge draws charts; a site would have to load the program that does from another host, so here they are lists.
+page from outside of ``docs/`` gets a place in the site, and every link is turned to where its target lies there.
 """
 
 import posixpath
@@ -11,8 +10,6 @@ import shutil
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-from docs_build.reference import escaped
 
 
 class SiteError(Exception):
@@ -103,23 +100,13 @@ def turn_links(
 ) -> str:
     """Return a page with each link to a file of the project leading to that file's place in the site.
 
-    Charts become lists.
-
     Raises:
         SiteError: A link leads to no file of the site.
     """
-    turned: list[str] = []
-    chart: list[str] = []
-    for line in lines_of(text):
-        if chart or (line.is_code and line.text == "```mermaid"):
-            chart.append(line.text)
-            if len(chart) > 1 and line.text == "```":
-                turned += flowchart_as_list(chart[1:-1])
-                chart = []
-        elif line.is_code:
-            turned.append(line.text)
-        else:
-            turned.append(_turn_line(line.text, source, places, anchors or {}))
+    turned = [
+        line.text if line.is_code else _turn_line(line.text, source, places, anchors or {})
+        for line in lines_of(text)
+    ]
     return "\n".join(turned) + "\n"
 
 
@@ -166,27 +153,3 @@ def _turn(
         raise SiteError(f"{source}: the link to {target} leads to no file of the site")
     start = posixpath.dirname(places[source]) or "."
     return posixpath.relpath(place, start) + mark + fragment
-
-
-_NODE = re.compile(r"(?P<name>\w+)(?:\[\(|\(\[|\[|\()(?P<label>[^\])]*)(?:\)\]|\]\)|\]|\))")
-_ARROW = re.compile(r"\s*(?P<arrow><-->|-->)\s*")
-_SIGNS = {"-->": " → ", "<-->": " ↔ "}
-
-
-def flowchart_as_list(lines: list[str]) -> list[str]:
-    """Return the markdown of a chart's statements, in their order; the first line names the chart's kind."""
-    labels = dict(_labels(lines))
-    told = []
-    for line in lines[1:]:
-        parts = _ARROW.split(_NODE.sub(r"\g<name>", line).strip())
-        told.append("- " + "".join(_SIGNS.get(part) or labels.get(part, part) for part in parts))
-    return told
-
-
-def _labels(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield what stands in each box, its first line in bold, by the box's name."""
-    for line in lines:
-        for node in _NODE.finditer(line):
-            title, _, rest = node["label"].partition("<br>")
-            told = f" ({escaped(rest)})" if rest else ""
-            yield node["name"], f"**{escaped(title)}**{told}"

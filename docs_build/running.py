@@ -13,25 +13,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import BinaryIO
 
-from docs_build.examples import RUNNABLE, Block, agree, blocks_of, commands_of, renewed
+from docs_build.examples import LEFT_OUT, RUNNABLE, Block, agree, blocks_of, commands_of
 from docs_build.pages import SiteError
 
 Started = tuple[int, str]
 """An exit code, and what was printed: output and errors, as they came."""
-Streams = tuple[int, int, int]
-"""Descriptors of what a command reads, prints and complains to."""
-Start = Callable[[Path, list[str], Mapping[str, str], Streams], int]
-"""Runs ``aggregate`` in a folder with arguments, an environment and streams, and returns its exit code."""
+Start = Callable[[Path, list[str], Mapping[str, str], int], int]
+"""Runs ``aggregate`` in a folder with arguments and an environment and returns its exit code.
+
+What it prints goes to the descriptor, errors too; it reads nothing.
+"""
 
 HOME = "/home/you"
 """What stands on a page for the reader's home folder."""
 
 _SHELL = re.compile(r"[|<>;&$`*~]")
-"""A command with one of these is given to a shell, but for the pipes around ``aggregate``."""
-_PIPE = re.compile(r"""'[^']*'|"[^"]*"|(?P<pipe> \| )""")
-"""A pipe between two commands, and the quoted words in which a bar is none."""
+"""A command with one of these is given to a shell."""
 _QUOTED = re.compile(r"""'[^']*'|"[^"$`]*\"""")
 """Words in which no character means anything to a shell."""
 _CHANGE_OF_FOLDER = re.compile(r"cd (?P<folder>[^|;&]+)")
@@ -84,47 +82,21 @@ class Session:
         if command.startswith("export "):
             self.environment |= dict([shlex.split(command)[1].split("=", 1)])
             return 0, ""
-        pieces = _pieces(command)
-        if not any(_is_plain_call(piece) for piece in pieces):
-            pieces = [command]
         with tempfile.TemporaryFile() as printed:
-            code = self._run_pieces(pieces, printed)
+            if _is_plain_call(
+                command
+            ):  # a shell would start ``aggregate`` anew, which takes longer than all else
+                arguments = shlex.split(command)[1:]
+                code = self.start(self.folder, arguments, self.environment, printed.fileno())
+            else:
+                words = ["/bin/bash", "-c", command]
+                code = _run_process(words, self.folder, self.environment, printed.fileno())
             printed.seek(0)
             text = printed.read().decode("utf-8", "replace")
         return code, text.replace(str(self.home), HOME)
 
     def _inside(self, place: str) -> Path:
         return (self.folder / place.strip().replace("~", str(self.home), 1)).resolve(strict=True)
-
-    def _run_pieces(self, pieces: list[str], printed: BinaryIO) -> int:
-        """Run the commands of a pipe one after another and return the last one's exit code.
-
-        A shell would start ``aggregate`` anew, which takes longer than all else.
-        """
-        with contextlib.ExitStack() as files:
-            given: BinaryIO = files.enter_context(Path(os.devnull).open("rb"))
-            for piece in pieces[:-1]:
-                passed = files.enter_context(tempfile.TemporaryFile())
-                self._run_piece(piece, (given.fileno(), passed.fileno(), printed.fileno()))
-                passed.seek(0)
-                given = passed
-            ends = (given.fileno(), printed.fileno(), printed.fileno())
-            return self._run_piece(pieces[-1], ends)
-
-    def _run_piece(self, command: str, streams: Streams) -> int:
-        if _is_plain_call(command):
-            arguments = shlex.split(command)[1:]
-            return self.start(self.folder, arguments, self.environment, streams)
-        return subprocess.run(
-            ["/bin/bash", "-c", command],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=streams[0],
-            stdout=streams[1],
-            stderr=streams[2],
-            check=False,
-            timeout=_SECONDS,
-        ).returncode
 
     def run_python(self, code: str, page: str) -> str:
         """Run a block of Python in this process and return what it prints."""
@@ -146,14 +118,6 @@ class Session:
         finally:
             os.environ.clear()
             os.environ.update(before)
-
-
-def _pieces(command: str) -> list[str]:
-    """Return the commands of a pipe."""
-    bars = [match for match in _PIPE.finditer(command) if match["pipe"]]
-    starts = [0, *(bar.end() for bar in bars)]
-    ends = [*(bar.start() for bar in bars), len(command)]
-    return [command[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def _is_plain_call(command: str) -> bool:
@@ -237,7 +201,10 @@ def pages_to_run(root: Path) -> list[str]:
 def refresh(root: Path, pages: Sequence[str] = ()) -> Iterator[str]:
     """Run these pages, put what is printed in the place of what differs, and yield those that were changed.
 
-    Without any, all pages are run. Lines that a page leaves out by ``...`` stay left out.
+    Without any, all pages are run.
+
+    Raises:
+        SiteError: An example fails, or shows by ``...`` only some of what it prints.
     """
     known = pages_to_run(root)
     for page in pages:
@@ -247,27 +214,39 @@ def refresh(root: Path, pages: Sequence[str] = ()) -> Iterator[str]:
         with tempfile.TemporaryDirectory() as home:
             differences = run_page(root, page, Path(home).resolve(), start_process)
         for difference in differences:
+            printed = "\n".join(difference.printed)
             if difference.note:
-                told = "\n".join(difference.printed)
-                raise SiteError(f"{page}: {difference.command}: {difference.note}\n{told}")
+                raise SiteError(f"{page}: {difference.command}: {difference.note}\n{printed}")
+            if any(line.strip() in LEFT_OUT for line in difference.shown):
+                raise SiteError(
+                    f"{page}: {difference.command}: choose anew what to show\n{printed}"
+                )
         if differences:
             _write(root / page, differences)
             yield page
 
 
 def start_process(
-    folder: Path, arguments: list[str], environment: Mapping[str, str], streams: Streams
+    folder: Path, arguments: list[str], environment: Mapping[str, str], printed: int
 ) -> int:
     """Run ``aggregate`` in a process of its own."""
+    return _run_process(
+        [sys.executable, "-m", "aggregate", *arguments], folder, environment, printed
+    )
+
+
+def _run_process(
+    words: list[str], folder: Path, environment: Mapping[str, str], printed: int
+) -> int:
     return subprocess.run(
-        [sys.executable, "-m", "aggregate", *arguments],
+        words,
         cwd=folder,
         env=dict(environment),
-        stdin=streams[0],
-        stdout=streams[1],
-        stderr=streams[2],
+        stdin=subprocess.DEVNULL,
+        stdout=printed,
+        stderr=printed,
         check=False,
-        timeout=120,
+        timeout=_SECONDS,
     ).returncode
 
 
@@ -275,5 +254,5 @@ def _write(path: Path, differences: list[Difference]) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     for difference in reversed(differences):
         end = difference.first + len(difference.shown)
-        lines[difference.first : end] = renewed(difference.shown, difference.printed)
+        lines[difference.first : end] = difference.printed
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -38,18 +38,6 @@ def test_code_has_no_links() -> None:
     assert turn_links(page, "docs/a.md", PLACES) == page
 
 
-def test_a_chart_is_a_list() -> None:
-    """What leads where is told by the names in the boxes, whatever their shape; a page without a program draws none."""
-    chart = (
-        "```mermaid\nflowchart LR\n    a([x.toml]) --> b[compose<br>what is asked]\n"
-        "    b --> c & d\n    e[(index)] <--> b\n```\nAfter\n"
-    )
-    assert turn_links(chart, "docs/a.md", PLACES) == (
-        "- **x.toml** → **compose** (what is asked)\n- **compose** (what is asked) → c & d\n"
-        "- **index** ↔ **compose** (what is asked)\nAfter\n"
-    )
-
-
 def test_a_link_to_nothing_is_refused() -> None:
     """The sentence names the page and the link."""
     with pytest.raises(SiteError, match=r"docs/a\.md: the link to gone\.md leads to no file"):
