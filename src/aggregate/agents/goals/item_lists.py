@@ -26,13 +26,7 @@ _FILTER: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ItemList:
-    """A list among the results.
-
-    Attributes:
-        name: The key that it stands under, ``""`` where the result is the list.
-        items: What it holds.
-        named: Whether the key is what the step calls an item.
-    """
+    """A list among results; ``name`` is ``""`` where it is the result, ``named`` says that items are called so."""
 
     name: str
     items: tuple[Value, ...]
@@ -50,12 +44,6 @@ def without_attached(item: Value) -> Value:
     if not isinstance(item, Mapping):
         return item
     return {key: value for key, value in item.items() if key != ATTACHED}
-
-
-def attached(item: Value, result: Value) -> dict[str, Value]:
-    """Return an item with what its sub-task gave."""
-    fields = item if isinstance(item, Mapping) else {"item": item}
-    return {**fields, ATTACHED: result}
 
 
 def resolve_reference(value: Value, cache_dir: Path) -> Value:
