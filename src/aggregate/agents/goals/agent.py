@@ -38,11 +38,11 @@ from aggregate.base.text import fence
 from aggregate.base.values import Answer, AnswerKind, AnswerSource
 from aggregate.sending.clients import ChatClient
 
+# Characters of what is missing: it is one sentence
 MOST_MISSING: Final = 300
-"""Characters of what is missing: it is one sentence."""
 MOST_KEYS: Final = 60
+# Keys in a question, and characters of each: it stays below about a thousand tokens
 KEY_CHARACTERS: Final = 60
-"""Keys in a question, and characters of each: it stays below about a thousand tokens."""
 
 
 class NeuronAgent:
@@ -119,7 +119,6 @@ class NeuronAgent:
     def _reach(
         self, run: GoalContext, goal: str, depth: int, node: Trace
     ) -> tuple[BranchResult, Answer | None]:
-        """Recall what was saved, do the steps, choose the answer, and correct it once where it is incomplete."""
         if depth >= self.limits.depth:
             return BranchResult(error=TOO_DEEP), None
         budget = SubtaskBudget(self.limits.dendrites_in_all)
@@ -172,7 +171,6 @@ class NeuronAgent:
 
 
 def _relevant_keys(run: GoalContext, node: Trace, goal: str, keys: list[str]) -> list[str]:
-    """Ask which saved values help; keys that were never saved, and anything but a list of texts, count for nothing."""
     if not keys:
         return []
     listed = fence(", ".join(formatting.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
@@ -250,7 +248,6 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _in_prose(run: GoalContext, branch: Branch, answer: Answer) -> Answer:
-    """Return the answer in sentences, if the model writes some (rules P11, X-7)."""
     try:
         fenced = formatting.fenced_data(answer.summary, formatting.ANSWER)
         text = run.ask(branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced)

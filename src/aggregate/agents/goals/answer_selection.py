@@ -36,8 +36,8 @@ two three four five six seven eight nine ten eleven twelve thirteen fourteen fif
 nineteen twenty
 """
 _NUMBERS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
+# Longer numbers are names, and no count of things
 MOST_DIGITS: Final = 9
-"""Longer numbers are names, and no count of things."""
 _QUANTITY: Final = re.compile(
     r"\b(?:first|top|last)\s+"
     rf"(?P<number>\d{{1,3}}(?:[,_'\u00a0\u202f]\d{{3}})+|\d+|{'|'.join(_NUMBERS)})\b",
@@ -50,6 +50,7 @@ _MONTH: Final = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?"
 )
+# What follows a number that counts no items: a span of time, a date, a share, a measure, a description
 _NO_COUNT: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -64,7 +65,6 @@ _NO_COUNT: Final = tuple(
         r"-[^\W\d]",
     )
 )
-"""What follows a number that counts no items: a span of time, a date, a share, a measure, a description."""
 
 _COUNTING: Final = re.compile(r"\b(?:how many|number of|count(?: of| up)?)\b\s*(.*)", re.DOTALL)
 _SKIPPED: Final = frozenset(
@@ -117,11 +117,11 @@ def counted_noun(goal: str) -> str | None:
     return noun.strip("'-") or "items"
 
 
+# Bytes of JSON from which detailed results are shortened, and the length of a list that then goes (rule D-74)
 DETAIL_LIMIT: Final = 10_000
-"""Bytes of JSON from which detailed results are shortened, and the length of a list that then goes (rule D-74)."""
 LIST_LIMIT: Final = 500
+# How answers begin that explain instead of answering (rule D-73)
 EXPLANATIONS: Final = ("step 1:", "first,", "to filter", "we need to")
-"""How answers begin that explain instead of answering (rule D-73)."""
 RANKS: Final = (AnswerKind.SUBTASKS, AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
 
 
@@ -189,14 +189,12 @@ _NO_SOURCE: Final = AnswerSource(0, AnswerKind.NONE, "no usable result")
 
 
 def is_failure(result: Value) -> bool:
-    """Return whether a result reports a failure."""
     if not isinstance(result, Mapping):
         return False
     return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
 def failure_message(failure: Mapping[str, Any]) -> str:
-    """Return the error of a failed result."""
     return str(failure.get("error") or "no reason given")
 
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from aggregate.base.errors import ConfigError
 
+# Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)
 MAX_DEPTH: Final = 5
-"""Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)."""
+# Executions of one step (rule D-7)
 MAX_RETRIES: Final = 3
-"""Executions of one step (rule D-7)."""
 _AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
 
 
@@ -94,7 +94,6 @@ class BudgetTracker:
 
     @property
     def seconds(self) -> float:
-        """Since the goal began."""
         return self.spent + self.clock() - self._started
 
     @property
@@ -106,7 +105,6 @@ class BudgetTracker:
         return max(0, self.limits.tokens - self.tokens)
 
     def check(self) -> None:
-        """Raise ``LimitReached`` if no time or tokens are left, or the goal was given up."""
         if self.cancelled:
             raise LimitReached("the goal was given up")
         if self.seconds_left <= 0:
@@ -135,13 +133,11 @@ class SubtaskBudget:
     left: int = 0
 
     def take(self, wanted: int, most: int) -> int:
-        """Return how many of ``wanted`` sub-tasks may begin at once, at most ``most``, and count them."""
         granted = min(wanted, most, self.left)
         self.left -= granted
         return granted
 
     def shares(self, number: int) -> list["SubtaskBudget"]:
-        """Return equal shares of what is left, which are taken from it."""
         each = self.left // number if number else 0
         self.left -= each * number
         return [SubtaskBudget(each) for _ in range(number)]

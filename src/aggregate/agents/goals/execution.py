@@ -19,17 +19,17 @@ from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.values import Value
 
+# Characters of an error, and of each part of what the next attempt is told
 MOST: Final = 400
-"""Characters of an error, and of each part of what the next attempt is told."""
 REJECTED: Final = (
     "The last result was judged not to give what the step asked for. Do it differently."
 )
+# How a model says that a step cannot be done by it
 _NO_TOOL: Final = re.compile(r"\W*no tool fits\W*(.*)", re.IGNORECASE | re.DOTALL)
-"""How a model says that a step cannot be done by it."""
+# Of a parameter's description in a question: about a sentence
 _DESCRIPTION_CHARACTERS: Final = 90
-"""Of a parameter's description in a question: about a sentence."""
+# What a result's key may have after the name of the parameter that it fills
 _SUFFIXES: Final = ("", "_unix", "_timestamp", "_date")
-"""What a result's key may have after the name of the parameter that it fills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,6 @@ def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
 
 
 def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
-    """Return a vague step with the fields that it needs, where the model names real ones (rule P3)."""
     if tool.name != ANALYSIS or not is_vague(step):
         return step
     item_list = find_list(branch.context, "", run.cache_dir)
@@ -240,7 +239,6 @@ def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
 
 
 def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
-    """Return the arguments that an item holds: fields of the same name, and its id for the parameter that means it."""
     if not isinstance(item, Mapping):
         return {tool.required[0].name: item} if len(tool.required) == 1 else {}
     arguments: dict[str, Any] = {}
@@ -261,7 +259,6 @@ def item_fills(tool: Tool, item: Value, noun: str) -> bool:
 
 
 def _older_value(context: Mapping[str, Value], name: str) -> str | int | float | None:
-    """Return what the newest result that holds it has under the name of a parameter."""
     for result in reversed(list(context.values())):
         if not isinstance(result, Mapping):
             continue

@@ -36,17 +36,16 @@ from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.values import Value, jsonable
 
+# As many as the question for them names
 MOST_PARTS: Final = 3
-"""As many as the question for them names."""
+# Seconds; a number below it is no moment
 DAY: Final = 86_400
-"""Seconds; a number below it is no moment."""
 _START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
 _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNORECASE)
 _COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
 
 
 def may_spawn(run: GoalContext, branch: Branch) -> bool:
-    """Return whether sub-tasks of this branch are allowed (rule D-6)."""
     return branch.depth < run.limits.depth - 1 and not branch.corrective
 
 
@@ -72,7 +71,6 @@ def part_branches(
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Return what the parts gave together, the range that they make included."""
     errors = [failure_message(result) for result in results if is_failure(result)]
     if len(results) < len(parts):
         errors.append("the limit of sub-tasks is reached")
@@ -203,11 +201,7 @@ def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> 
 def item_branches(
     run: GoalContext, branch: Branch, loop: Loop, template: str, tool: Tool | None
 ) -> list[Branch]:
-    """Return a branch for each item that is to be done; what is left out is named in a warning.
-
-    Raises:
-        StepFailed: There are items, and none of them may be done.
-    """
+    """Return a branch for each item that is to be done; what is left out is named in a warning."""
     warn, number_of_all = branch.node.warn, len(loop.items)
     matching = filter_items(loop.items, loop.step)
     if lacking := number_of_all - len(matching):

@@ -27,8 +27,8 @@ from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError, StateError
 from aggregate.base.values import Value, json_text, jsonable
 
+# Characters of an answer or of arguments in the trace: they fit on one line
 NOTE: Final = 120
-"""Characters of an answer or of arguments in the trace: they fit on one line."""
 
 
 class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its step
@@ -72,7 +72,6 @@ class Branch:
         return self.template or step
 
     def at(self, node: Trace) -> "Branch":
-        """Return the same branch, recorded at ``node``."""
         return replace(self, node=node)
 
     def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
@@ -129,12 +128,7 @@ class GoalContext:
     def ask(
         self, node: Trace, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
-        """Ask the model about ``fields``; ``None`` where it gave no answer, with a warning on ``node``.
-
-        Raises:
-            LimitReached: No time or tokens are left.
-            ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
-        """
+        """Ask the model about ``fields``; ``None`` where it gave no answer, with a warning on ``node``."""
         question = Question(
             kind,
             QUESTIONS[kind].format(**fields).strip(),
@@ -167,7 +161,6 @@ class GoalContext:
         return text
 
     def _ask_live(self, question: Question, key: str, digest: str) -> Completion:
-        """Ask the model, but not beyond the goal's time, and record what it gives."""
         seconds_left = self.budget.seconds_left
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
@@ -199,11 +192,7 @@ class GoalContext:
         return completion.text.encode("utf-8", "replace").decode()
 
     def call(self, branch: Branch, tool: Tool, arguments: dict[str, Any]) -> Value:
-        """Run a tool over the branch's results so far and return its own; every failure is one too.
-
-        Raises:
-            LimitReached: No time or tokens are left.
-        """
+        """Run a tool over the branch's results so far and return its own; every failure is one too."""
         called_with = json_text(arguments)
         text = f"{tool.name}({called_with})"
         key, digest, recorded = self.recalled(branch.node.place, "tool", text)

@@ -28,24 +28,23 @@ from aggregate.base.disk import (
 )
 from aggregate.base.errors import OutputError, StateError
 
+# The entry of the saved values that the goal began with, where nothing was saved
 NO_MEMORY: Final[Mapping[str, Any]] = {"memory": {}}
-"""The entry of the saved values that the goal began with, where nothing was saved."""
+# Records, all of goals that were interrupted: an older one is hardly gone on with
 KEPT: Final = 10
-"""Records, all of goals that were interrupted: an older one is hardly gone on with."""
+# Of the form of the file
 _VERSION: Final = "1"
-"""Of the form of the file."""
 _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS goal (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, digest TEXT NOT NULL, tool TEXT NOT NULL,"
     " arguments TEXT NOT NULL, entry TEXT)",
 )
 _SUFFIX: Final = ".sqlite"
+# How many other processes may take the next number first
 _TRIES: Final = 50
-"""How many other processes may take the next number first."""
 
 
 def digest_of(text: str) -> str:
-    """Return what tells one question, or one call, from others."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
@@ -71,11 +70,7 @@ class GoalRecord:
         self.spent = 0.0
 
     def recall(self, key: str, digest: str) -> Mapping[str, Any] | None:
-        """Return the entry under ``key``, ``None`` where there is none.
-
-        Raises:
-            StateError: It belongs to something else than what has this digest, or the file cannot be read.
-        """
+        """Return the entry under ``key``, ``None`` where there is none."""
         return None
 
     def begin(self, key: str, digest: str, *, tool: str, arguments: str) -> bool:
@@ -151,7 +146,6 @@ class RecordedGoal(GoalRecord):
             return connection.execute(query, (json.dumps(NO_MEMORY),)).fetchone() is not None
 
     def describe(self, goal: str, *, steps: int) -> None:
-        """Keep what a new goal is."""
         self.goal, self.steps = goal, steps
         self._note(goal=goal, steps=str(steps), started=self.started.isoformat())
 
@@ -162,7 +156,6 @@ class RecordedGoal(GoalRecord):
         _delete_record(self.path)
 
     def unfinished(self) -> list[Unfinished]:
-        """Return the calls that were running when the process ended."""
         query = "SELECT key, tool, arguments FROM entries WHERE entry IS NULL ORDER BY key"
         with self._writing() as connection:
             return [Unfinished(*map(str, row)) for row in connection.execute(query)]
@@ -205,7 +198,6 @@ class RecordedGoal(GoalRecord):
             raise StateError(self._broken)
 
     def close(self) -> None:
-        """Let other processes open it."""
         self.connection.close()
 
     def _note(self, **facts: str) -> None:
@@ -231,7 +223,6 @@ class RecordedGoal(GoalRecord):
 
 
 def _delete_record(path: Path) -> None:
-    """Delete a record with the files that SQLite keeps beside it; what another process has open may stay."""
     for suffix in ("-wal", "-shm", ""):
         with suppress(OSError):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
@@ -307,7 +298,6 @@ def unfinished_goals(folder: Path) -> list[GoalNote]:
 
 
 def _numbers(folder: Path) -> list[int]:
-    """Return the numbers of the records in a folder, the newest first."""
     names = [path.stem for path in folder.glob(f"*{_SUFFIX}")] if folder.is_dir() else []
     return sorted((int(name) for name in names if name.isdecimal()), reverse=True)
 

@@ -56,12 +56,10 @@ class Trace:
 
     @property
     def calls(self) -> int:
-        """Questions to the model in it and below it."""
         own = 1 if self.kind is TraceKind.MODEL else 0
         return own + sum(child.calls for child in self.children)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the tree as plain data."""
         return {
             "kind": self.kind.value,
             "label": self.label,
@@ -74,7 +72,6 @@ class Trace:
         }
 
     def child(self, kind: TraceKind, label: str, text: str) -> "Trace":
-        """Add a node below this one and return it."""
         place = self.place
         if kind in (TraceKind.NEURON, TraceKind.DENDRITE):
             place = f"{place}/{label}" if place else label
@@ -84,7 +81,6 @@ class Trace:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Time the block, also when it raises."""
         started = self.clock()
         try:
             yield
@@ -134,7 +130,6 @@ class Neuron:
         return f"neuron_{self.depth}_{self.index}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data, without its result."""
         return {
             "description": self.description,
             "index": self.index,
@@ -182,10 +177,6 @@ class GoalResult:
         return self.stopped or self.error
 
     def as_dict(self) -> dict[str, Any]:
-        """Return ``{success, goal, depth, neurons, results, final}``, or ``{success, error}`` where nothing ran.
-
-        ``limit`` and ``stopped`` follow where the goal ran out of something.
-        """
         limit = {"limit": self.limit.value, "stopped": self.stopped} if self.limit else {}
         if self.final is None:
             return {"success": False, "error": self.error, **limit}

@@ -24,8 +24,8 @@ from aggregate.base.errors import AggregateError
 from aggregate.base.values import Value
 from aggregate.prompt import compact_data
 
+# Tools that the question for the steps names; it stays short however many there are
 TOOLS_NAMED: Final = 24
-"""Tools that the question for the steps names; it stays short however many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,6 @@ def _run_subtasks(run: GoalContext, branch: Branch, below: list[Branch]) -> list
 
 
 def _run_subtask(run: GoalContext, branch: Branch) -> Value:
-    """Do a sub-task and return what it gave: the result of its one step, or the answer of several."""
     with branch.node.timed():
         done = run_branch(run, branch)
     result: Value

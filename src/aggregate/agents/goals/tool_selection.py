@@ -17,21 +17,19 @@ from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import ANALYSIS, Tool, ToolRegistry
 from aggregate.base.text import fence
 
+# Distinct words of a step that a tool must know, one of them from its description or parameters. One word is mostly
+# the verb, and a verb alone fits tools that do it to something else.
 LEAST_WORDS: Final = 2
-"""Distinct words of a step that a tool must know, one of them from its description or parameters.
-
-One word is mostly the verb, and a verb alone fits tools that do it to something else.
-"""
+# How many times better than the next the best must fit
 LEAD: Final = 1.5
-"""How many times better than the next the best must fit."""
+# Words that turn a step into something else than what its other words say
 _TURNING: Final = frozenset(["not", "no", "never", "without", "except", "instead", "rather", "but"])
-"""Words that turn a step into something else than what its other words say."""
+# Words that change a verb: to turn on is not to turn off
 _PARTICLES: Final = frozenset(["on", "off", "up", "down", "out", "over", "back", "away"])
-"""Words that change a verb: to turn on is not to turn off."""
 _FILLERS: Final = STOP - _TURNING - _PARTICLES
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
+# What stands for itself in a step: numbers, dates, ids, addresses, paths, names of files, fields in braces
 _VALUE: Final = re.compile(r"\S*[\d/@{}]\S*|\b\w+\.\w\S*")
-"""What stands for itself in a step: numbers, dates, ids, addresses, paths, names of files, fields in braces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +87,15 @@ def _described(tool: Tool) -> str:
     return " ".join((tool.description, *texts))
 
 
+# Tools to choose from in one question, which then stays below 400 tokens
 CANDIDATES: Final = 10
-"""Tools to choose from in one question, which then stays below 400 tokens."""
+# Tools to choose from in all questions for one step
 MOST_CANDIDATES: Final = 60
-"""Tools to choose from in all questions for one step."""
 NOT_CHOSEN: Final = "no tool was chosen: the model named none of those that it was shown"
+# Names of tools that follow in the next question: as many as the question for the steps names
 _NAMES: Final = 24
-"""Names of tools that follow in the next question: as many as the question for the steps names."""
+# How often a question is asked whose answer cannot be read
 _TIMES: Final = 2
-"""How often a question is asked whose answer cannot be read."""
 _DESCRIPTION_CHARACTERS: Final = 120
 _NONE: Final = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
@@ -109,9 +107,6 @@ def choose_tool(
 
     A branch for which was decided already keeps that; a corrective one may only analyse. A tool that has ``failed`` at
     it with an ``error`` is not offered again, and the model is asked.
-
-    Raises:
-        StepFailed: The model names none of those that it was shown.
     """
     if branch.decided and not failed:
         return branch.tool
@@ -140,7 +135,6 @@ def choose_tool(
 def _asked_tool(
     run: GoalContext, branch: Branch, step: str, offered: Sequence[Tool], trouble: str
 ) -> Tool | None:
-    """Ask with the most likely tools first; the others are shown where none of these is named."""
     for start in range(0, len(offered), CANDIDATES):
         shown = offered[start : start + CANDIDATES]
         names = ", ".join(tool.name for tool in offered[start + CANDIDATES :][:_NAMES])

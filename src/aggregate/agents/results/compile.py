@@ -22,18 +22,18 @@ from aggregate.base.values import (
 )
 
 METADATA_KEY: Final = "_tool_metadata"
+# The one section inside another: kept for the built-in compiler of the category infrastructure
 INFRASTRUCTURE: Final = "analysis_metadata.infrastructure"
-"""The one section inside another: kept for the built-in compiler of the category ``infrastructure``."""
 GENERAL: Final = "general_results"
 UNPROCESSED: Final = "unprocessed_results"
 REPORT: Final = "analysis_metadata"
 RESERVED: Final = (REPORT, INFRASTRUCTURE, GENERAL, UNPROCESSED)
+# Characters of a wrong value that a warning repeats
 SHOWN_CHARACTERS: Final = 100
-"""Characters of a wrong value that a warning repeats."""
 
 Compiled = dict[str, Value]
+# Results by tool name, or pairs in the order of execution where a tool may have run more than once
 ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
-"""Results by tool name, or pairs in the order of execution where a tool may have run more than once."""
 
 
 class ResultCompiler(ABC):
@@ -55,8 +55,8 @@ class ResultCompiler(ABC):
         """The name of the section."""
 
 
+# Makes the section's keys of a tool's name, its result, the declared type and the context
 Shape = Callable[[str, Compiled, str, CompilationContext], Compiled]
-"""Makes the section's keys of a tool's name, its result, the declared type and the context."""
 
 
 class CategoryCompiler(ResultCompiler):
@@ -82,13 +82,13 @@ class CategoryCompiler(ResultCompiler):
         return self._section
 
 
+# Rule R-6; any other type takes its own name and tool
 ANALYSIS_KEYS: Final[Mapping[str, tuple[str, str]]] = {
     "exploration": ("file_structure", "exploration_tool"),
     "language_detection": ("language_analysis", "detection_tool"),
     "dependency_analysis": ("dependencies", "analysis_tool"),
     "architecture_analysis": ("architecture", "analysis_tool"),
 }
-"""Rule R-6; any other type takes its own name and ``tool``."""
 
 
 def _analysis(tool: str, result: Compiled, kind: str, context: CompilationContext) -> Compiled:
@@ -114,6 +114,7 @@ def _performance(tool: str, result: Compiled, kind: str, context: CompilationCon
     }
 
 
+# Of the categories that are known from the start (rules R-5 to R-10)
 BUILT_IN: Final[tuple[ResultCompiler, ...]] = (
     CategoryCompiler(("infrastructure",), INFRASTRUCTURE, lambda tool, result, *_: {tool: result}),
     CategoryCompiler(("analysis", "codebase"), "repository_analysis", _analysis),
@@ -122,7 +123,6 @@ BUILT_IN: Final[tuple[ResultCompiler, ...]] = (
     CategoryCompiler(("reporting",), "summary", lambda tool, result, *_: result),
     CategoryCompiler(("performance",), "performance_analysis", _performance),
 )
-"""Of the categories that are known from the start (rules R-5 to R-10)."""
 
 
 def utc_text(moment: datetime) -> str:

@@ -18,9 +18,6 @@ def parse_json_text(text: str) -> tuple[Value, str]:
     """Return the object or array that ``text`` is, or that stands in its one JSON fence, and the words around that.
 
     Bare scalars stay text: an agent that answers ``42`` or ``true`` has written words.
-
-    Raises:
-        NotJson: The text is something else, or JSON that this process cannot hold (too deep, a number too long).
     """
     body = text.strip()
     if body.startswith(("{", "[")):

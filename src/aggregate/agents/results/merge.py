@@ -25,8 +25,8 @@ from aggregate.base.values import (
     unawaited,
 )
 
+# The documented text of the failure value (rule O-9)
 FAILED: Final = "Custom merge function failed"
-"""The documented text of the failure value (rule O-9)."""
 _JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
 
 
@@ -77,8 +77,8 @@ def _call(
     return run_python(body, {"results": values}, limits=limits, now=now).value
 
 
+# Characters of a wrong parameter that a message repeats
 SHOWN: Final = 100
-"""Characters of a wrong parameter that a message repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +143,7 @@ def merge_outputs(
 
 
 def known_strategy(value: object) -> MergeStrategy:
-    """Return the strategy that ``value`` names, surrounding spaces ignored.
-
-    Raises:
-        SpawnError: ``INVALID_MERGE_STRATEGY`` for anything else.
-    """
+    """Return the strategy that ``value`` names, surrounding spaces ignored."""
     if type(value) is MergeStrategy:
         return value
     try:

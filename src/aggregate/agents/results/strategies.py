@@ -20,13 +20,13 @@ from aggregate.base.values import (
     type_name,
 )
 
+# Levels of nesting that are merged, with a call for each: no real data has more
 MAX_DEPTH: Final = 100
-"""Levels of nesting that are merged, with a call for each: no real data has more."""
+# Keys or outputs that a warning names; it counts the others
 SHOWN_KEYS: Final = 5
-"""Keys or outputs that a warning names; it counts the others."""
 KEY_CHARACTERS: Final = 100
+# Around a JSON fence up to which json takes a text for the JSON in it: more is a report of its own
 AROUND_CHARACTERS: Final = 500
-"""Around a JSON fence up to which ``json`` takes a text for the JSON in it: more is a report of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,6 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def _object(output: Value) -> tuple[dict[Value, Value], str]:
-    """Return an output as a dictionary, and the words that stood around it, or raise ``NotJson`` saying why not."""
     value, around = output, ""
     if type(output) is str:
         value, around = parse_json_text(output)

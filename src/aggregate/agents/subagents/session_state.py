@@ -33,9 +33,7 @@ logger: Final = logging.getLogger(__name__)
 class Timers(Protocol):
     """What a session needs of a clock that ticks."""
 
-    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
-        """Call ``action`` after ``seconds``, from any thread, and return a function that cancels it."""
-        ...
+    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]: ...
 
 
 class SessionState:
@@ -158,7 +156,6 @@ class SessionState:
     # Timeouts
 
     def watch_run(self, run_id: str, seconds: float) -> None:
-        """Time a run out after ``seconds``."""
         late = f"timeout after {seconds:g} s"
         self._watch(run_id, seconds, lambda: self.end(run_id, RunStatus.TIMEOUT, late))
 
@@ -218,7 +215,6 @@ class SessionState:
         return self._groups.get(name)
 
     def names(self) -> tuple[str, ...]:
-        """Return the groups' names in the order in which they were opened first."""
         with self._lock:
             return tuple(self._groups)
 
@@ -233,7 +229,6 @@ class SessionState:
         return not wait(self._changes(keys), _bounded(timeout)).not_done
 
     async def wait_async(self, keys: Iterable[str], timeout: float | None) -> bool:
-        """Do what ``wait`` does, without blocking the event loop."""
         changes = [asyncio.wrap_future(change) for change in self._changes(keys)]
         return not changes or not (await asyncio.wait(changes, timeout=_bounded(timeout)))[1]
 
@@ -268,7 +263,6 @@ class SessionState:
                 self._forget(self._members.pop(name))
 
     def clear_ungrouped(self) -> None:
-        """Forget the ended runs that belong to no group."""
         with self._lock:
             runs = [run for run in self._runs.values() if run.variable_name is None]
             self._forget(run.run_id for run in runs if run.status is not RunStatus.PENDING)

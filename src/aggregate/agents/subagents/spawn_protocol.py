@@ -9,10 +9,10 @@ from aggregate.base.values import AggregatedResult, GroupStatus, json_text
 
 OWN: Final = ("task", "label", "collectInto", "mergeStrategy", "customFunction", "order", "count")
 TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")
+# Parameters for whoever runs the agent: handed to admit, nothing is done with them here
 HOST: Final = ("agentId", "model", "thinking", "cleanup", "skills", "sharedContext")
-"""Parameters for whoever runs the agent: handed to ``admit``, nothing is done with them here."""
+# Runs that one request may ask for: as many results as one variable is built and measured for
 MAX_COUNT: Final = 10_000
-"""Runs that one request may ask for: as many results as one variable is built and measured for."""
 NOTE: Final = "The result of each run is delivered on its own."
 
 
@@ -49,7 +49,6 @@ def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> d
 
 
 def _tasks(parameters: Mapping[str, Any]) -> list[tuple[object, str | None]]:
-    """Return the tasks with their labels."""
     task = parameters.get("task")
     label = _text(parameters, "label")
     count = parameters.get("count", 1)

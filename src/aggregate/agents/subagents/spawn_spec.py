@@ -18,8 +18,8 @@ from aggregate.base.values import (
     message_text,
 )
 
+# Thirty years: a longer timeout is as good as none, and no clock can add up any number
 MOST_SECONDS: Final = 1e9
-"""Thirty years: a longer timeout is as good as none, and no clock can add up any number."""
 _VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -82,11 +82,7 @@ def _variable(collect_into: object) -> str | None:
 
 
 def group_for(group: Group | None, spec: SpawnSpec, on_error: FailurePolicy) -> Group:
-    """Return the group that the spawn goes into: a new one, or ``group`` where the spawn agrees with it (rule O-47).
-
-    Raises:
-        SpawnError: The spawn contradicts the group, the group takes no more runs, or ``custom`` has no function.
-    """
+    """Return the group that the spawn goes into: a new one, or ``group`` where the spawn agrees with it (rule O-47)."""
     function = spec.custom_function
     if group is None:
         strategy = spec.strategy or MergeStrategy.CONCAT
@@ -123,11 +119,6 @@ def same_code(left: Any, right: Any) -> bool:  # noqa: ANN401 - a callable of an
 
 
 def read_timeout(timeout: float | None) -> float | None:
-    """Return a timeout in seconds, bounded; ``None`` for none.
-
-    Raises:
-        SpawnError: It is not more than 0.
-    """
     if timeout is not None and not timeout > 0:
         reason = f"a timeout must be more than 0 seconds, not {timeout!r}"
         _refuse(reason, Refusal.INVALID_TIMEOUT)

@@ -46,7 +46,6 @@ class TaskRunner:
         self._start_next()
 
     def clear(self) -> list[str]:
-        """Forget what is queued and return the runs' ids."""
         with self._lock:
             run_ids = [run_id for run_id, _, _ in self._queue]
             self._queue.clear()
@@ -111,7 +110,6 @@ class TimerThread:
         self._thread: Thread | None = None
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
-        """Call ``action`` after ``seconds`` and return a function that cancels it."""
         with self._changed:
             self._last_number += 1
             number = self._last_number
