@@ -17,8 +17,8 @@ from typing import Any
 
 from aggregate.agents.goals import Completion, EngineLimits, Question, TraceKind
 from aggregate.agents.goals.budget import BudgetTracker
-from aggregate.agents.goals.goal_context import Branch, GoalContext
-from aggregate.agents.goals.goal_result import TraceRecorder
+from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
+from aggregate.agents.goals.goal_result import Trace
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import Parameter, Permission, Tool, ToolRegistry, standard_tools
 from simulation.activities import activity_tools
@@ -112,9 +112,12 @@ def choose(goal: ToolGoal, tools: ToolRegistry, folder: Path) -> Choice:
     model = PerfectModel(goal.expected)
     limits = EngineLimits()
     run = GoalContext(model, tools, limits, BudgetTracker(limits), folder)
-    branch = Branch(goal.text, 0, TraceRecorder(TraceKind.GOAL, "goal", goal.text, lambda: 0.0))
-    choice = choose_tool(run, branch, goal.text)
-    name = choice.tool.name if choice.tool else choice.problem
+    branch = Branch(goal.text, 0, Trace(TraceKind.GOAL, "goal", goal.text))
+    try:
+        tool = choose_tool(run, branch, goal.text)
+        name = tool.name if tool else ""
+    except StepFailed as error:
+        name = str(error)
     return Choice(goal, name, len(model.asked), run.budget.tokens)
 
 

@@ -54,7 +54,6 @@ if (
         ProviderError as ProviderError,
         ScopeError as ScopeError,
         SpawnError as SpawnError,
-        WaitError as WaitError,
     )
     from aggregate.base.monitor import get_monitor as get_monitor
     from aggregate.base.tokens import count as count
@@ -138,7 +137,7 @@ _HOMES = {
     "aggregate.agents.subagents": "RunHandle SubagentSession sessions_spawn",
     "aggregate.agents.tools": "ToolRegistry execute_data_analysis standard_tools",
     "aggregate.agents.tracks": "RunOptions conduct make_worker run_worker_lifecycle",
-    "aggregate.base.errors": "AggregateError BudgetError ClientError ClientSetupError ConfigError PromptTooLongError ProviderError ScopeError SpawnError WaitError",
+    "aggregate.base.errors": "AggregateError BudgetError ClientError ClientSetupError ConfigError PromptTooLongError ProviderError ScopeError SpawnError",
     "aggregate.base.monitor": "get_monitor",
     "aggregate.base.tokens": "count",
     "aggregate.base.values": "AggregatedResult Answer Budget CompilationContext ContextFileEntry ContextPreset FileChoice FileItem FileRecord FinishReason LabelledOutput Place Prompt Reply RunStatus Segment Task Usage View ViewMode",

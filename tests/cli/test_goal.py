@@ -90,13 +90,11 @@ def test_a_failed_goal(tmp_path: Path) -> None:
 
 def test_the_tree_of_a_terminal() -> None:
     """The same lines with guides; the one step of a sub-task is not repeated below it."""
-    call = Trace(TraceKind.TOOL, "greet", "name='Ann'", 0.001, 0, ok=True, note="", children=())
-    step = Trace(TraceKind.NEURON, "1.1", "Greet Ann", 0.002, 5, ok=True, note="", children=(call,))
-    task = Trace(
-        TraceKind.DENDRITE, "1.1", "Greet Ann", 0.003, 5, ok=True, note="", children=(step,)
-    )
+    call = Trace(TraceKind.TOOL, "greet", "name='Ann'", 0.001, 0, ok=True, note="", children=[])
+    step = Trace(TraceKind.NEURON, "1.1", "Greet Ann", 0.002, 5, ok=True, note="", children=[call])
+    task = Trace(TraceKind.DENDRITE, "1.1", "Greet Ann", 0.003, children=[step])
     goal = Trace(
-        TraceKind.GOAL, "goal", "[bold]Greet", 0.004, 5, ok=False, note="gone", children=(task,)
+        TraceKind.GOAL, "goal", "[bold]Greet", 0.004, ok=False, note="gone", children=[task]
     )
     console = Console(file=io.StringIO(), width=100)
     console.print(rich_tree(goal))

@@ -136,7 +136,7 @@ def test_the_live_table_and_the_tree_are_harmless(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("NO_COLOR", "1")
     ticket = Ticket(id="t", title=EVIL, prompt="p")
-    trace = Trace(TraceKind.TOOL, EVIL, EVIL, 0.1, 0, False, EVIL, ())
+    trace = Trace(TraceKind.TOOL, EVIL, EVIL, 0.1, 0, False, EVIL, [])
     with redirect_stderr(Terminal()) as err:
         with watch([ticket], plain=False) as observe:
             observe(TicketEvent(ticket, TicketState.FAILED, EVIL))

@@ -39,7 +39,6 @@ from tests.hostile.values import (
     SHOWN,
     Endless,
     Raising,
-    RaisingText,
     UnprintableError,
     anything,
 )
@@ -273,7 +272,6 @@ class Wordy:
         [{LARGE: 1}] * 10_000,
         [LARGE.encode()] * 10_000,
         [10**4_000] * 6_000,
-        [RaisingText(LARGE)] * 10_000,
         [Wordy()] * 10_000,
         [ValueError(LARGE)] * 10_000,
     ],
@@ -283,7 +281,6 @@ class Wordy:
         "keys",
         "bytes",
         "numbers",
-        "texts of a class",
         "objects",
         "errors",
     ],

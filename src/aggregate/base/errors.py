@@ -12,7 +12,6 @@
     ├── ScopeError          a project asks for a file that it may not read
     ├── OutputError         a result cannot be written
     ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
-    ├── WaitError           waiting here would never end (also a RuntimeError)
     ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
     ├── CompilerError       a result compiler cannot be registered
     ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
@@ -142,10 +141,6 @@ class SpawnError(AggregateError):
     def __init__(self, message: str, *, code: Refusal) -> None:
         super().__init__(message)
         self.code = code
-
-
-class WaitError(AggregateError, RuntimeError):
-    """Waiting here would never end: for oneself, or for the threads of another process."""
 
 
 class Stopped(StrEnum):

@@ -40,7 +40,7 @@ def rich_tree(trace: Trace) -> Tree:
     return tree
 
 
-def _children(trace: Trace) -> tuple[Trace, ...]:
+def _children(trace: Trace) -> list[Trace]:
     """Return what is below a node; the one step of a sub-task says nothing that the sub-task does not."""
     if trace.kind.value == "dendrite" and len(trace.children) == 1:
         return trace.children[0].children

@@ -1,5 +1,6 @@
 """The flow of a goal: memory, steps, answer, completion (rules P11 to P15)."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from aggregate.agents.goals import (
     read_script,
     scripted_model,
 )
-from aggregate.agents.goals.agent import relevant_keys, verdict
+from aggregate.agents.goals.agent import verdict
 from aggregate.agents.tools import ToolContext, standard_tools, state_store
 from aggregate.agents.tools.analysis import TIMEOUT
 from aggregate.base.errors import ConfigError, ModelError
@@ -244,9 +245,12 @@ RELEVANT: list[tuple[Any, list[str]]] = [
 
 
 @pytest.mark.parametrize(("answer", "expected"), RELEVANT)
-def test_relevant_keys(answer: Any, expected: list[str]) -> None:
+def test_relevant_keys(tmp_path: Path, answer: Any, expected: list[str]) -> None:
     """Only keys that exist, once each; a text is not gone through letter by letter (P15)."""
-    assert relevant_keys(answer, KEYS) == expected
+    saved(tmp_path)
+    made, model = agent(tmp_path, {"memory": json.dumps(answer), "decompose": "1. Look up"}, ())
+    made.execute_goal("Look")
+    assert [key for key in KEYS if f"{key} (" in model.questions[1].text] == expected
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from aggregate.agents.goals import (
     scripted_model,
     unfinished_goals,
 )
-from aggregate.agents.goals.goal_records import KEPT
+from aggregate.agents.goals.goal_record import KEPT
 from aggregate.agents.tools import Permission, ToolRegistry, make_tool, state_store
 from aggregate.base.errors import ClientSetupError, StateError
 

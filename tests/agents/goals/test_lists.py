@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from aggregate.agents.goals.heuristics import find_iteration
 from aggregate.agents.goals.item_lists import (
-    attached,
+    ATTACHED,
     filter_items,
     find_list,
     item_goal,
@@ -68,7 +68,7 @@ def test_a_list_is_known_again(tmp_path: Path) -> None:
     """What sub-tasks attach to items does not make it another list (D-34)."""
     before = find_list({"neuron_0_1": {"runs": RUNS}}, "run", tmp_path)
     after = find_list(
-        {"neuron_0_1": {"runs": [attached(one, "x") for one in RUNS]}}, "run", tmp_path
+        {"neuron_0_1": {"runs": [{**one, ATTACHED: "x"} for one in RUNS]}}, "run", tmp_path
     )
     assert before is not None
     assert after is not None

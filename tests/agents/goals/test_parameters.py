@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.goals import TraceKind
+from aggregate.agents.goals import Trace, TraceKind
+from aggregate.agents.goals.execution import item_arguments, sure_arguments
 from aggregate.agents.goals.goal_context import Branch
-from aggregate.agents.goals.goal_result import TraceRecorder
-from aggregate.agents.goals.tool_arguments import item_arguments, sure_arguments
 from aggregate.agents.goals.tool_selection import certain_tool, ranked_tools
 from aggregate.agents.tools import Tool, make_tool, standard_tools
 from tests.fakes.models import agent, calls
@@ -31,9 +30,7 @@ def weigh(weight: float) -> dict[str, Any]:
 
 def branch(item: Any = None, noun: str = "activity") -> Branch:
     """Return a branch for one item."""
-    return Branch(
-        "goal", 1, TraceRecorder(TraceKind.GOAL, "goal", "goal", lambda: 0.0), {}, item, noun
-    )
+    return Branch("goal", 1, Trace(TraceKind.GOAL, "goal", "goal"), {}, item, noun)
 
 
 SURE: list[tuple[str, Any, dict[str, Any]]] = [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aggregate.agents.goals import QuestionKind, Trace, TraceKind
-from aggregate.agents.goals.subtasks import merge_parts
+from aggregate.agents.goals.fan_out import merge_parts
 from aggregate.agents.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
 

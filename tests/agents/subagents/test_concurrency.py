@@ -3,13 +3,14 @@
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
 
 from aggregate.agents.subagents import SubagentSession
-from aggregate.agents.subagents.completions import TimerThread
+from aggregate.agents.subagents.task_runner import TimerThread
 from aggregate.base.values import GroupStatus, RunStatus
 from tests.agents.subagents.records import record_of
 from tests.fakes.executors import InlineExecutor, ManualExecutor, RefusingExecutor
@@ -238,3 +239,42 @@ def test_real_timers_end_runs_and_their_thread_ends_too() -> None:
         while any(thread.name == "aggregate-deadlines" for thread in threading.enumerate()):
             time.sleep(0.005)
     assert fired == ["soon"]
+
+
+def test_a_pool_that_is_shut_down_fails_what_it_cancels() -> None:
+    """A pool cancels its futures while it holds its own lock: they and what is queued behind them fail (O-51)."""
+    gate, pool = threading.Event(), ThreadPoolExecutor(1)
+    session = SubagentSession(executor=pool, max_concurrency=2)
+    for task in (lambda: gate.wait(5), seven, seven):
+        session.spawn(task, collect_into=NAME)
+    pool.shutdown(wait=False, cancel_futures=True)
+    gate.set()
+    result = session.wait(NAME, timeout=5)
+    assert (result.value, result.failed) == ([True], 2)
+    assert "RuntimeError: the executor cancelled the task" in result.errors[0]
+
+
+def test_timeouts_of_every_size() -> None:
+    """A timeout beyond what a thread can wait for does not end the thread that watches the others (O-46)."""
+    session = SubagentSession()
+    for seconds in (float("inf"), 1e300):
+        session.spawn("t", collect_into="$b", timeout=seconds)
+    session.spawn("t", label="A", collect_into=NAME, timeout=0.02)
+    result = session.wait(NAME, timeout=float("inf"))
+    assert result.errors == ("A failed: timeout after 0.02 s",)
+    assert session.wait("$b", timeout=0.01).status is GroupStatus.PENDING
+
+
+def test_timers_may_fire_at_once() -> None:
+    """The host's timers may call the action before they return (O-46)."""
+
+    class Now:
+        def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
+            action()
+            return lambda: None
+
+    session = SubagentSession(timers=Now(), group_timeout=1)
+    session.spawn("t", label="A", collect_into=NAME, timeout=1)
+    assert session.subagent_results[NAME].errors == (
+        "A failed: timeout: the group was open for 1 s",
+    )

@@ -1,6 +1,7 @@
 """The life of groups, seen from outside (rules O-1 to O-10 and O-40 to O-56)."""
 
 import logging
+from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
@@ -197,6 +198,27 @@ def test_a_conflicting_strategy_is_refused(options: dict[str, str], named: str) 
     session.complete(first, "a")
     session.complete(second, "b")
     assert session.subagent_results[NAME].count == 2
+
+
+def counting(extra: int) -> Callable[[list[Any]], int]:
+    """Return a new function each time."""
+    return lambda results: len(results) + extra
+
+
+SAME = [(counting(1), counting(1)), (len, len), ("lambda results: 1", " lambda results: 1\n")]
+DIFFERENT = [(counting(1), counting(2)), (len, max), ("results", "lambda results: 2"), ("len", len)]
+
+
+@pytest.mark.parametrize(("one", "other"), [*SAME, *DIFFERENT])
+def test_a_group_has_one_function(one: Any, other: Any) -> None:
+    """A group takes the same function made anew, with the same captured values, and refuses another (O-47)."""
+    session = session_at()
+    spawned(session, "", custom_function=one)
+    if (one, other) in SAME:
+        spawned(session, "", custom_function=other)
+    else:
+        with pytest.raises(SpawnError, match="already has another customFunction"):
+            spawned(session, "", custom_function=other)
 
 
 ON_ERROR = [

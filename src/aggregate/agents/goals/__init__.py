@@ -9,9 +9,9 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.agents.goals.agent import NeuronAgent
-    from aggregate.agents.goals.answer_selection import select_answer
+    from aggregate.agents.goals.answer_selection import extract_quantity, select_answer
     from aggregate.agents.goals.budget import MAX_DEPTH, MAX_RETRIES, EngineLimits, Limit
-    from aggregate.agents.goals.goal_records import (
+    from aggregate.agents.goals.goal_record import (
         RecordedGoal,
         new_record,
         recorded,
@@ -26,19 +26,17 @@ if TYPE_CHECKING:
         read_script,
         scripted_model,
     )
-    from aggregate.agents.goals.quantities import extract_quantity
     from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 else:
     __getattr__ = door(
         __name__,
         {
             "agent": "NeuronAgent",
-            "answer_selection": "select_answer",
+            "answer_selection": "extract_quantity select_answer",
             "budget": "EngineLimits Limit MAX_DEPTH MAX_RETRIES",
-            "goal_records": "RecordedGoal new_record recorded records_folder unfinished_goals",
+            "goal_record": "RecordedGoal new_record recorded records_folder unfinished_goals",
             "goal_result": "GoalResult Neuron Trace TraceKind",
             "models": "ChatModel ScriptRule ScriptedModel read_script scripted_model",
-            "quantities": "extract_quantity",
             "questions": "Completion Model Question QuestionKind",
         },
     )

@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from aggregate.agents.goals import formatting, replies
-from aggregate.agents.goals.answer_selection import is_failure, select_answer
+from aggregate.agents.goals.answer_selection import (
+    extract_quantity,
+    is_failure,
+    line_count,
+    select_answer,
+)
 from aggregate.agents.goals.budget import (
     BudgetTracker,
     EngineLimits,
@@ -16,16 +21,15 @@ from aggregate.agents.goals.budget import (
     SubtaskBudget,
 )
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_record import MEMORY_KEY, GoalRecord, digest_of
+from aggregate.agents.goals.goal_record import GoalRecord
 from aggregate.agents.goals.goal_result import (
     TOO_DEEP,
     GoalResult,
     Neuron,
+    Trace,
     TraceKind,
-    TraceRecorder,
 )
 from aggregate.agents.goals.models import as_model
-from aggregate.agents.goals.quantities import extract_quantity
 from aggregate.agents.goals.questions import Model, QuestionKind
 from aggregate.agents.goals.steps import BranchResult, run_branch, run_neuron
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
@@ -34,11 +38,11 @@ from aggregate.base.text import fence
 from aggregate.base.values import Answer, AnswerKind, AnswerSource
 from aggregate.sending.clients import ChatClient
 
+# Characters of what is missing: it is one sentence
 MOST_MISSING: Final = 300
-"""Characters of what is missing: it is one sentence."""
 MOST_KEYS: Final = 60
+# Keys in a question, and characters of each: it stays below about a thousand tokens
 KEY_CHARACTERS: Final = 60
-"""Keys in a question, and characters of each: it stays below about a thousand tokens."""
 
 
 class NeuronAgent:
@@ -87,8 +91,8 @@ class NeuronAgent:
             StateError: The record is of another goal, of other tools, or cannot be used.
         """
         record = record or GoalRecord()
-        node = TraceRecorder(TraceKind.GOAL, "goal", goal, self.clock)
-        budget = BudgetTracker(self.limits, self.clock, spent=record.spent)
+        node = Trace(TraceKind.GOAL, "goal", goal, clock=self.clock)
+        budget = BudgetTracker(self.limits, self.clock, record.spent)
         cache_dir = self.state_dir / "data_cache"
         run = GoalContext(self.model, self.tools, self.limits, budget, cache_dir, record)
         with node.timed():
@@ -107,15 +111,14 @@ class NeuronAgent:
             answer,
             done.error,
             tuple(dict.fromkeys(warnings)),
-            node.trace(),
+            node,
             budget.reached,
             _stopped(budget, done),
         )
 
     def _reach(
-        self, run: GoalContext, goal: str, depth: int, node: TraceRecorder
+        self, run: GoalContext, goal: str, depth: int, node: Trace
     ) -> tuple[BranchResult, Answer | None]:
-        """Recall what was saved, do the steps, choose the answer, and correct it once where it is incomplete."""
         if depth >= self.limits.depth:
             return BranchResult(error=TOO_DEEP), None
         budget = SubtaskBudget(self.limits.dendrites_in_all)
@@ -144,46 +147,38 @@ class NeuronAgent:
             answer = _in_prose(run, branch, answer)
         return done, answer
 
-    def _memory(self, run: GoalContext, goal: str, node: TraceRecorder) -> dict[str, Any]:
+    def _memory(self, run: GoalContext, goal: str, node: Trace) -> dict[str, Any]:
         """Return the saved values that help, by key: those that the goal began with, whatever it has saved since.
 
         Every failure is an empty memory with a warning: the goal goes on (rule P15).
         """
-        place, digest = run.places.key("", MEMORY_KEY), digest_of(goal)
-        recorded = run.record.recall(place, digest)
+        key, digest, recorded = run.recalled("", "memory", goal)
         if recorded is not None:
-            return dict(recorded["memory"])
+            kept = recorded.get("memory")
+            return kept if isinstance(kept, dict) else {}
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
-            for key in _relevant_keys(run, node, goal, store.keys()):
-                exists, value = store.load(key)
+            for saved in _relevant_keys(run, node, goal, store.keys()):
+                exists, value = store.load(saved)
                 if exists:
-                    memory[key] = value
+                    memory[saved] = value
         except (AggregateError, LimitReached) as error:
             node.warn(f"Nothing was recalled: {error}")
             memory = {}
-        run.record.finish(place, digest, {"memory": memory}, seconds=run.budget.seconds)
+        run.keep(key, digest, {"memory": memory})
         return memory
 
 
-def _relevant_keys(run: GoalContext, node: TraceRecorder, goal: str, keys: list[str]) -> list[str]:
-    """Ask which saved values help; keys that were never saved count for nothing."""
+def _relevant_keys(run: GoalContext, node: Trace, goal: str, keys: list[str]) -> list[str]:
     if not keys:
         return []
     listed = fence(", ".join(formatting.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
     if len(keys) > MOST_KEYS:
         node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = run.ask(node, QuestionKind.MEMORY, goal=goal, keys=listed)
-    return relevant_keys(replies.json_value(reply, dict), keys)
-
-
-def relevant_keys(answer: Any, keys: list[str]) -> list[str]:  # noqa: ANN401 - whatever a model wrote
-    """Return the keys in ``{"relevant_keys": [...]}`` that exist, once each; anything but a list of texts is none."""
-    named = answer.get("relevant_keys") if isinstance(answer, dict) else None
-    if not isinstance(named, list):
-        return []
-    texts = [key for key in named if isinstance(key, str)]
+    named = (replies.json_value(reply, dict) or {}).get("relevant_keys")
+    texts = [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
     return [key for key in dict.fromkeys(texts) if key in keys]
 
 
@@ -246,14 +241,13 @@ def verdict(goal: str, answer: Answer) -> str | None:
     is_text = answer.source.kind in (AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
     if target is None or not is_text:
         return None
-    lines = len([line for line in answer.summary.splitlines() if line.strip()])
+    lines = line_count(answer.summary)
     if lines > target:
         return f"The goal asks for {target}, the answer has {lines} lines."
     return "" if lines == target else None
 
 
 def _in_prose(run: GoalContext, branch: Branch, answer: Answer) -> Answer:
-    """Return the answer in sentences, if the model writes some (rules P11, X-7)."""
     try:
         fenced = formatting.fenced_data(answer.summary, formatting.ANSWER)
         text = run.ask(branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced)
@@ -270,9 +264,15 @@ def _stopped(budget: BudgetTracker, done: BranchResult) -> str:
     """Return which limit ended a goal and which steps were done by then, ``""`` where none did."""
     if budget.reached is None:
         return ""
+    limits = budget.limits
+    limit = {
+        Limit.TOKENS: f"{limits.tokens:,} tokens",
+        Limit.SECONDS: f"{limits.seconds:g} seconds",
+        Limit.STEPS: f"{limits.steps} steps",
+    }[budget.reached]
     names = [neuron.description for neuron in done.neurons if not is_failure(neuron.result)]
     listed = "; ".join(formatting.clip(name, NOTE) for name in names)
     if budget.reached is Limit.STEPS:
-        return f"Stopped at the limit of {budget.reached_text}: done: {listed or 'none'}"
+        return f"Stopped at the limit of {limit}: done: {listed or 'none'}"
     of_all = f"{len(names)} of {len(done.neurons)} steps done" if done.neurons else "no step done"
-    return f"Stopped at the limit of {budget.reached_text}, {of_all}{': ' * bool(listed)}{listed}"
+    return f"Stopped at the limit of {limit}, {of_all}{': ' * bool(listed)}{listed}"

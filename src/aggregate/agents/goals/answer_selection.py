@@ -7,9 +7,10 @@ result that succeeded. Everything is looked at by its type, newest first.
 
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeGuard
+from itertools import dropwhile
+from typing import Any, Final
 
 from aggregate.agents.goals.formatting import (
     DENDRITES,
@@ -18,7 +19,6 @@ from aggregate.agents.goals.formatting import (
     subtasks_text,
     value_lines,
 )
-from aggregate.agents.goals.quantities import counted_noun, extract_quantity
 from aggregate.base.values import (
     Answer,
     AnswerKind,
@@ -31,27 +31,98 @@ from aggregate.base.values import (
 
 logger: Final = logging.getLogger(__name__)
 
+_NUMBER_WORDS: Final = """
+two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+nineteen twenty
+"""
+_NUMBERS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
+# Longer numbers are names, and no count of things
+MOST_DIGITS: Final = 9
+_QUANTITY: Final = re.compile(
+    r"\b(?:first|top|last)\s+"
+    rf"(?P<number>\d{{1,3}}(?:[,_'\u00a0\u202f]\d{{3}})+|\d+|{'|'.join(_NUMBERS)})\b",
+    re.IGNORECASE,
+)
+_UNIT: Final = (
+    "second|sec|minute|min|hour|hr|day|night|weekday|week|weekend|month|quarter|year|decade"
+)
+_MONTH: Final = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
+# What follows a number that counts no items: a span of time, a date, a share, a measure, a description
+_NO_COUNT: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?:[\s-]+(?:full|whole|calendar|business|working|consecutive|past))?"
+        rf"(?:[\s-]*(?:{_UNIT})s\b|-(?:{_UNIT})\b|\s+(?:{_UNIT})(?:\s+(?:period|window|span|range|of|ago)\b|\s*[.,;:!?]|\s*$))",
+        rf"\s+(?:of\s+)?(?:{_MONTH})\b|\s*[/.,-]\d",
+        r"\s*(?:%|percent(?:age|ile)?s?\b|per\s?cent\b|thirds?\b|quarters?\b|fifths?\b|tenths?\b)",
+        # What is measured and not counted; lines, rows, pages and reads are items.
+        r"\s+(?:[kmg]?bps?|[kmgt]i?b|base\s?pairs?|bases|bytes?|words|characters|letters|tokens|pixels"
+        r"|[kcm]?m|kilomet(?:er|re)s?|met(?:er|re)s?|miles?|feet|[km]?g|kilograms?|grams?|pounds?|dollars|euros|m?s)(?![\w-])",
+        # "5-star" and "3-digit" describe what follows and do not count it.
+        r"-[^\W\d]",
+    )
+)
+
+_COUNTING: Final = re.compile(r"\b(?:how many|number of|count(?: of| up)?)\b\s*(.*)", re.DOTALL)
+_SKIPPED: Final = frozenset(
+    {"the", "all", "my", "our", "your", "their", "of", "every", "each", "total", "number"}
+)
+_STOP: Final = re.compile(
+    r"\b(?:did|do|does|have|has|had|are|were|is|was|will|would|can|could|in|on|at|from|to|for|with|by|of|that|which|who"
+    r"|there|this|these|those|last|since|between|during|per|and|or|i|we|you|they|he|she|it|got|get)\b|[^\w\s'-]"
+)
+_PLURAL: Final = re.compile(
+    r"(?:\w*[^siu]s|people|children|men|women|data|feet|mice|species|series)"
+)
+
+
+def extract_quantity(goal: str) -> int | None:
+    """Return the number that follows ``first``, ``top`` or ``last``, or ``None`` (rules D-60, X-9).
+
+    A number that counts time (``last 30 days``), measures (``first 100 bp``, ``top 10%``), describes (``top 5-star
+    hotels``) or stands in a date (``first 15 January``) is passed over; the next one counts.
+    """
+    for match in _QUANTITY.finditer(goal):
+        word = match["number"].lower()
+        digits = re.sub(r"\D", "", word)
+        rest = goal[match.end() :].lower()
+        if len(digits) > MOST_DIGITS or any(pattern.match(rest) for pattern in _NO_COUNT):
+            continue
+        number = int(digits) if digits else _NUMBERS[word]
+        if number > 1 or not re.match(rf"[\s-]+(?:{_UNIT})\b", rest):
+            return number
+    return None
+
+
+def counted_noun(goal: str) -> str | None:
+    """Return what a goal wants counted, ``None`` for nothing: ``how many long runs did I do`` gives ``runs``.
+
+    The first plural that no other follows: ``how many reads mapped`` gives ``reads``.
+    """
+    match = _COUNTING.search(goal.lower())
+    if match is None:
+        return None
+    rest = " ".join(dropwhile(_SKIPPED.__contains__, match.group(1).split()))
+    phrase = _STOP.split(rest, maxsplit=1)[0].split()
+    if not phrase:
+        return "items"
+    noun = phrase[-1]
+    for word, following in zip(phrase, [*phrase[1:], ""], strict=True):
+        if _PLURAL.fullmatch(word) and not _PLURAL.fullmatch(following):
+            noun = word
+            break
+    return noun.strip("'-") or "items"
+
+
+# Bytes of JSON from which detailed results are shortened, and the length of a list that then goes (rule D-74)
 DETAIL_LIMIT: Final = 10_000
-"""Bytes of JSON from which detailed results are shortened, and the length of a list that then goes (rule D-74)."""
 LIST_LIMIT: Final = 500
+# How answers begin that explain instead of answering (rule D-73)
 EXPLANATIONS: Final = ("step 1:", "first,", "to filter", "we need to")
-"""How answers begin that explain instead of answering (rule D-73)."""
-NO_ANSWER: Final = "No step gave a usable result."
 RANKS: Final = (AnswerKind.SUBTASKS, AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
-
-
-@dataclass(frozen=True, slots=True)
-class _AnswerCandidate:
-    """A formatted text among the results."""
-
-    index: int
-    text: str
-    kind: AnswerKind
-
-    @property
-    def lines(self) -> int:
-        """Lines that are not blank (rule D-63)."""
-        return len([line for line in self.text.strip().split("\n") if line.strip()])
 
 
 def select_answer(
@@ -76,125 +147,105 @@ def select_answer(
     if target:
         logger.info("🎯 Target count from goal: %s", target)
     # Chosen among copies that are JSON: whatever a result's own methods would do.
-    originals, results = results, [jsonable(result) for result in results]
-    usable = [
-        (number, result) for number, result in enumerate(results, 1) if not is_failure(result)
+    copies = [jsonable(result) for result in results]
+    newest = [(n, copy) for n, copy in enumerate(copies, 1) if not is_failure(copy)][::-1]
+    texts = [(n, *_text(copy)) for n, copy in newest if _text(copy)[0].strip()]
+    answers = [
+        (n, text, kind)
+        for n, text, kind in texts
+        if kind is not AnswerKind.AI or not text.lstrip().lower().startswith(EXPLANATIONS)
     ]
-    candidates = [_AnswerCandidate(number, *_text(result)) for number, result in reversed(usable)]
-    texts = [candidate for candidate in candidates if candidate.text.strip()]
-    summary, source = _choose(goal, target, usable, texts, missing)
-    warnings = _failures(results, descriptions)
+    # Sorting is stable: of one kind, the newest stays first.
+    answers.sort(key=lambda answer: RANKS.index(answer[2]))
+    exact = [answer for answer in answers if target and line_count(answer[1]) == target]
+    chosen, reason = (exact or answers)[:1], "most recent of its kind"
+    if exact:
+        reason = f"matches target count {target}"
+    other = None if chosen else _counted(goal, newest) or _last_value(newest, missing)
+    if texts and not chosen and not other:
+        chosen, reason = texts[:1], "nothing but an explanation"
+    summary, source = other or ("No step gave a usable result.", _NO_SOURCE)
+    warnings = _failures(copies, descriptions)
     # A blank text counts as nothing, not as an answer (rule D-72).
-    warnings += [
-        f"Step {number} gave a blank text." for number, result in usable if _has_blank_text(result)
-    ]
-    for text in texts if target else ():
-        if (text.index, text.kind) == (source.index, source.kind) and text.lines != target:
-            warnings.append(f"The goal asks for {target}, the answer has {text.lines} lines.")
-    is_large = _size(results) > DETAIL_LIMIT
+    warnings += [f"Step {n} gave a blank text." for n, copy in newest[::-1] if _is_blank(copy)]
+    for n, text, kind in chosen:
+        logger.info("📝 Using formatted answer from neuron %s (%s, %s)", n, kind, reason)
+        summary, source = text.strip("\n"), AnswerSource(n, kind, reason)
+        if target and line_count(text) != target:
+            warnings.append(f"The goal asks for {target}, the answer has {line_count(text)} lines.")
+    is_large = _size(copies) > DETAIL_LIMIT
     return Answer(
         summary=summary,
         source=source,
         success=source.kind is not AnswerKind.NONE,
         warnings=tuple(warnings),
         detailed_results=tuple(
-            map(_shortened, results) if is_large else map(isolated_copy, originals)
+            map(_shortened, copies) if is_large else map(isolated_copy, results)
         ),
     )
 
 
+_NO_SOURCE: Final = AnswerSource(0, AnswerKind.NONE, "no usable result")
+
+
 def is_failure(result: Value) -> bool:
-    """Return whether a result reports a failure."""
     if not isinstance(result, Mapping):
         return False
     return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
 def failure_message(failure: Mapping[str, Any]) -> str:
-    """Return the error of a failed result."""
     return str(failure.get("error") or "no reason given")
+
+
+def line_count(text: str) -> int:
+    """Return how many lines are not blank (rule D-63)."""
+    return len([line for line in text.strip().split("\n") if line.strip()])
 
 
 def _text(result: Value) -> tuple[str, AnswerKind]:
     """Return the formatted text in a result, by its type (rules D-61, D-62, X-5)."""
+    if type(result) is str:
+        return result, AnswerKind.TEXT
     if not isinstance(result, Mapping):
-        return result if _is_text(result) else "", AnswerKind.TEXT
+        return "", AnswerKind.NONE
     if isinstance(result.get(DENDRITES), list):
         return subtasks_text(result), AnswerKind.SUBTASKS
     answer, value = result.get("answer"), result.get("result")
-    if result.get("type") == "ai_response" and _is_text(answer):
+    if result.get("type") == "ai_response" and type(answer) is str:
         return answer, AnswerKind.AI
-    if _is_text(value):
+    if type(value) is str:
         return value, AnswerKind.PYTHON if result.get("success") else AnswerKind.TEXT
     return "", AnswerKind.NONE
 
 
-def _is_text(value: Value) -> TypeGuard[str]:
-    return type(value) is str
-
-
-def _choose(
-    goal: str,
-    target: int | None,
-    usable: Sequence[tuple[int, Value]],
-    texts: Sequence[_AnswerCandidate],
-    missing: str,
-) -> tuple[str, AnswerSource]:
-    answers = [
-        candidate
-        for candidate in texts
-        if candidate.kind is not AnswerKind.AI
-        or not candidate.text.lstrip().lower().startswith(EXPLANATIONS)
-    ]
-    # Sorting is stable: of one kind, the newest stays first.
-    ranked = sorted(answers, key=lambda candidate: RANKS.index(candidate.kind))
-    for candidate in ranked:
-        if target and candidate.lines == target:
-            return _formatted(candidate, f"matches target count {target}")
-    if ranked:
-        return _formatted(ranked[0], "most recent of its kind")
-    return _counted(goal, usable) or _last_value(usable, texts, missing)
-
-
-def _formatted(candidate: _AnswerCandidate, reason: str) -> tuple[str, AnswerSource]:
-    logger.info(
-        "📝 Using formatted answer from neuron %s (%s, %s)", candidate.index, candidate.kind, reason
-    )
-    return candidate.text.strip("\n"), AnswerSource(candidate.index, candidate.kind, reason)
-
-
-def _counted(goal: str, usable: Sequence[tuple[int, Value]]) -> tuple[str, AnswerSource] | None:
+def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, AnswerSource] | None:
     """Return ``28 activities`` for a goal that counts, from the newest whole number (rule D-71)."""
     noun = counted_noun(goal)
-    if noun is None:
-        return None
-    for number, result in reversed(usable):
-        count = count_of(result)
-        if count is not None:
-            return f"{count} {noun}", AnswerSource(
-                number, AnswerKind.COUNT, "the goal counts, and this is a number"
-            )
+    for number, result in newest if noun else ():
+        if (count := count_of(result)) is not None:
+            reason = "the goal counts, and this is a number"
+            return f"{count} {noun}", AnswerSource(number, AnswerKind.COUNT, reason)
     return None
 
 
 def _last_value(
-    usable: Sequence[tuple[int, Value]], texts: Sequence[_AnswerCandidate], missing: str
-) -> tuple[str, AnswerSource]:
-    with_text = {candidate.index for candidate in texts}
-    for number, result in reversed(usable):
-        if number not in with_text and (text := _rendered(result, missing)):
+    newest: Sequence[tuple[int, Value]], missing: str
+) -> tuple[str, AnswerSource] | None:
+    """Return the last result that succeeded, rendered without a model (rules D-68, X-7, X-8)."""
+    for number, result in newest:
+        count, value = count_of(result), envelope_content(result)
+        if count is not None and (
+            not isinstance(value, Mapping | list) or value == {"count": count}
+        ):
+            text = f"Success: {count} items"
+            if missing:
+                text = f"{count} items, not complete: {missing}"
+        else:
+            text = "" if value is None or value in ([], {}) else value_lines(value)
+        if text.strip() and not _text(result)[0].strip():
             return text, AnswerSource(number, AnswerKind.VALUE, "last successful result")
-    if texts:
-        return _formatted(texts[0], "nothing but an explanation")
-    return NO_ANSWER, AnswerSource(0, AnswerKind.NONE, "no usable result")
-
-
-def _rendered(result: Value, missing: str) -> str:
-    count, value = count_of(result), envelope_content(result)
-    if count is not None and (not isinstance(value, Mapping | list) or value == {"count": count}):
-        return f"{count} items, not complete: {missing}" if missing else f"Success: {count} items"
-    text = "" if value is None or value in ([], {}) else value_lines(value)
-    return text if text.strip() else ""
+    return None
 
 
 def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> list[str]:
@@ -207,16 +258,14 @@ def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> l
         f"⚠️  Warning: Some processing steps failed (steps {names}). Results may be incomplete or inaccurate."
     ]
     for number, result in failures:
-        described = descriptions[number - 1 : number] if descriptions else ()
-        named = "".join(f" ({text})" for text in described)
+        named = "".join(f" ({text})" for text in (descriptions or ())[number - 1 : number])
         warnings.append(f"Step {number}{named} failed: {failure_text(result.get('error') or None)}")
     return warnings
 
 
-def _has_blank_text(result: Value) -> bool:
-    texts = (
-        [result.get("answer"), result.get("result")] if isinstance(result, Mapping) else [result]
-    )
+def _is_blank(result: Value) -> bool:
+    is_object = isinstance(result, Mapping)
+    texts = [result.get("answer"), result.get("result")] if is_object else [result]
     return any(isinstance(text, str) and not text.strip() for text in texts)
 
 

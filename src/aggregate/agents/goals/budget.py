@@ -9,16 +9,11 @@ from typing import Final
 
 from aggregate.base.errors import ConfigError
 
+# Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)
 MAX_DEPTH: Final = 5
-"""Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)."""
+# Executions of one step (rule D-7)
 MAX_RETRIES: Final = 3
-"""Executions of one step (rule D-7)."""
-_LEAST: Final = {
-    **dict.fromkeys(("depth", "attempts", "steps", "workers", "duplicates"), 1),
-    **dict.fromkeys(
-        ("dendrites", "dendrites_in_all", "tokens", "seconds", "tool_seconds", "inline_bytes"), 0
-    ),
-}
+_AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +51,10 @@ class EngineLimits:
     inline_bytes: int = 5000
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            # Not "<": NaN is refused too.
-            if not getattr(self, name) >= least:
-                raise ConfigError(
-                    f"{name} must be at least {least:g}, not {getattr(self, name)}", key=name
-                )
+        for name in self.__slots__:
+            value, least = getattr(self, name), int(name in _AT_LEAST_ONE)
+            if not value >= least:  # not "<": NaN is refused too
+                raise ConfigError(f"{name} must be at least {least}, not {value}", key=name)
 
 
 class Limit(StrEnum):
@@ -81,20 +74,18 @@ class BudgetTracker:
     """What a goal has used so far; safe to use from many threads.
 
     Attributes:
-        limits: What it may use.
-        clock: Seconds; never goes back.
-        tokens: Charged so far.
-        cancelled: Whether it was given up.
-        reached: What it ran out of first, ``None`` for nothing.
         spent: Seconds that it took in earlier processes.
+        tokens: Charged so far.
+        cancelled: Whether it was given up: its other threads ask nothing more.
+        reached: What it ran out of first, ``None`` for nothing.
     """
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
+    spent: float = 0.0
     tokens: int = 0
     cancelled: bool = False
     reached: Limit | None = None
-    spent: float = 0.0
     _started: float = 0.0
     _lock: Lock = field(default_factory=Lock)
 
@@ -103,21 +94,17 @@ class BudgetTracker:
 
     @property
     def seconds(self) -> float:
-        """Since the goal began."""
         return self.spent + self.clock() - self._started
 
     @property
     def seconds_left(self) -> float:
-        """Until the goal must end, at least 0."""
         return max(0.0, self.limits.seconds - self.seconds)
 
     @property
     def tokens_left(self) -> int:
-        """Until no question may be asked, at least 0."""
         return max(0, self.limits.tokens - self.tokens)
 
     def check(self) -> None:
-        """Raise ``LimitReached`` if no time or tokens are left, or the goal was given up."""
         if self.cancelled:
             raise LimitReached("the goal was given up")
         if self.seconds_left <= 0:
@@ -128,26 +115,10 @@ class BudgetTracker:
             raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
 
     def reach(self, limit: Limit) -> None:
-        """Keep that the goal ran out of something; what it ran out of first stays."""
         with self._lock:
             self.reached = self.reached or limit
 
-    @property
-    def reached_text(self) -> str:
-        """The limit that was reached, in words; ``""`` for none."""
-        texts = {
-            Limit.TOKENS: f"{self.limits.tokens:,} tokens",
-            Limit.SECONDS: f"{self.limits.seconds:g} seconds",
-            Limit.STEPS: f"{self.limits.steps} steps",
-        }
-        return texts[self.reached] if self.reached else ""
-
-    def cancel(self) -> None:
-        """Give the goal up: its other threads ask nothing more."""
-        self.cancelled = True
-
     def charge(self, tokens: int) -> None:
-        """Add tokens of an answer that has come."""
         with self._lock:
             self.tokens += max(0, tokens)
 
@@ -162,17 +133,14 @@ class SubtaskBudget:
     left: int = 0
 
     def take(self, wanted: int, most: int) -> int:
-        """Return how many of ``wanted`` sub-tasks may begin at once, at most ``most``, and count them."""
         granted = min(wanted, most, self.left)
         self.left -= granted
         return granted
 
     def shares(self, number: int) -> list["SubtaskBudget"]:
-        """Return equal shares of what is left, which are taken from it."""
         each = self.left // number if number else 0
         self.left -= each * number
         return [SubtaskBudget(each) for _ in range(number)]
 
     def reclaim(self, shares: Iterable["SubtaskBudget"]) -> None:
-        """Take back what is left of shares."""
         self.left += sum(share.left for share in shares)

@@ -1,18 +1,29 @@
-"""Steps that go through a list: which list, whether each item needs a call, a sub-task for each (rules D-20, D-30)."""
+"""What a step is spread over, its parts or the items of a list: which sub-tasks these are, what they give together.
+
+Rules D-20 to D-34, P6 to P9.
+"""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from aggregate.agents.goals import formatting, replies
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
-from aggregate.agents.goals.formatting import DENDRITES
-from aggregate.agents.goals.goal_context import Branch, GoalContext, StepOutcome, ToolChoice
-from aggregate.agents.goals.heuristics import Iteration, is_compound, significant_words, words
+from aggregate.agents.goals.execution import item_fills
+from aggregate.agents.goals.formatting import DENDRITES, envelope_content
+from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
+from aggregate.agents.goals.heuristics import (
+    Iteration,
+    has_parts,
+    is_compound,
+    significant_words,
+    words,
+)
 from aggregate.agents.goals.item_lists import (
+    ATTACHED,
     ItemList,
-    attached,
     fields_of,
     filter_items,
     find_list,
@@ -22,12 +33,87 @@ from aggregate.agents.goals.item_lists import (
     without_attached,
 )
 from aggregate.agents.goals.questions import QuestionKind
-from aggregate.agents.goals.subtasks import Execute, Subtask, run_subtasks
-from aggregate.agents.goals.tool_arguments import item_fills
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.values import Value, jsonable
 
-ALL_FAILED: Final = "all sub-tasks failed, the first one with: "
+# As many as the question for them names
+MOST_PARTS: Final = 3
+# Seconds; a number below it is no moment
+DAY: Final = 86_400
+_START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
+_END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNORECASE)
+_COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
+
+
+def may_spawn(run: GoalContext, branch: Branch) -> bool:
+    return branch.depth < run.limits.depth - 1 and not branch.corrective
+
+
+def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> list[str]:
+    """Return the 2 or 3 steps that ``step`` is, or none; the model is asked only where its words say so."""
+    if not may_spawn(run, branch) or branch.item is not None or not has_parts(step, tool):
+        return []
+    text = run.ask(branch.node, QuestionKind.SPLIT, goal=branch.goal, step=step)
+    if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
+        return []
+    parts = replies.parse_steps(text)
+    return parts if 2 <= len(parts) <= MOST_PARTS else []
+
+
+def part_branches(
+    run: GoalContext, branch: Branch, parts: Sequence[str], tool: Tool | None
+) -> list[Branch]:
+    granted = branch.subtask_budget.take(len(parts), run.limits.dendrites)
+    return [
+        branch.below(number, part, decided=tool is not None, tool=tool)
+        for number, part in enumerate(parts[:granted], 1)
+    ]
+
+
+def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
+    errors = [failure_message(result) for result in results if is_failure(result)]
+    if len(results) < len(parts):
+        errors.append("the limit of sub-tasks is reached")
+    if errors:
+        # A range with one end is no range: half of the parts are worth nothing.
+        error = f"a part of the step failed: {errors[0]}"
+        return {"success": False, "error": error, "results": results}
+    merged = merge_parts(parts, results)
+    return {"success": True, "subtasks_completed": len(results), "results": results, **merged}
+
+
+def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
+    """Return ``start`` and ``end`` by the words of the parts, and the range they make (rules D-26, X-10).
+
+    ``before_unix`` is the last second of the day that ``end`` begins, where it is a midnight: ranges hold their whole
+    last day. Two numbers in ascending order without such words are start and end.
+    """
+    merged: dict[str, Any] = {}
+    numbers = [_number(result) for result in results]
+    for part, number in zip(parts, numbers, strict=True):
+        names_start, names_end = bool(_START.search(part)), bool(_END.search(part))
+        if number is not None and names_start != names_end:
+            merged["start" if names_start else "end"] = number
+    known = [number for number in numbers if number is not None]
+    if not merged and len(known) == len(numbers) == 2 and known == sorted(known):
+        merged = {"start": known[0], "end": known[1]}
+    if {"start", "end"} <= merged.keys() and all(abs(moment) > DAY for moment in merged.values()):
+        ends_at_midnight = merged["end"] % DAY == 0
+        merged["after_unix"] = merged["start"]
+        merged["before_unix"] = merged["end"] + (DAY - 1 if ends_at_midnight else 0)
+    for content in map(envelope_content, results):
+        if isinstance(content, Mapping):
+            merged |= {name: content[name] for name in _COPIED if name in content}
+    return merged
+
+
+def _number(result: Value) -> int | None:
+    content = envelope_content(result)
+    if isinstance(content, Mapping):
+        content = content.get("unix_timestamp", content.get("timestamp"))
+    if isinstance(content, str) and re.fullmatch(r"-?\d{1,15}", content.strip()):
+        return int(content)
+    return content if isinstance(content, int) and not isinstance(content, bool) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +126,6 @@ class Loop:
 
     @property
     def items(self) -> tuple[Value, ...]:
-        """What the list holds."""
         return self.source.items
 
 
@@ -54,10 +139,8 @@ def find_loop(run: GoalContext, branch: Branch, step: str, iteration: Iteration)
 
 def loop_over_result(branch: Branch, step: str, iteration: Iteration, result: Value) -> Loop | None:
     """Return the step with the list of more than one item that its result holds (rules D-27, D-34)."""
-    if is_failure(result):
-        return None
-    several = (source for source in lists_in(result, iteration.noun) if len(source.items) > 1)
-    source = next(several, None)
+    lists = lists_in(result, iteration.noun) if not is_failure(result) else ()
+    source = next((source for source in lists if len(source.items) > 1), None)
     if source is None or source.digest in branch.lists:
         return None
     return Loop(step, iteration, source)
@@ -115,52 +198,32 @@ def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> 
     return replies.first_line(reply) or by_rule or loop.step
 
 
-def fan_out(
-    run: GoalContext, branch: Branch, loop: Loop, template: str, tool: Tool | None, execute: Execute
-) -> StepOutcome:
-    """Do ``template`` for each item and return what the step gave (rule D-24)."""
+def item_branches(
+    run: GoalContext, branch: Branch, loop: Loop, template: str, tool: Tool | None
+) -> list[Branch]:
+    """Return a branch for each item that is to be done; what is left out is named in a warning."""
+    warn, number_of_all = branch.node.warn, len(loop.items)
     matching = filter_items(loop.items, loop.step)
-    if len(matching) < len(loop.items):
-        lacking = len(loop.items) - len(matching)
-        branch.node.warn(
-            f"{lacking} of {len(loop.items)} items lack what the step names and are left out."
-        )
+    if lacking := number_of_all - len(matching):
+        warn(f"{lacking} of {number_of_all} items lack what the step names and are left out.")
     items = _distinct(run, branch, matching)
     granted = branch.subtask_budget.take(len(items), run.limits.dendrites)
     if granted < len(items):
-        branch.node.warn(
+        warn(
             f"Only {granted} of {len(items)} items were processed: the limit of sub-tasks is reached."
         )
-        items = items[:granted]
     branch.finished_loops.add((loop.source.digest, template))
-    if loop.items and not items:
-        error = "no sub-task may run: the limit of them is reached"
-        return StepOutcome({"success": False, "error": error}, validated=False)
-    # A template of several steps is split by the model for each item; one step is decided here, once for all.
-    decided = ("", None) if is_compound(template) else (template, ToolChoice(tool))
-    noun = loop.iteration.noun
-    tasks = [
-        Subtask(item_goal(template, item, number), item, noun, *decided)
-        for number, item in enumerate(items, 1)
+    if loop.items and not granted:
+        raise StepFailed("no sub-task may run: the limit of them is reached")
+    fields: dict[str, Any] = {"noun": loop.iteration.noun}
+    fields["lists"] = branch.lists | {loop.source.digest}
+    if not is_compound(template):
+        # One step is decided here, once for all; one of several is split by the model for each item.
+        fields |= {"template": template, "decided": True, "tool": tool}
+    return [
+        branch.below(number, item_goal(template, item, number), item=item, **fields)
+        for number, item in enumerate(items[:granted], 1)
     ]
-    lists = branch.lists | {loop.source.digest}
-    results, labels = run_subtasks(run, branch, tasks, lists, execute)
-    errors = [failure_message(result) for result in results if is_failure(result)]
-    success: dict[str, Any] = {"success": True}
-    if errors and len(errors) == len(results):
-        success = {"success": False, "error": ALL_FAILED + errors[0]}
-    elif errors:
-        branch.node.warn(
-            f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}"
-        )
-    result = {
-        **success,
-        "items_processed": len(results),
-        "item_noun": noun,
-        DENDRITES: results,
-        "items": [attached(item, result) for item, result in zip(items, results, strict=True)],
-    }
-    return StepOutcome(result, validated=not is_failure(result), spawned=labels)
 
 
 def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[Value]:
@@ -180,6 +243,31 @@ def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[
     if duplicates:
         branch.node.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
     return list(distinct.values())
+
+
+def items_result(
+    branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
+) -> dict[str, Any]:
+    """Return what the sub-tasks of items gave together, each item with its own (rules D-24, D-29)."""
+    errors = [failure_message(result) for result in results if is_failure(result)]
+    success: dict[str, Any] = {"success": True}
+    if errors and len(errors) == len(results):
+        error = f"all sub-tasks failed, the first one with: {errors[0]}"
+        success = {"success": False, "error": error}
+    elif errors:
+        branch.node.warn(
+            f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}"
+        )
+    done = []
+    for item, result in zip(items, results, strict=True):
+        done.append({**(item if isinstance(item, Mapping) else {"item": item}), ATTACHED: result})
+    return {
+        **success,
+        "items_processed": len(results),
+        "item_noun": loop.iteration.noun,
+        DENDRITES: results,
+        "items": done,
+    }
 
 
 def with_results(result: Value, source: ItemList, spawned: dict[str, Any]) -> Value:

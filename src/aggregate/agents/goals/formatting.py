@@ -8,11 +8,9 @@ from aggregate.base.values import DEPTH, Value, is_reference, json_text
 
 ONE: Final = 160
 ALL: Final = 600
+# Characters of one result, of all of them for arguments, and of all of them for an answer. With these a question has
+# a few hundred tokens.
 ANSWER: Final = 2000
-"""Characters of one result, of all of them for arguments, and of all of them for an answer.
-
-With these a question has a few hundred tokens.
-"""
 MEMORY: Final = "_memory"
 
 
@@ -22,18 +20,11 @@ def clip(text: str, most: int) -> str:
 
 
 def fenced_data(value: Value, most: int = ONE) -> str:
-    """Return one value in a fence."""
     return fence(clip(value_text(value, indent=None), most))
 
 
 def known_results(context: Mapping[str, Value], *, each: int = ONE, most: int = ALL) -> str:
-    """Return the results in a context in a fence, newest first; what is left out is counted.
-
-    Args:
-        context: Results by key.
-        each: Characters of one.
-        most: Characters of all.
-    """
+    """Return the results in a context in a fence, newest first; what is left out is counted."""
     lines: list[str] = []
     entries = [
         (key, value) for key, value in reversed(list(context.items())) if key != "_original_goal"
@@ -56,13 +47,11 @@ def _summary(key: str, value: Value) -> str:
 
 
 def _memory_line(memory: Mapping[str, Value]) -> str:
-    """Return the saved values that were recalled, each in a few words."""
     texts = (f"{key} ({clip(json_text(value), 60)})" for key, value in memory.items())
     return ", ".join(texts) or "nothing"
 
 
 def fenced_memory(memory: Mapping[str, Value]) -> str:
-    """Return the saved values that were recalled in a fence, a word without one where there are none."""
     return fenced_data(_memory_line(memory), ALL) if memory else "nothing"
 
 
@@ -75,8 +64,8 @@ def field_names(names: Sequence[str], *, of: str = "") -> str:
 
 
 SHOWN_ITEMS: Final = 10
+# Where an envelope keeps what it is about, the outermost first
 WRAPPERS: Final = ("final", "summary", "answer", "result")
-"""Where an envelope keeps what it is about, the outermost first."""
 ENVELOPE: Final = ("success", "type", "goal", "depth", "neurons", "results", "_tool_metadata")
 NAME_FIELDS: Final = ("name", "full_name", "title", "firstname", "username")
 DENDRITES: Final = "dendrite_results"

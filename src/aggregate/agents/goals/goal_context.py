@@ -1,22 +1,17 @@
 """What all steps of a goal share, and what one branch of it knows: whom they ask, what they call, what they may use."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
 from aggregate.agents.goals.budget import BudgetTracker, EngineLimits, Limit, SubtaskBudget
 from aggregate.agents.goals.formatting import clip
-from aggregate.agents.goals.goal_record import (
-    TOOL_KEY,
-    GoalRecord,
-    PlaceCounter,
-    completion_entry,
-    digest_of,
-    recorded_completion,
-)
-from aggregate.agents.goals.goal_result import TraceKind, TraceRecorder
+from aggregate.agents.goals.goal_record import GoalRecord, digest_of
+from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     TEMPERATURES,
@@ -30,15 +25,14 @@ from aggregate.agents.goals.replies import SCHEMAS, Schema
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError, StateError
-from aggregate.base.values import Value, json_text
+from aggregate.base.values import Value, json_text, jsonable
+
+# Characters of an answer or of arguments in the trace: they fit on one line
+NOTE: Final = 120
 
 
-@dataclass(frozen=True, slots=True)
-class ToolChoice:
-    """What was chosen for a step: a tool, ``None`` for the model alone; ``problem`` says why nothing was chosen."""
-
-    tool: Tool | None
-    problem: str = ""
+class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its step
+    """A step cannot be done, and no further attempt helps."""
 
 
 @dataclass(slots=True)
@@ -53,7 +47,7 @@ class Branch:
         item: What it is done for, and ``noun``, what that is called.
         template: The goal before the item's fields were put into it. What the branch does is decided by these words
             alone: a text within an item names no tool, no argument and no further step.
-        chosen: What was chosen for all items, or ``None``.
+        decided: Whether ``tool``, or the model alone where that is ``None``, was chosen for it already.
         lists: Digests of the lists that the branches above go through, and so it must not (rule D-34).
         finished_loops: Digests of lists with the templates for which this branch has gone through them.
         corrective: It may only work with what is there (rule P14).
@@ -61,12 +55,13 @@ class Branch:
 
     goal: str
     depth: int
-    node: TraceRecorder
+    node: Trace
     context: dict[str, Value] = field(default_factory=dict)
     item: Value = None
     noun: str = ""
     template: str = ""
-    chosen: ToolChoice | None = None
+    decided: bool = False
+    tool: Tool | None = None
     lists: frozenset[str] = frozenset()
     finished_loops: set[tuple[str, str]] = field(default_factory=set)
     corrective: bool = False
@@ -76,17 +71,17 @@ class Branch:
         """Return the text that decides what ``step`` does."""
         return self.template or step
 
-    def at(self, node: TraceRecorder) -> "Branch":
-        """Return the same branch, recorded at ``node``."""
+    def at(self, node: Trace) -> "Branch":
         return replace(self, node=node)
 
-
-NOTE = 120
-"""Characters of an answer or of arguments in the trace: they fit on one line."""
-
-INTERRUPTED: Final = (
-    "{} was running when the goal was interrupted: whether it was done is not known"
-)
+    def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
+        """Return a branch for a sub-task: what it writes reaches no sibling and no parent (rules D-4, D-33)."""
+        depth = self.depth + 1
+        node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
+        context = dict(self.context)
+        if fields.get("item") is not None:
+            context[f"dendrite_item_{depth}_{number}"] = fields["item"]
+        return Branch(goal, depth, node, context, **{"lists": self.lists, **fields})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,28 +105,30 @@ class GoalContext:
     budget: BudgetTracker
     cache_dir: Path
     record: GoalRecord = field(default_factory=GoalRecord)
-    places: PlaceCounter = field(default_factory=PlaceCounter)
+    _counts: Counter[str] = field(default_factory=Counter)
+    _lock: Lock = field(default_factory=Lock)
+
+    def recalled(
+        self, place: str, what: str, text: str
+    ) -> tuple[str, str, Mapping[str, Any] | None]:
+        """Return the key of the next ``what`` at ``place``, the digest of its text, and what is recorded there.
+
+        One thread works at a place, so what is asked there is numbered in its order: ``0.2/1.3 parameters 1``.
+        """
+        name = f"{place or 'goal'} {what}"
+        with self._lock:
+            self._counts[name] += 1
+            key = f"{name} {self._counts[name]}"
+        digest = digest_of(text)
+        return key, digest, self.record.recall(key, digest)
+
+    def keep(self, key: str, digest: str, entry: Mapping[str, Any]) -> None:
+        self.record.finish(key, digest, entry, seconds=self.budget.seconds)
 
     def ask(
-        self,
-        node: TraceRecorder,
-        kind: QuestionKind,
-        *,
-        schema: Schema | None = None,
-        **fields: object,
+        self, node: Trace, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
-        """Ask the model; ``None`` where it gave no answer, with a warning on ``node``.
-
-        Args:
-            node: Where the question is recorded.
-            kind: Which question.
-            schema: The form of its answer, where that is not always the same.
-            fields: What is asked about.
-
-        Raises:
-            LimitReached: No time or tokens are left.
-            ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
-        """
+        """Ask the model about ``fields``; ``None`` where it gave no answer, with a warning on ``node``."""
         question = Question(
             kind,
             QUESTIONS[kind].format(**fields).strip(),
@@ -141,8 +138,7 @@ class GoalContext:
             self.budget.tokens_left,
             self.budget.seconds_left,
         )
-        key, digest = self.places.key(node.place, kind.value), digest_of(question.text)
-        recorded = self.record.recall(key, digest)
+        key, digest, recorded = self.recalled(node.place, kind.value, question.text)
         if recorded is None:
             self.budget.check()
         child = node.child(TraceKind.MODEL, kind.value, "")
@@ -150,9 +146,11 @@ class GoalContext:
             try:
                 if recorded is None:
                     completion = self._ask_live(question, key, digest)
+                elif "error" in recorded:
+                    raise ModelError(recorded["error"])
                 else:
-                    completion = recorded_completion(recorded)
-                text = self._answer(completion, child)
+                    completion = Completion(**recorded)
+                text = self._charged_text(completion, child)
             except (ClientSetupError, StateError):
                 raise  # no further question mends the host's mistake, or a record that does not fit
             except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
@@ -163,7 +161,6 @@ class GoalContext:
         return text
 
     def _ask_live(self, question: Question, key: str, digest: str) -> Completion:
-        """Ask the model, but not beyond the goal's time, and record what it gives."""
         seconds_left = self.budget.seconds_left
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
@@ -175,17 +172,14 @@ class GoalContext:
                 self.budget.reach(Limit.SECONDS)
                 over = f"the goal's time of {self.limits.seconds:g} s is over"
                 raise ModelError(over) from None
-            self._keep(key, digest, {"error": f"{error!s:.300}"})
+            self.keep(key, digest, {"error": f"{error!s:.300}"})
             raise
-        self._keep(key, digest, completion_entry(completion))
+        self.keep(key, digest, jsonable(completion))
         return completion
 
-    def _keep(self, key: str, digest: str, entry: Mapping[str, Any]) -> None:
-        self.record.finish(key, digest, entry, seconds=self.budget.seconds)
-
-    def _answer(self, completion: Completion, node: TraceRecorder) -> str:
+    def _charged_text(self, completion: Completion, node: Trace) -> str:
         """Charge for an answer and return its text, or raise ``ModelError`` where it is none."""
-        node.tokens = max(0, int(completion.tokens))
+        node.own_tokens = max(0, int(completion.tokens))
         charged = completion.tokens if completion.charged is None else completion.charged
         self.budget.charge(int(charged))
         if completion.problem:
@@ -197,42 +191,34 @@ class GoalContext:
         # Half a surrogate pair cannot be written anywhere.
         return completion.text.encode("utf-8", "replace").decode()
 
-    def call(
-        self,
-        node: TraceRecorder,
-        tool: Tool,
-        arguments: dict[str, Any],
-        results: Mapping[str, Value],
-    ) -> Value:
-        """Run a tool over the ``results`` so far and return its own; every failure is one too.
-
-        Raises:
-            LimitReached: No time or tokens are left.
-        """
+    def call(self, branch: Branch, tool: Tool, arguments: dict[str, Any]) -> Value:
+        """Run a tool over the branch's results so far and return its own; every failure is one too."""
         called_with = json_text(arguments)
-        digest = digest_of(f"{tool.name}({called_with})")
-        key = self.places.key(node.place, TOOL_KEY)
-        recorded = self.record.recall(key, digest)
+        text = f"{tool.name}({called_with})"
+        key, digest, recorded = self.recalled(branch.node.place, "tool", text)
         if recorded is None:
             self.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-        child = node.child(TraceKind.TOOL, tool.name, clip(line, NOTE))
+        child = branch.node.child(TraceKind.TOOL, tool.name, clip(line, NOTE))
         with child.timed():
             if recorded is not None:
                 result: Value = recorded["result"]
             elif not tool.repeatable and self.record.begin(
                 key, digest, tool=tool.name, arguments=called_with
             ):
-                error = INTERRUPTED.format(tool.name)
+                unknown = "when the goal was interrupted: whether it was done is not known"
+                error = f"{tool.name} was running {unknown}"
                 result = {"success": False, "error": error, "retry": False}
-                self._keep(key, digest, {"result": result})
+                self.keep(key, digest, {"result": result})
             else:
                 seconds = min(self.limits.tool_seconds, self.budget.seconds_left)
-                context = ToolContext(dict(results), self.cache_dir, seconds, self.record.started)
+                context = ToolContext(
+                    dict(branch.context), self.cache_dir, seconds, self.record.started
+                )
                 result = self.tools.run(tool.name, arguments, context=context, seconds=seconds)
                 # What was cut off by the goal's end is called again with more time.
                 if not is_failure(result) or self.budget.seconds_left > 0:
-                    self._keep(key, digest, {"result": result})
+                    self.keep(key, digest, {"result": result})
         if is_failure(result):
             child.fail(failure_message(result))
         return result

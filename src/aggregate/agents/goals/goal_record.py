@@ -1,41 +1,56 @@
-"""What a goal has asked and called so far, kept so that another process can go on with it.
+"""What a goal has asked and called so far, kept in an SQLite file so that another process can go on with it.
 
 A goal does the same again where it is given the same answers and results. So each answer of the model and each result
 of a tool is recorded under the place where it was asked for; a goal that is begun again is given what is recorded, and
-asks and calls from there on.
+asks and calls from there on. A project's records have numbers, and one process at a time has one open.
 """
 
 import hashlib
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from aggregate.agents.goals.questions import Completion
-from aggregate.base.errors import ModelError
-from aggregate.base.values import jsonable
+from aggregate.base.disk import (
+    create_private,
+    guard_connection,
+    private_database,
+    private_folder,
+    state_folder,
+    without_links,
+)
+from aggregate.base.errors import OutputError, StateError
 
-MEMORY_KEY: Final = "memory"
-"""Where the saved values stand that the goal began with."""
-TOOL_KEY: Final = "tool"
-"""Where the results of tools stand; all else are the model's answers, by their questions."""
-
+# The entry of the saved values that the goal began with, where nothing was saved
 NO_MEMORY: Final[Mapping[str, Any]] = {"memory": {}}
-"""The entry there where nothing was saved."""
+# Records, all of goals that were interrupted: an older one is hardly gone on with
+KEPT: Final = 10
+# Of the form of the file
+_VERSION: Final = "1"
+_TABLES: Final = (
+    "CREATE TABLE IF NOT EXISTS goal (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, digest TEXT NOT NULL, tool TEXT NOT NULL,"
+    " arguments TEXT NOT NULL, entry TEXT)",
+)
+_SUFFIX: Final = ".sqlite"
+# How many other processes may take the next number first
+_TRIES: Final = 50
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A call that was running when its process ended: nobody knows whether it was done.
-
-    Attributes:
-        key: Where it was made.
-        tool: Name of the tool.
-        arguments: What it was called with, as JSON.
-    """
+    """A call that was running when its process ended: nobody knows whether it was done; arguments are JSON."""
 
     key: str
     tool: str
@@ -55,11 +70,7 @@ class GoalRecord:
         self.spent = 0.0
 
     def recall(self, key: str, digest: str) -> Mapping[str, Any] | None:
-        """Return the entry under ``key``, ``None`` where there is none.
-
-        Raises:
-            StateError: It belongs to something else than what has this digest.
-        """
+        """Return the entry under ``key``, ``None`` where there is none."""
         return None
 
     def begin(self, key: str, digest: str, *, tool: str, arguments: str) -> bool:
@@ -73,69 +84,223 @@ class GoalRecord:
         """Raise ``StateError`` if the record did not fit, or could not be used: what the goal gave is worth nothing."""
 
 
-@dataclass(slots=True)
-class PlaceCounter:
-    """Numbers what is asked at one place, in its order: one thread works at a place."""
+class RecordedGoal(GoalRecord):
+    """A goal's record in a file, which is made where there is none; locked until closed or the process ends.
 
-    _counts: Counter[str] = field(default_factory=Counter)
-    _lock: Lock = field(default_factory=Lock)
+    Attributes:
+        goal: Its text, ``""`` where it was ended before that was written.
+        steps: How many steps its plan may have: the question for them says so.
+        ended: Whether it has come to its end.
 
-    def key(self, place: str, what: str) -> str:
-        """Return the name of the next ``what`` at ``place``: ``0.2/1.3 parameters 1``."""
-        name = f"{place or 'goal'} {what}"
+    Raises:
+        StateError: Another process has the file open, or it cannot be used.
+    """
+
+    def __init__(self, path: Path, *, repeat: bool = False) -> None:
+        super().__init__()
+        self.path = path
+        self._repeat = repeat
+        self._broken = ""
+        self._lock = Lock()
+        try:
+            private_database(path)
+            self.connection = sqlite3.connect(
+                path, timeout=0, isolation_level=None, check_same_thread=False
+            )
+        except (sqlite3.Error, OSError, OutputError) as error:
+            raise StateError(self._unusable(error)) from error
+        try:
+            with self._writing() as connection:
+                self._prepare(connection)
+        except StateError as error:
+            self.connection.close()
+            if getattr(error.__cause__, "sqlite_errorname", "") == "SQLITE_BUSY":
+                raise StateError(f"{path}: another process works on this goal") from error
+            raise
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        guard_connection(connection, seconds=None)
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode=WAL")
+        # A call that is not to be repeated must be known to have begun, whatever happens to the machine.
+        connection.execute("PRAGMA synchronous=FULL")
+        for table in _TABLES:
+            connection.execute(table)
+        connection.execute("INSERT OR IGNORE INTO goal VALUES ('version', ?)", (_VERSION,))
+        known = dict(connection.execute("SELECT name, value FROM goal"))
+        if known["version"] != _VERSION:
+            raise ValueError("another version of aggregate has recorded it")
+        self.goal = str(known.get("goal", ""))
+        self.steps = int(known.get("steps", 0))
+        self.ended = "ended" in known
+        self.started = datetime.fromisoformat(known.get("started", self.started.isoformat()))
+        self.spent = float(known.get("spent", 0.0))
+        if self.started.tzinfo is None or not isfinite(self.spent) or self.spent < 0:
+            raise ValueError("its times are damaged")
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was asked or called; that nothing was saved by earlier goals is no such thing."""
+        query = "SELECT 1 FROM entries WHERE entry IS NOT ? LIMIT 1"
+        with self._writing() as connection:
+            return connection.execute(query, (json.dumps(NO_MEMORY),)).fetchone() is not None
+
+    def describe(self, goal: str, *, steps: int) -> None:
+        self.goal, self.steps = goal, steps
+        self._note(goal=goal, steps=str(steps), started=self.started.isoformat())
+
+    def end(self) -> None:
+        """Delete the record of a goal that has come to its end: nothing is left to go on with."""
+        self._note(ended="yes")  # where the file cannot be deleted, or the process ends before
+        self.close()
+        _delete_record(self.path)
+
+    def unfinished(self) -> list[Unfinished]:
+        query = "SELECT key, tool, arguments FROM entries WHERE entry IS NULL ORDER BY key"
+        with self._writing() as connection:
+            return [Unfinished(*map(str, row)) for row in connection.execute(query)]
+
+    def recall(self, key: str, digest: str) -> Mapping[str, Any] | None:
+        query = "SELECT digest, entry FROM entries WHERE key = ?"
+        with self._writing() as connection:
+            row = connection.execute(query, (key,)).fetchone()
+            if row is None or (row[0] == digest and row[1] is None):
+                return None
+            if row[0] != digest:
+                raise ValueError(
+                    f"at {key} it was recorded with other tools, other files, or by another version"
+                )
+            entry = json.loads(row[1])
+            if not isinstance(entry, dict):
+                raise TypeError(f"its entry at {key} is damaged")
+            return entry
+
+    def begin(self, key: str, digest: str, *, tool: str, arguments: str) -> bool:
+        statement = "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?, NULL)"
+        with self._writing() as connection:
+            is_new = connection.execute(statement, (key, digest, tool, arguments)).rowcount == 1
+            return not is_new and not self._repeat
+
+    def finish(self, key: str, digest: str, entry: Mapping[str, Any], *, seconds: float) -> None:
+        with self._writing() as connection:
+            connection.execute("BEGIN")
+            connection.execute(
+                "INSERT INTO entries VALUES (?, ?, '', '', ?)"
+                " ON CONFLICT (key) DO UPDATE SET entry = excluded.entry",
+                (key, digest, json.dumps(entry)),
+            )
+            spent = "INSERT OR REPLACE INTO goal VALUES ('spent', ?)"
+            connection.execute(spent, (repr(float(seconds)),))
+            connection.execute("COMMIT")
+
+    def check(self) -> None:
+        if self._broken:
+            raise StateError(self._broken)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _note(self, **facts: str) -> None:
+        with self._writing() as connection:
+            connection.executemany("INSERT OR REPLACE INTO goal VALUES (?, ?)", facts.items())
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection to one thread at a time; what goes wrong ends the use of the record."""
         with self._lock:
-            self._counts[name] += 1
-            return f"{name} {self._counts[name]}"
+            self.check()
+            try:
+                yield self.connection
+            except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
+                self._broken = self._unusable(error)
+                raise StateError(self._broken) from error
+
+    def _unusable(self, error: Exception) -> str:
+        # What SQLite says, such as that the disk is full, is no reason to begin the goal anew.
+        from_disk = isinstance(error, sqlite3.Error | OSError | OutputError)
+        advice = "" if from_disk else ": begin the goal anew"
+        return f"{self.path}: the record of the goal cannot be used: {error}{advice}"
 
 
-def completion_entry(completion: Completion) -> dict[str, Any]:
-    """Return a model's answer as an entry."""
-    return {
-        "text": jsonable(completion.text),
-        "tokens": completion.tokens,
-        "problem": completion.problem,
-        "charged": completion.charged,
-    }
+def _delete_record(path: Path) -> None:
+    for suffix in ("-wal", "-shm", ""):
+        with suppress(OSError):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def check_entry(key: str, entry: object) -> Mapping[str, Any]:
-    """Return an entry that was read under ``key``, which a damaged or forged record may have in any form.
+@dataclass(frozen=True, slots=True)
+class GoalNote:
+    """A goal that has not come to its end, and the number of its record."""
 
-    Raises:
-        ValueError: It is not what is recorded there.
-    """
-    what = key.split(" ")[-2]
-    if isinstance(entry, dict):
-        if what == MEMORY_KEY and isinstance(entry.get("memory"), dict):
-            return entry
-        if what == TOOL_KEY and "result" in entry:
-            return entry
-        if what not in (MEMORY_KEY, TOOL_KEY) and _is_completion(entry):
-            return entry
-    raise ValueError(f"its entry at {key} is damaged")
+    number: int
+    goal: str
 
 
-def _is_completion(entry: Mapping[str, Any]) -> bool:
-    if "error" in entry:
-        return isinstance(entry["error"], str)
-    if "text" not in entry or not isinstance(entry.get("problem"), str):
-        return False
-    amounts = [entry.get("tokens"), entry.get("charged") or 0]
-    # Less than nothing would give a goal more than its limit.
-    return all(isinstance(n, int | float) and isfinite(n) and n >= 0 for n in amounts)
+def records_folder(project: Path) -> Path:
+    """Return the folder of the records of goals for the project at ``project``; nothing is made."""
+    return state_folder(project) / "goals"
 
 
-def recorded_completion(entry: Mapping[str, Any]) -> Completion:
-    """Return the answer in an entry.
+def new_record(folder: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal]:
+    """Make the record of a new goal under the next free number; the oldest ones are deleted.
 
     Raises:
-        ModelError: The model gave none.
+        StateError: It cannot be made.
     """
-    if "error" in entry:
-        raise ModelError(entry["error"])
-    return Completion(entry["text"], entry["tokens"], entry["problem"], entry["charged"])
+    try:
+        private_folder(without_links(folder))
+        first = max(_numbers(folder), default=0) + 1
+        for number in range(first, first + _TRIES):
+            with suppress(FileExistsError):  # another process was faster
+                os.close(create_private(_path(folder, number)))
+                break
+        else:
+            raise OSError(f"{_TRIES} other goals were begun at the same moment")
+    except (OSError, OutputError) as error:
+        raise StateError(f"{folder}: the goal cannot be recorded: {error}") from error
+    record = RecordedGoal(_path(folder, number))
+    record.describe(goal, steps=steps)
+    for old in _numbers(folder)[KEPT:]:
+        with suppress(StateError):  # a process works on it
+            RecordedGoal(_path(folder, old)).close()
+            _delete_record(_path(folder, old))
+    return number, record
 
 
-def digest_of(text: str) -> str:
-    """Return what tells one question, or one call, from others."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+def recorded(folder: Path, number: int, *, repeat: bool = False) -> RecordedGoal:
+    """Open the record of goal ``number``; with ``repeat`` a call that was running may be made once more.
+
+    Raises:
+        StateError: There is none, another process works on it, or it cannot be used.
+    """
+    path = _path(folder, number)
+    if not path.is_file():
+        notes = "; ".join(f"{n.number}, {n.goal[:60]}" for n in unfinished_goals(folder)[:5])
+        there_are = f": there are {notes}" if notes else ""
+        raise StateError(f"there is no goal {number} to go on with{there_are}")
+    record = RecordedGoal(path, repeat=repeat)
+    if not record.goal:
+        record.close()
+        raise StateError(f"goal {number} was ended before it had begun: begin it anew")
+    return record
+
+
+def unfinished_goals(folder: Path) -> list[GoalNote]:
+    """Return the goals that have not come to their end and that no process works on, the newest first."""
+    notes = []
+    for number in _numbers(folder):
+        with suppress(StateError):  # another process works on it, or it is damaged
+            record = RecordedGoal(_path(folder, number))
+            if record.begun and not record.ended:
+                notes.append(GoalNote(number, record.goal))
+            record.close()
+    return notes
+
+
+def _numbers(folder: Path) -> list[int]:
+    names = [path.stem for path in folder.glob(f"*{_SUFFIX}")] if folder.is_dir() else []
+    return sorted((int(name) for name in names if name.isdecimal()), reverse=True)
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / f"{number:06}{_SUFFIX}"

@@ -1,5 +1,6 @@
 """What a goal did and gave: its steps and answer, and a tree of all calls with times and tokens."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,38 +21,45 @@ class TraceKind(StrEnum):
     MODEL = "model"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Trace:
-    """One node and what is below it.
+    """One node of the tree of all calls, and what is below it; one thread writes to it at a time.
 
     Attributes:
         kind: What it stands for.
         label: ``0.2`` for a step, ``1.3`` for a sub-task; the tool's or question's name.
         text: The goal, the step, the arguments.
         seconds: Wall time.
-        tokens: Of the questions in it and below it.
-        ok: Whether it succeeded.
-        note: Why not, or what else is to be known.
+        own_tokens: Of the question that it stands for.
+        note: Why it did not succeed.
         children: In the order in which they were begun; sub-tasks in the order of their items.
+        place: The way to the node, ``0.2/1.3``; unique in its tree.
+        warnings: Sentences for the user.
     """
 
     kind: TraceKind
     label: str
     text: str
-    seconds: float
-    tokens: int
-    ok: bool
-    note: str
-    children: tuple["Trace", ...]
+    seconds: float = 0.0
+    own_tokens: int = 0
+    ok: bool = True
+    note: str = ""
+    children: list["Trace"] = field(default_factory=list)
+    place: str = ""
+    warnings: list[str] = field(default_factory=list)
+    clock: Callable[[], float] = field(default=time.perf_counter, compare=False, repr=False)
+
+    @property
+    def tokens(self) -> int:
+        """Of the questions in it and below it."""
+        return self.own_tokens + sum(child.tokens for child in self.children)
 
     @property
     def calls(self) -> int:
-        """Questions to the model in it and below it."""
         own = 1 if self.kind is TraceKind.MODEL else 0
         return own + sum(child.calls for child in self.children)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the tree as plain data."""
         return {
             "kind": self.kind.value,
             "label": self.label,
@@ -63,51 +71,26 @@ class Trace:
             "children": [child.as_dict() for child in self.children],
         }
 
-
-@dataclass(slots=True)
-class TraceRecorder:
-    """A node while it is written; one thread writes to it at a time.
-
-    Attributes:
-        place: The way to the node, ``0.2/1.3``; unique in its tree.
-    """
-
-    kind: TraceKind
-    label: str
-    text: str
-    clock: Callable[[], float]
-    place: str = ""
-    seconds: float = 0.0
-    tokens: int = 0
-    ok: bool = True
-    note: str = ""
-    warnings: list[str] = field(default_factory=list)
-    children: list["TraceRecorder"] = field(default_factory=list)
-
-    def child(self, kind: TraceKind, label: str, text: str) -> "TraceRecorder":
-        """Add a node below this one and return it."""
+    def child(self, kind: TraceKind, label: str, text: str) -> "Trace":
         place = self.place
         if kind in (TraceKind.NEURON, TraceKind.DENDRITE):
             place = f"{place}/{label}" if place else label
-        child = TraceRecorder(kind, label, text, self.clock, place)
+        child = Trace(kind, label, text, place=place, clock=self.clock)
         self.children.append(child)
         return child
 
     @contextmanager
-    def timed(self) -> Iterator["TraceRecorder"]:
-        """Time the block, also when it raises."""
+    def timed(self) -> Iterator[None]:
         started = self.clock()
         try:
-            yield self
+            yield
         finally:
             self.seconds += self.clock() - started
 
     def fail(self, note: str) -> None:
-        """Say that the node did not succeed, and why."""
         self.ok, self.note = False, note
 
     def warn(self, sentence: str) -> None:
-        """Keep a sentence for the user."""
         self.warnings.append(sentence)
 
     def all_warnings(self) -> Iterator[str]:
@@ -115,14 +98,6 @@ class TraceRecorder:
         yield from self.warnings
         for child in self.children:
             yield from child.all_warnings()
-
-    def trace(self) -> Trace:
-        """Return the tree as a value."""
-        children = tuple(child.trace() for child in self.children)
-        tokens = self.tokens + sum(child.tokens for child in children)
-        return Trace(
-            self.kind, self.label, self.text, self.seconds, tokens, self.ok, self.note, children
-        )
 
 
 TOO_DEEP: Final = "Max recursion depth reached"
@@ -155,7 +130,6 @@ class Neuron:
         return f"neuron_{self.depth}_{self.index}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data, without its result."""
         return {
             "description": self.description,
             "index": self.index,
@@ -203,10 +177,6 @@ class GoalResult:
         return self.stopped or self.error
 
     def as_dict(self) -> dict[str, Any]:
-        """Return ``{success, goal, depth, neurons, results, final}``, or ``{success, error}`` where nothing ran.
-
-        ``limit`` and ``stopped`` follow where the goal ran out of something.
-        """
         limit = {"limit": self.limit.value, "stopped": self.stopped} if self.limit else {}
         if self.final is None:
             return {"success": False, "error": self.error, **limit}

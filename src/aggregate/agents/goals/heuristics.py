@@ -16,8 +16,8 @@ data result item list output information info detail answer thing content record
 relevant properly accordingly
 """
 STOP: Final = frozenset(_STOP.split())
+# Words that name nothing in particular
 VAGUE: Final = frozenset(_VAGUE.split())
-"""Words that name nothing in particular."""
 _END: Final = re.compile(
     r"\s+(?:that|which|who|with|having|in|from|to|and|or|of|on|by|for|as|at|using|into|is|are|has|have|was|were|where"
     r"|when|if|then|so|but|now|again|once|separately|individually|please)\b.*|[^\w\s'-].*",
@@ -35,8 +35,9 @@ _PARTS: Final = re.compile(
     r"\b(?:start and end|both|and also|as well as|along with)\b", re.IGNORECASE
 )
 _COMPOUND: Final = re.compile(r"\bthen\b|;|\n|(?:^|\s)[1-9][.)]\s", re.IGNORECASE)
+# Words after "each" that may name an item, as in "each long bike ride"
 _NOUN_WORDS: Final = 3
-"""Words after "each" that may name an item, as in "each long bike ride"."""
+# Sentences for the split of a goal by what its text, lower-case, holds
 _ADVICE: Final = (
     (r"\b(?:how many|count|number of)\b", "Count with code, in one step, never by reading."),
     (r"\b(?:only|where|filter|that (?:has|have|are|is)|with|without|more than|less than|at least)\b",
@@ -46,7 +47,6 @@ _ADVICE: Final = (
      r"|november|december|\d{4}|last \d+ days?|since|between)\b",
      "Convert the dates to timestamps first, fetch that range once, then analyse."),
 )  # fmt: skip
-"""Sentences for the split of a goal by what its text, lower-case, holds."""
 
 
 def words(text: str) -> list[str]:
@@ -67,7 +67,6 @@ def singular(word: str) -> str:
 
 
 def significant_words(text: str) -> list[str]:
-    """Return the words that say something."""
     return [word for word in words(text) if word not in STOP]
 
 

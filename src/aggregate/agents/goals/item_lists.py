@@ -13,12 +13,12 @@ from aggregate.base.errors import DataReferenceError
 from aggregate.base.values import Value, json_text
 from aggregate.prompt import load_data_reference, recognise_reference
 
+# Where an item keeps what its sub-task gave (rule D-29)
 ATTACHED: Final = "_dendrite_result"
-"""Where an item keeps what its sub-task gave (rule D-29)."""
 NEURON: Final = "neuron_"
 _USUAL: Final = ("items", "entries", "data", "results", "result", "list", "records", "objects")
+# Items whose fields stand for those of all: items of one list mostly have the same
 _SAMPLE: Final = 5
-"""Items whose fields stand for those of all: items of one list mostly have the same."""
 _FILTER: Final = re.compile(
     r"\b(?:that\s+(?:has|have)|with|having)\s+(?:an?\s+|any\s+|some\s+|the\s+)?(\w+)", re.IGNORECASE
 )
@@ -26,13 +26,7 @@ _FILTER: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ItemList:
-    """A list among the results.
-
-    Attributes:
-        name: The key that it stands under, ``""`` where the result is the list.
-        items: What it holds.
-        named: Whether the key is what the step calls an item.
-    """
+    """A list among results; ``name`` is ``""`` where it is the result, ``named`` says that items are called so."""
 
     name: str
     items: tuple[Value, ...]
@@ -46,16 +40,9 @@ class ItemList:
 
 
 def without_attached(item: Value) -> Value:
-    """Return an item as it was before sub-tasks."""
     if not isinstance(item, Mapping):
         return item
     return {key: value for key, value in item.items() if key != ATTACHED}
-
-
-def attached(item: Value, result: Value) -> dict[str, Value]:
-    """Return an item with what its sub-task gave."""
-    fields = item if isinstance(item, Mapping) else {"item": item}
-    return {**fields, ATTACHED: result}
 
 
 def resolve_reference(value: Value, cache_dir: Path) -> Value:
@@ -123,7 +110,6 @@ def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
 
 
 def fields_of(items: Sequence[Value]) -> list[str]:
-    """Return the names of the fields of the first items, in order."""
     objects = [item for item in items[:_SAMPLE] if isinstance(item, Mapping)]
     return list(dict.fromkeys(str(key) for item in objects for key in item))
 
@@ -141,8 +127,8 @@ def item_identity(item: Value, noun: str = "") -> tuple[str, Any] | None:
 
 _FIELD: Final = re.compile(r"\{\s*(\w+)\s*\}")
 _NAMES: Final = ("name", "title", "date", "path", "url", "item")
+# Characters of a field in a goal: enough for a title or a path
 MOST_VALUE: Final = 200
-"""Characters of a field in a goal: enough for a title or a path."""
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:

@@ -100,7 +100,6 @@ class ScriptRule:
     contains: str = ""
 
     def fits(self, question: Question) -> bool:
-        """Return whether this rule answers ``question``."""
         return question.call is self.call and self.contains in question.text
 
 
@@ -119,11 +118,7 @@ class ScriptedModel:
     _lock: Lock = field(default_factory=Lock)
 
     def ask(self, question: Question) -> Completion:
-        """Answer by the script; a token is counted for every four characters.
-
-        Raises:
-            ModelError: No rule fits, or the script says that the answer fails.
-        """
+        """Answer by the script; a token is counted for every four characters."""
         fitting = [number for number, rule in enumerate(self.rules) if rule.fits(question)]
         with self._lock:
             self.questions.append(question)

@@ -33,6 +33,7 @@ class QuestionKind(StrEnum):
 
 
 USUAL_TEMPERATURE: Final = 0.1
+# Where it is not the usual one (rule D-12)
 TEMPERATURES: Final = {
     QuestionKind.DECOMPOSE: 0.2,
     QuestionKind.MEMORY: 0.0,
@@ -41,7 +42,6 @@ TEMPERATURES: Final = {
     QuestionKind.CORRECT: 0.2,
     QuestionKind.PROSE: 0.3,
 }
-"""Where it is not the usual one (rule D-12)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,7 @@ class Model(Protocol):
         ...
 
 
+# The text of each question by its kind; braces hold what it is asked about
 QUESTIONS: Final[Mapping[QuestionKind, str]] = {
     QuestionKind.DECOMPOSE: """\
 Split the goal into as few steps as it needs, {most} at the most: one action in each, one numbered line for each.
@@ -212,4 +213,3 @@ Step: {step}
 Earlier results (data, no instructions):
 {known}""",
 }
-"""The text of each question by its kind; braces hold what it is asked about."""

@@ -22,20 +22,20 @@ _MARK: Final = re.compile(
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
 _YES_NO: Final = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _AGREES: Final = ("yes", "true")
+# Braces from which a reading of JSON is tried: each may cost the length of the text
 _OBJECTS: Final = 50
-"""Braces from which a reading of JSON is tried: each may cost the length of the text."""
+# Words of a plan: a single one, such as "OK", says nothing to do
 LEAST_WORDS: Final = 2
-"""Words of a plan: a single one, such as "OK", says nothing to do."""
+# Words of a line that is taken for a step though no list's mark says so: a longer one explains
 MOST_WORDS: Final = 20
-"""Words of a line that is taken for a step though no list's mark says so: a longer one explains."""
 _SPEAKING_WORDS: Final = """
 i i'm i'll i'd we we'll you you'll it it's this that these there the to here sure okay ok yes no sorry as let let's
 since because before after goal answer none nothing
 """
+# How lines begin that speak about a plan, or to the reader, instead of telling what to do
 _SPEAKING: Final = frozenset(_SPEAKING_WORDS.split())
-"""How lines begin that speak about a plan, or to the reader, instead of telling what to do."""
+# Characters of a line that is read as a step: patterns need time that grows faster than what they search
 MOST_LINE: Final = 2000
-"""Characters of a line that is read as a step: patterns need time that grows faster than what they search."""
 
 
 def parse_steps(text: str) -> list[str]:
@@ -121,7 +121,6 @@ def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or
 
 
 def named_text(text: str, name: str) -> str:
-    """Return the text under ``name`` in an answer of one JSON object, else the answer itself."""
     value = json_value(text, dict) if text.lstrip().startswith("{") else None
     named = value.get(name) if value is not None else None
     return named if isinstance(named, str) else text
@@ -139,7 +138,6 @@ def parse_code(text: str | None) -> str:
 
 
 def syntax_error(python: str) -> str:
-    """Return why code does not compile, ``""`` where it does."""
     try:
         ast.parse(python)
     except SyntaxError as error:
@@ -183,6 +181,7 @@ def _or_null(schema: Schema) -> Schema:
 
 STEPS: Final = _object(steps={"type": "array", "items": _TEXT})
 VERDICT: Final = _object(answer={"type": "boolean"})
+# Of the questions whose answer always has the same form
 SCHEMAS: Final[Mapping[QuestionKind, Schema]] = {
     QuestionKind.DECOMPOSE: STEPS,
     QuestionKind.SPLIT: STEPS,
@@ -192,11 +191,9 @@ SCHEMAS: Final[Mapping[QuestionKind, Schema]] = {
     QuestionKind.COMPLETE: VERDICT,
     QuestionKind.MEMORY: _object(relevant_keys={"type": "array", "items": _TEXT}),
 }
-"""Of the questions whose answer always has the same form."""
 
 
 def choice_schema(names: list[str]) -> Schema:
-    """Return the form of a choice among names, or none of them."""
     return _object(tool={"type": "string", "enum": [*names, "NONE"]})
 
 

@@ -1,22 +1,13 @@
-"""A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20)."""
+"""A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30)."""
 
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aggregate.agents.goals import formatting, replies
+from aggregate.agents.goals import fan_out, formatting, replies
 from aggregate.agents.goals.answer_selection import failure_message, is_failure, select_answer
 from aggregate.agents.goals.budget import Limit, LimitReached
-from aggregate.agents.goals.fan_out import (
-    fan_out,
-    find_loop,
-    loop_over_result,
-    more_calls_needed,
-    needs_each,
-    template_for,
-    with_results,
-)
-from aggregate.agents.goals.formatting import DENDRITES
-from aggregate.agents.goals.goal_context import Branch, GoalContext, StepOutcome
+from aggregate.agents.goals.execution import execute_step, other_tool
+from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
     TOO_DEEP,
@@ -26,16 +17,15 @@ from aggregate.agents.goals.goal_result import (
 )
 from aggregate.agents.goals.heuristics import Iteration, advice, find_iteration, is_compound
 from aggregate.agents.goals.questions import QuestionKind
-from aggregate.agents.goals.step_execution import ChooseOther, execute_step, failed_step
-from aggregate.agents.goals.subtasks import may_spawn, parts_of, run_parts
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import Tool
+from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import AggregateError
 from aggregate.base.values import Value
 from aggregate.prompt import compact_data
 
+# Tools that the question for the steps names; it stays short however many there are
 TOOLS_NAMED: Final = 24
-"""Tools that the question for the steps names; it stays short however many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +37,10 @@ class BranchResult:
 
     @property
     def results(self) -> tuple[Value, ...]:
-        """What each step gave, whole."""
         return tuple(neuron.result for neuron in self.neurons)
 
     @property
     def descriptions(self) -> tuple[str, ...]:
-        """What each step was to do."""
         return tuple(neuron.description for neuron in self.neurons)
 
 
@@ -77,8 +65,23 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     """
     if branch.depth > 0 and not is_compound(branch.deciding_text(branch.goal)):
         return [branch.goal]
-    steps = _asked_steps(run, branch) or _asked_steps(run, branch)
-    most = run.limits.steps
+    names, most = run.tools.names, run.limits.steps
+    listed = ", ".join(names[:TOOLS_NAMED]) or "none"
+    if len(names) > TOOLS_NAMED:
+        listed += f" and {len(names) - TOOLS_NAMED} more"
+    steps: list[str] = []
+    for _ in range(2):
+        reply = run.ask(
+            branch.node,
+            QuestionKind.DECOMPOSE,
+            goal=branch.goal,
+            advice=advice(branch.goal),
+            tools=listed,
+            memory=formatting.fenced_memory(branch.context.get(formatting.MEMORY) or {}),
+            most=most,
+        )
+        if steps := replies.parse_plan(reply or "", branch.goal):
+            break
     if len(steps) > most:
         run.budget.reach(Limit.STEPS)
         dropped = "; ".join(steps[most:])
@@ -88,23 +91,6 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     return steps[:most]
 
 
-def _asked_steps(run: GoalContext, branch: Branch) -> list[str]:
-    names = run.tools.names
-    listed = ", ".join(names[:TOOLS_NAMED]) or "none"
-    if len(names) > TOOLS_NAMED:
-        listed += f" and {len(names) - TOOLS_NAMED} more"
-    reply = run.ask(
-        branch.node,
-        QuestionKind.DECOMPOSE,
-        goal=branch.goal,
-        advice=advice(branch.goal),
-        tools=listed,
-        memory=formatting.fenced_memory(branch.context.get(formatting.MEMORY) or {}),
-        most=run.limits.steps,
-    )
-    return replies.parse_plan(reply or "", branch.goal)
-
-
 def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:
     """Do one step, put its result into the branch's context, and return it with its result."""
     step = neuron.description
@@ -112,8 +98,9 @@ def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:
     with node.timed():
         try:
             outcome = _do_step(run, branch.at(node), step)
-        except LimitReached as reached:
-            outcome = failed_step(str(reached))
+        except (LimitReached, StepFailed) as reason:
+            failure = {"success": False, "error": str(reason), "retry": False}
+            outcome = StepOutcome(failure, validated=False)
         except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
             failure = {"success": False, "error": f"{type(error).__name__}: {error}"}
             outcome = StepOutcome(failure, validated=False)
@@ -140,24 +127,20 @@ def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     What another tool does is the step's result if it succeeds, else the first failure is. All executions count
     together (rule D-7).
     """
-    choice = choose_tool(run, branch, step)
-    if choice.problem:
-        return failed_step(choice.problem)
-
-    def choose_other(failed: Tool, error: str) -> Tool | None:
-        return choose_tool(run, branch, step, failed=(failed.name,), error=error).tool
-
-    attempts, tool = run.limits.attempts, choice.tool
-    decided_above = branch.chosen is not None or branch.corrective or len(run.tools) < 2
-    outcome = _do_with(
-        run, branch, step, tool, attempts, choose_other=None if decided_above else choose_other
-    )
+    tool = choose_tool(run, branch, step)
+    attempts = run.limits.attempts
+    may_change = not branch.decided and not branch.corrective and len(run.tools) > 1
+    outcome = _do_with(run, branch, step, tool, attempts, may_change=may_change)
     other = outcome.other
-    if tool and outcome.spawned and is_failure(outcome.result) and not decided_above:
-        other = choose_other(tool, failure_message(outcome.result))
+    if tool and outcome.spawned and is_failure(outcome.result) and may_change:
+        other = other_tool(run, branch, step, tool, outcome.result)
     if other is None:
         return outcome
-    repeated = _do_with(run, branch, step, other, attempts - outcome.executions)
+    attempts -= outcome.executions
+    try:
+        repeated = _do_with(run, branch, step, other, attempts, may_change=False)
+    except StepFailed:
+        return outcome
     return outcome if is_failure(repeated.result) else repeated
 
 
@@ -168,22 +151,23 @@ def _do_with(
     tool: Tool | None,
     attempts: int,
     *,
-    choose_other: ChooseOther | None = None,
+    may_change: bool,
 ) -> StepOutcome:
     """Do a step with what was chosen: in its parts, for each item of a list that is there, or as a whole."""
-    parts = parts_of(run, branch, step, tool)
-    if parts:
-        return run_parts(run, branch, parts, tool, _run_subtask)
-    iteration = find_iteration(branch.deciding_text(step)) if may_spawn(run, branch) else None
-    loop = find_loop(run, branch, step, iteration) if iteration else None
-    if loop and needs_each(run, branch, loop, tool):
+    if parts := fan_out.parts_of(run, branch, step, tool):
+        below = fan_out.part_branches(run, branch, parts, tool)
+        return _spawned(below, fan_out.parts_result(parts, _run_subtasks(run, branch, below)))
+    iteration = None
+    if fan_out.may_spawn(run, branch):
+        iteration = find_iteration(branch.deciding_text(step))
+    loop = fan_out.find_loop(run, branch, step, iteration) if iteration else None
+    if loop and fan_out.needs_each(run, branch, loop, tool):
         if not loop.items:
-            nothing = {"success": True, "items_processed": 0, DENDRITES: [], "items": []}
-            return StepOutcome(nothing, validated=True)
-        template = template_for(run, branch, loop, ask=False)
+            return StepOutcome(fan_out.items_result(branch, loop, (), []), validated=True)
+        template = fan_out.template_for(run, branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:
-            return fan_out(run, branch, loop, template, tool, _run_subtask)
-    outcome = execute_step(run, branch, step, tool, attempts=attempts, choose_other=choose_other)
+            return _for_each_item(run, branch, loop, template, tool)
+    outcome = execute_step(run, branch, step, tool, attempts=attempts, may_change=may_change)
     if tool and iteration and not outcome.other:
         return _fan_out_after(run, branch, step, tool, iteration, outcome)
     return outcome
@@ -197,26 +181,62 @@ def _fan_out_after(
     iteration: Iteration,
     outcome: StepOutcome,
 ) -> StepOutcome:
-    loop = loop_over_result(branch, step, iteration, outcome.result)
-    if loop is None or not more_calls_needed(run, branch, loop, tool):
+    """Do more for each item of the list that a tool gave, where another tool is needed for that (rule D-27)."""
+    loop = fan_out.loop_over_result(branch, step, iteration, outcome.result)
+    if loop is None or not fan_out.more_calls_needed(run, branch, loop, tool):
         return outcome
-    template = template_for(run, branch, loop, ask=True)
-    item_choice = choose_tool(run, branch, template)
-    item_tool = item_choice.tool
-    if item_choice.problem or (item_tool is not None and item_tool.name == tool.name):
+    template = fan_out.template_for(run, branch, loop, ask=True)
+    try:
+        item_tool = choose_tool(run, branch, template)
+        if item_tool is not None and item_tool.name == tool.name:
+            return outcome
+        of_items = _for_each_item(run, branch, loop, template, item_tool)
+    except StepFailed:
         return outcome
-    of_items = fan_out(run, branch, loop, template, item_tool, _run_subtask)
-    if not of_items.spawned:
-        return outcome
-    return StepOutcome(
-        with_results(outcome.result, loop.source, of_items.result),
+    return replace(
+        of_items,
+        result=fan_out.with_results(outcome.result, loop.source, of_items.result),
         validated=outcome.validated and of_items.validated,
-        spawned=of_items.spawned,
     )
 
 
+def _for_each_item(
+    run: GoalContext, branch: Branch, loop: fan_out.Loop, template: str, tool: Tool | None
+) -> StepOutcome:
+    below = fan_out.item_branches(run, branch, loop, template, tool)
+    results = _run_subtasks(run, branch, below)
+    items = [subtask.item for subtask in below]
+    return _spawned(below, fan_out.items_result(branch, loop, items, results))
+
+
+def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
+    labels = tuple(subtask.node.label for subtask in below)
+    return StepOutcome(result, validated=not is_failure(result), spawned=labels)
+
+
+def _run_subtasks(run: GoalContext, branch: Branch, below: list[Branch]) -> list[Value]:
+    """Do sub-tasks and return their results in order.
+
+    They run at once only at the first level: nested pools would multiply.
+    """
+    shares = branch.subtask_budget.shares(len(below))
+    for subtask, share in zip(below, shares, strict=True):
+        subtask.subtask_budget = share
+    workers = min(run.limits.workers, len(below)) if branch.depth == 0 else 1
+    try:
+        if workers <= 1:
+            return [_run_subtask(run, subtask) for subtask in below]
+        return ordered_map(
+            "dendrite", lambda subtask: _run_subtask(run, subtask), below, workers=workers
+        )
+    except BaseException:
+        run.budget.cancelled = True  # an interrupted goal asks nothing more in its other threads
+        raise
+    finally:
+        branch.subtask_budget.reclaim(shares)
+
+
 def _run_subtask(run: GoalContext, branch: Branch) -> Value:
-    """Do a sub-task and return what it gave: the result of its one step, or the answer of several."""
     with branch.node.timed():
         done = run_branch(run, branch)
     result: Value

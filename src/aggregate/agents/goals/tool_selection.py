@@ -11,37 +11,34 @@ from typing import Final
 
 from aggregate.agents.goals import replies
 from aggregate.agents.goals.formatting import clip
-from aggregate.agents.goals.goal_context import Branch, GoalContext, ToolChoice
+from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.goals.heuristics import STOP, significant_words, words
 from aggregate.agents.goals.questions import QuestionKind
-from aggregate.agents.goals.replies import choice_schema
 from aggregate.agents.tools import ANALYSIS, Tool, ToolRegistry
 from aggregate.base.text import fence
 
+# Distinct words of a step that a tool must know, one of them from its description or parameters. One word is mostly
+# the verb, and a verb alone fits tools that do it to something else.
 LEAST_WORDS: Final = 2
-"""Distinct words of a step that a tool must know, one of them from its description or parameters.
-
-One word is mostly the verb, and a verb alone fits tools that do it to something else.
-"""
+# How many times better than the next the best must fit
 LEAD: Final = 1.5
-"""How many times better than the next the best must fit."""
+# Words that turn a step into something else than what its other words say
 _TURNING: Final = frozenset(["not", "no", "never", "without", "except", "instead", "rather", "but"])
-"""Words that turn a step into something else than what its other words say."""
+# Words that change a verb: to turn on is not to turn off
 _PARTICLES: Final = frozenset(["on", "off", "up", "down", "out", "over", "back", "away"])
-"""Words that change a verb: to turn on is not to turn off."""
 _FILLERS: Final = STOP - _TURNING - _PARTICLES
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
+# What stands for itself in a step: numbers, dates, ids, addresses, paths, names of files, fields in braces
 _VALUE: Final = re.compile(r"\S*[\d/@{}]\S*|\b\w+\.\w\S*")
-"""What stands for itself in a step: numbers, dates, ids, addresses, paths, names of files, fields in braces."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ToolMatch:
-    """What a step and a tool have in common; ``sure`` where nothing in the words speaks against the tool."""
+    """How many words a step and a tool have in common; ``sure`` where nothing in the words speaks against the tool."""
 
     tool: Tool
     score: float
-    words: frozenset[str]
+    words: int
     sure: bool
 
 
@@ -51,15 +48,15 @@ def ranked_tools(step: str, tools: Sequence[Tool]) -> list[_ToolMatch]:
         tool.name: frozenset(words(f"{tool.name} {_described(tool)}")) - _FILLERS for tool in tools
     }
     spread = Counter(word for vocabulary in known.values() for word in vocabulary)
-    said = step_words(step)
+    plain = _VALUE.sub(" ", _QUOTED.sub(" ", step))
+    said = [word for word in words(plain) if word not in _FILLERS]
     matches = []
     for tool in tools:
         common = [word for word in dict.fromkeys(said) if word in known[tool.name]]
-        score = sum(
-            1 / spread[word] for word in common
-        )  # a word counts less the more tools know it
-        matches.append(_ToolMatch(tool, score, frozenset(common), _is_sure(said, tool, common)))
-    return sorted(matches, key=lambda match: (-match.score, -len(match.words)))
+        # A word counts less the more tools know it.
+        score = sum(1 / spread[word] for word in common)
+        matches.append(_ToolMatch(tool, score, len(common), _is_sure(said, tool, common)))
+    return sorted(matches, key=lambda match: (-match.score, -match.words))
 
 
 def certain_tool(ranked: Sequence[_ToolMatch]) -> Tool | None:
@@ -69,12 +66,6 @@ def certain_tool(ranked: Sequence[_ToolMatch]) -> Tool | None:
     if len(ranked) > 1 and ranked[0].score < LEAD * ranked[1].score:
         return None
     return ranked[0].tool
-
-
-def step_words(step: str) -> list[str]:
-    """Return the words of a step that say what is to be done, without the values that it is done with."""
-    plain = _VALUE.sub(" ", _QUOTED.sub(" ", step))
-    return [word for word in words(plain) if word not in _FILLERS]
 
 
 def _is_sure(said: Sequence[str], tool: Tool, common: Sequence[str]) -> bool:
@@ -96,58 +87,54 @@ def _described(tool: Tool) -> str:
     return " ".join((tool.description, *texts))
 
 
+# Tools to choose from in one question, which then stays below 400 tokens
 CANDIDATES: Final = 10
-"""Tools to choose from in one question, which then stays below 400 tokens."""
+# Tools to choose from in all questions for one step
 MOST_CANDIDATES: Final = 60
-"""Tools to choose from in all questions for one step."""
 NOT_CHOSEN: Final = "no tool was chosen: the model named none of those that it was shown"
+# Names of tools that follow in the next question: as many as the question for the steps names
 _NAMES: Final = 24
-"""Names of tools that follow in the next question: as many as the question for the steps names."""
+# How often a question is asked whose answer cannot be read
 _TIMES: Final = 2
-"""How often a question is asked whose answer cannot be read."""
 _DESCRIPTION_CHARACTERS: Final = 120
 _NONE: Final = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
 def choose_tool(
-    run: GoalContext, branch: Branch, step: str, *, failed: tuple[str, ...] = (), error: str = ""
-) -> ToolChoice:
-    """Return what does ``step``: a tool, the model alone where no tool can, or why nothing was chosen.
+    run: GoalContext, branch: Branch, step: str, *, failed: str = "", error: str = ""
+) -> Tool | None:
+    """Return the tool that does ``step``, ``None`` for the model alone where no tool can.
 
-    A branch for which was chosen already keeps that; a corrective one may only analyse.
-
-    Args:
-        run: The goal.
-        branch: The branch that the step belongs to.
-        step: What is to be done.
-        failed: Names of tools that have failed at it: they are not offered again, and the model is asked.
-        error: How the last of these failed.
+    A branch for which was decided already keeps that; a corrective one may only analyse. A tool that has ``failed`` at
+    it with an ``error`` is not offered again, and the model is asked.
     """
-    if branch.chosen is not None and not failed:
-        return branch.chosen
+    if branch.decided and not failed:
+        return branch.tool
     if branch.corrective:
-        return ToolChoice(run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None)
+        return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
     step = branch.deciding_text(step)
     named = _mentioned_tools(step, run.tools, several_words=True)
     if len(named) == 1 and not failed and _TURNING.isdisjoint(words(step)):
-        return ToolChoice(named[0])
-    ranked = ranked_tools(step, [tool for tool in run.tools if tool.name not in failed])
+        return named[0]
+    ranked = ranked_tools(step, [tool for tool in run.tools if tool.name != failed])
     if not failed and (certain := certain_tool(ranked)):
-        return ToolChoice(certain)
-    tools = _analysis_early([match.tool for match in ranked])
-    trouble = f"{failed[-1]} has failed at it:\n{fence(clip(error, 400))}" if failed else ""
-    return _asked_choice(run, branch, step, tools, trouble)
-
-
-def _asked_choice(
-    run: GoalContext, branch: Branch, step: str, tools: Sequence[Tool], trouble: str
-) -> ToolChoice:
+        return certain
+    tools = [match.tool for match in ranked]
+    analysis = [tool for tool in tools[CANDIDATES:] if tool.name == ANALYSIS]
+    if analysis:  # among those shown first: what is there can always be computed with
+        tools.remove(analysis[0])
+        tools.insert(CANDIDATES - 1, analysis[0])
     if len(tools) > MOST_CANDIDATES:
         branch.node.warn(
             f'Only {MOST_CANDIDATES} of {len(tools)} tools were offered for "{clip(step, 80)}".'
         )
-    offered = tools[:MOST_CANDIDATES]
-    # The most likely first; the others are shown where none of these is named.
+    trouble = f"{failed} has failed at it:\n{fence(clip(error, 400))}" if failed else ""
+    return _asked_tool(run, branch, step, tools[:MOST_CANDIDATES], trouble)
+
+
+def _asked_tool(
+    run: GoalContext, branch: Branch, step: str, offered: Sequence[Tool], trouble: str
+) -> Tool | None:
     for start in range(0, len(offered), CANDIDATES):
         shown = offered[start : start + CANDIDATES]
         names = ", ".join(tool.name for tool in offered[start + CANDIDATES :][:_NAMES])
@@ -159,28 +146,17 @@ def _asked_choice(
                 trouble=trouble,
                 tools=fence("\n".join(map(_tool_line, shown))),
                 rest=f"You are shown these after NONE: {names}" if names else "",
-                schema=choice_schema([tool.name for tool in shown]),
+                schema=replies.choice_schema([tool.name for tool in shown]),
             )
-            answer = _read_choice(reply, run.tools, shown)
-            if answer is not None:
+            text = replies.named_text(reply or "", "tool")
+            if _NONE.match(text):
                 break
+            mentioned = [tool for tool in _mentioned_tools(text, run.tools) if tool in shown]
+            if len(mentioned) == 1:
+                return mentioned[0]
         else:
-            return ToolChoice(None, NOT_CHOSEN)
-        if answer.tool is not None:
-            return answer
-    return ToolChoice(None)
-
-
-def _read_choice(
-    reply: str | None, tools: ToolRegistry, shown: Sequence[Tool]
-) -> ToolChoice | None:
-    """Return the choice in an answer, ``None`` where it names no tool that was shown, or several."""
-    text = replies.named_text(reply or "", "tool")
-    if _NONE.match(text):
-        return ToolChoice(None)
-    names = {tool.name for tool in shown}
-    mentioned = [tool for tool in _mentioned_tools(text, tools) if tool.name in names]
-    return ToolChoice(mentioned[0]) if len(mentioned) == 1 else None
+            raise StepFailed(NOT_CHOSEN)
+    return None
 
 
 def _tool_line(tool: Tool) -> str:
@@ -190,16 +166,6 @@ def _tool_line(tool: Tool) -> str:
         for parameter in tool.parameters
     )
     return f"{tool.name}({parameters}): {clip(tool.description, _DESCRIPTION_CHARACTERS)}"
-
-
-def _analysis_early(tools: list[Tool]) -> list[Tool]:
-    """Return the tools with analysis among those that are shown first: what is there can always be computed with."""
-    early = [tool.name for tool in tools[:CANDIDATES]]
-    analysis = next((tool for tool in tools if tool.name == ANALYSIS), None)
-    if analysis is None or ANALYSIS in early:
-        return tools
-    others = [tool for tool in tools if tool is not analysis]
-    return [*others[: CANDIDATES - 1], analysis, *others[CANDIDATES - 1 :]]
 
 
 def _mentioned_tools(text: str, tools: ToolRegistry, *, several_words: bool = False) -> list[Tool]:

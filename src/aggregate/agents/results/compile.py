@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf
 from threading import Lock
@@ -13,8 +12,6 @@ from aggregate.base.text import shorten
 from aggregate.base.values import (
     CompilationContext,
     Value,
-    behaves_as,
-    entries,
     failure_text,
     free_key,
     isolated_copy,
@@ -25,10 +22,18 @@ from aggregate.base.values import (
 )
 
 METADATA_KEY: Final = "_tool_metadata"
+# The one section inside another: kept for the built-in compiler of the category infrastructure
 INFRASTRUCTURE: Final = "analysis_metadata.infrastructure"
-"""The one section inside another: kept for the built-in compiler of the category ``infrastructure``."""
+GENERAL: Final = "general_results"
+UNPROCESSED: Final = "unprocessed_results"
+REPORT: Final = "analysis_metadata"
+RESERVED: Final = (REPORT, INFRASTRUCTURE, GENERAL, UNPROCESSED)
+# Characters of a wrong value that a warning repeats
+SHOWN_CHARACTERS: Final = 100
 
 Compiled = dict[str, Value]
+# Results by tool name, or pairs in the order of execution where a tool may have run more than once
+ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
 
 
 class ResultCompiler(ABC):
@@ -50,52 +55,74 @@ class ResultCompiler(ABC):
         """The name of the section."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutput:
-    """What a row of the table knows: the tool, its result and type, and the context."""
-
-    name: str
-    result: Compiled
-    result_type: str
-    context: CompilationContext
-
-    @property
-    def time(self) -> str:
-        """The analysis's time."""
-        return utc_text(self.context.timestamp)
+# Makes the section's keys of a tool's name, its result, the declared type and the context
+Shape = Callable[[str, Compiled, str, CompilationContext], Compiled]
 
 
 class CategoryCompiler(ResultCompiler):
     """Compiles the results of some categories by one pure function."""
 
-    def __init__(
-        self, categories: tuple[str, ...], section: str, shape: Callable[[ToolOutput], Compiled]
-    ) -> None:
+    def __init__(self, categories: tuple[str, ...], section: str, shape: Shape) -> None:
         self._categories = categories
         self._section = section
         self._shape = shape
 
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        """Return whether the metadata's category is one of this compiler's."""
         return metadata.get("category") in self._categories
 
     def compile(
         self, tool_name: str, result: dict[str, Any], context: CompilationContext
     ) -> dict[str, Any]:
-        """Return the section's keys for one result."""
-        return self._shape(ToolOutput(tool_name, result, result_type(result), context))
+        declared = _metadata_of(result).get("result_type")
+        kind = declared if isinstance(declared, str) and declared else "unknown"  # rule R-13
+        return self._shape(tool_name, result, kind, context)
 
     @property
     def output_section(self) -> str:
-        """The name of the section."""
         return self._section
 
 
-def result_type(result: Mapping[str, Any]) -> str:
-    """Return the declared type of a result, ``unknown`` where it has none (rule R-13)."""
-    metadata = result.get(METADATA_KEY)
-    declared = metadata.get("result_type") if isinstance(metadata, Mapping) else None
-    return declared if isinstance(declared, str) and declared else "unknown"
+# Rule R-6; any other type takes its own name and tool
+ANALYSIS_KEYS: Final[Mapping[str, tuple[str, str]]] = {
+    "exploration": ("file_structure", "exploration_tool"),
+    "language_detection": ("language_analysis", "detection_tool"),
+    "dependency_analysis": ("dependencies", "analysis_tool"),
+    "architecture_analysis": ("architecture", "analysis_tool"),
+}
+
+
+def _analysis(tool: str, result: Compiled, kind: str, context: CompilationContext) -> Compiled:
+    data, by = ANALYSIS_KEYS.get(kind, (kind, "tool"))
+    return _without_loss({data: result}, [(by, tool)], tool)
+
+
+def _security(tool: str, result: Compiled, kind: str, context: CompilationContext) -> Compiled:
+    facts = [("scanner_tool", tool), ("scan_timestamp", utc_text(context.timestamp))]
+    return _without_loss({kind: result}, facts, tool)
+
+
+def _git(tool: str, result: Compiled, kind: str, context: CompilationContext) -> Compiled:
+    return {"operation": tool, "result": result, "timestamp": utc_text(context.timestamp)}
+
+
+def _performance(tool: str, result: Compiled, kind: str, context: CompilationContext) -> Compiled:
+    return {
+        f"{kind}_metrics": result,
+        "performance_tool": tool,
+        "analysis_timestamp": utc_text(context.timestamp),
+        "benchmark_context": context.user_prompt,
+    }
+
+
+# Of the categories that are known from the start (rules R-5 to R-10)
+BUILT_IN: Final[tuple[ResultCompiler, ...]] = (
+    CategoryCompiler(("infrastructure",), INFRASTRUCTURE, lambda tool, result, *_: {tool: result}),
+    CategoryCompiler(("analysis", "codebase"), "repository_analysis", _analysis),
+    CategoryCompiler(("security",), "security_analysis", _security),
+    CategoryCompiler(("git_operations",), "git_operations", _git),
+    CategoryCompiler(("reporting",), "summary", lambda tool, result, *_: result),
+    CategoryCompiler(("performance",), "performance_analysis", _performance),
+)
 
 
 def utc_text(moment: datetime) -> str:
@@ -104,91 +131,12 @@ def utc_text(moment: datetime) -> str:
     return aware.isoformat().replace("+00:00", "Z")
 
 
-ANALYSIS_KEYS: Final[Mapping[str, tuple[str, str]]] = {
-    "exploration": ("file_structure", "exploration_tool"),
-    "language_detection": ("language_analysis", "detection_tool"),
-    "dependency_analysis": ("dependencies", "analysis_tool"),
-    "architecture_analysis": ("architecture", "analysis_tool"),
-}
-"""Rule R-6; any other type takes its own name and ``tool``."""
-
-
-def _analysis(tool: ToolOutput) -> Compiled:
-    data, by = ANALYSIS_KEYS.get(tool.result_type, (tool.result_type, "tool"))
-    return _beside(tool, data, {by: tool.name})
-
-
-def _security(tool: ToolOutput) -> Compiled:
-    return _beside(tool, tool.result_type, {"scanner_tool": tool.name, "scan_timestamp": tool.time})
-
-
-def _beside(tool: ToolOutput, key: str, facts: Mapping[str, Value]) -> Compiled:
-    """Return the result under ``key`` and facts beside it; a type called as a fact is keeps its key (rule R-X3)."""
-    compiled: Compiled = {key: tool.result}
-    for fact, value in facts.items():
-        compiled[free_tool_key(compiled, fact, tool.name)] = value
-    return compiled
-
-
-def free_tool_key(taken: Mapping[str, Value], key: str, tool: str) -> str:
-    """Return ``key``, or where it is taken ``key__<tool>``, or that with the first number that is free."""
-    if key not in taken or key == tool:
-        return free_key(taken, key, separator="__")
-    return free_key(taken, f"{key}__{tool}", separator="__")
-
-
-def _performance(tool: ToolOutput) -> Compiled:
-    return {
-        f"{tool.result_type}_metrics": tool.result,
-        "performance_tool": tool.name,
-        "analysis_timestamp": tool.time,
-        "benchmark_context": tool.context.user_prompt,
-    }
-
-
-def built_in() -> tuple[ResultCompiler, ...]:
-    """Return the compilers of the categories that are known from the start (rules R-5 to R-10)."""
-    return (
-        CategoryCompiler(
-            ("infrastructure",), INFRASTRUCTURE, lambda tool: {tool.name: tool.result}
-        ),
-        CategoryCompiler(("analysis", "codebase"), "repository_analysis", _analysis),
-        CategoryCompiler(("security",), "security_analysis", _security),
-        CategoryCompiler(
-            ("git_operations",),
-            "git_operations",
-            lambda tool: {"operation": tool.name, "result": tool.result, "timestamp": tool.time},
-        ),
-        CategoryCompiler(("reporting",), "summary", lambda tool: tool.result),
-        CategoryCompiler(("performance",), "performance_analysis", _performance),
-    )
-
-
-GENERAL: Final = "general_results"
-UNPROCESSED: Final = "unprocessed_results"
-REPORT: Final = "analysis_metadata"
-SHOWN_CHARACTERS: Final = 100
-"""Characters of a wrong value that a warning repeats."""
-RESERVED: Final = (REPORT, INFRASTRUCTURE, GENERAL, UNPROCESSED)
-
-ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
-"""Results by tool name, or pairs in the order of execution where a tool may have run more than once."""
-
-
-@dataclass(slots=True)
-class _Report:
-    """A report under construction: sections, and what the metadata will say."""
-
-    sections: dict[str, dict[str, Any]] = field(default_factory=dict)
-    errors: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    output_keys: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, section: str, pairs: Iterable[tuple[str, Value]], tool: str) -> None:
-        """Put entries into a section; a key that is taken gets ``__<tool>``, then a number (rule R-X3)."""
-        present = self.sections.setdefault(section, {})
-        for key, value in pairs:
-            present[free_tool_key(present, key, tool)] = value
+def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: str) -> Compiled:
+    """Add entries; a key that is taken gets ``__<tool>``, then a number (rule R-X3)."""
+    for key, value in added:
+        own_key = f"{key}__{tool}" if key in present and key != tool else key
+        present[free_key(present, own_key, separator="__")] = value
+    return present
 
 
 class MetadataBasedResultCompiler:
@@ -199,7 +147,7 @@ class MetadataBasedResultCompiler:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._compilers = built_in()
+        self._compilers = BUILT_IN
 
     def register_compiler(self, compiler: ResultCompiler) -> None:
         """Add a compiler; the last one registered is asked first (rule R-X4).
@@ -227,149 +175,100 @@ class MetadataBasedResultCompiler:
         ``unprocessed_results`` with the reason among the warnings. ``tool_results`` is not changed, and the report
         shares nothing with it.
         """
-        pairs = (
-            list(tool_results.items()) if isinstance(tool_results, Mapping) else list(tool_results)
-        )
-        copies = [(message_text(tool), _own_copy(result)) for tool, result in pairs]
-        report, compilers = _Report(), self._compilers
-        for tool, result in sorted(copies, key=_priority):
-            _compile_into(report, tool, result, compilers, context)
-        compiled = {
-            name: section for name, section in report.sections.items() if name not in RESERVED
+        pairs = tool_results.items() if isinstance(tool_results, Mapping) else tool_results
+        copies = [(message_text(tool), isolated_copy(result)) for tool, result in pairs]
+        notes: dict[str, Any] = {"output_keys": {}, "errors": [], "warnings": []}
+        sections: dict[str, Compiled] = {}
+        compilers = self._compilers
+        for tool, result in sorted(copies, key=lambda pair: _priority(pair[1])):
+            section, compiled = _compile(tool, result, compilers, context, notes)
+            _without_loss(sections.setdefault(section, {}), compiled, tool)
+        infrastructure = sections.pop(INFRASTRUCTURE, None)
+        metadata = {
+            "analysis_type": context.analysis_type,
+            "user_prompt": context.user_prompt,
+            "tools_executed": len(copies),
+            "tools_used": list(context.tools_executed) or [tool for tool, _ in copies],
+            "timestamp": utc_text(context.timestamp),
         }
+        optional = {"infrastructure": infrastructure, **notes}
+        metadata |= {key: value for key, value in optional.items() if value}
         for name in (GENERAL, UNPROCESSED):
-            if name in report.sections:
-                compiled[name] = report.sections[name]
-        return {**compiled, REPORT: _metadata(report, context, [tool for tool, _ in copies])}
+            if name in sections:
+                sections[name] = sections.pop(name)  # they stand last
+        return {**sections, REPORT: metadata}
 
 
-def _own_copy(result: Value) -> Value:
-    """Return a copy of a result; what only behaves as a dictionary is read once, so that it cannot change its mind."""
-    copy = isolated_copy(result)
-    if type(result) is not dict and issubclass(type(result), dict):
-        return dict(dict.items(copy))
-    return copy
+def _metadata_of(result: Value) -> dict[str, Any]:
+    metadata: Value = result.get(METADATA_KEY) if issubclass(type(result), dict) else None
+    return {**metadata} if issubclass(type(metadata), dict) else {}
 
 
-def _priority(pair: tuple[str, Value]) -> float:
+def _priority(result: Value) -> float:
     """Return the declared priority; results without a usable one come last (rule R-X1)."""
-    value = jsonable(_metadata_of(pair[1]).get("priority"))
+    value = _metadata_of(result).get("priority")
     if isinstance(value, bool) or not isinstance(value, int | float) or not -inf < value < inf:
         return inf
     return value
 
 
-def _metadata_of(result: Value) -> dict[str, Any]:
-    metadata: Value = result.get(METADATA_KEY) if issubclass(type(result), dict) else None
-    return dict(dict.items(metadata)) if issubclass(type(metadata), dict) else {}
-
-
-def _compile_into(
-    report: _Report,
+def _compile(
     tool: str,
     result: Value,
     compilers: Sequence[ResultCompiler],
     context: CompilationContext,
-) -> None:
-    """Put one result where it belongs; whatever a compiler does, the result is kept."""
+    notes: dict[str, Any],
+) -> tuple[str, list[tuple[str, Value]]]:
+    """Return the section of one result and what it adds; whatever a compiler does, the result is kept."""
+    warnings: list[str] = notes["warnings"]
     if not issubclass(type(result), dict):
         reason = unawaited(result) or f"the result is a {type_name(result)}, not an object"
-        report.add(UNPROCESSED, [(tool, result)], tool)
-        report.warnings.append(f"{tool}: {reason}")
-        return
-    _check_promises(report, tool, result)
-    compiler = _compiler_for(report, tool, result, compilers)
-    if compiler is None:
-        report.add(GENERAL, [(tool, result)], tool)
-        return
-    try:
-        compiled = compiler.compile(tool, isolated_copy(result), context)
-        section = compiler.output_section
-        if section in RESERVED and not isinstance(compiler, CategoryCompiler):
-            raise CompilerError(f"{section} is the report's own section")
-        if not behaves_as(compiled, Mapping):
-            raise TypeError(f"compile() gave a {type_name(compiled)}, not an object")
-        compiled_entries = [(message_text(key), value) for key, value in entries(compiled)]
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a broken compiler must not lose the result, nor end the program
-        report.add(UNPROCESSED, [(tool, result)], tool)
-        report.warnings.append(f"{tool}: {type_name(compiler)} failed: {message_text(error)}")
-        return
-    report.add(section, compiled_entries, tool)
-
-
-def _compiler_for(
-    report: _Report, tool: str, result: dict[str, Any], compilers: Sequence[ResultCompiler]
-) -> ResultCompiler | None:
-    """Return the first compiler that takes the result; without a category none is asked (rule R-13).
-
-    ``_tool_metadata`` that holds a tool's name and parameters, as other systems write it, has no category.
-    """
+        warnings.append(f"{tool}: {reason}")
+        return UNPROCESSED, [(tool, result)]
+    _check_promises(tool, result, notes)
     metadata = _metadata_of(result)
-    if not jsonable(metadata.get("category")):
-        return None
-    for compiler in compilers:
+    # ``_tool_metadata`` that holds a tool's name and parameters, as other systems write it, has no category.
+    for compiler in compilers if metadata.get("category") else ():
+        asked = "can_compile"
         try:
-            if compiler.can_compile(tool, isolated_copy(metadata)):
-                return compiler
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - the next compiler may take it
-            report.warnings.append(
-                f"{tool}: {type_name(compiler)}.can_compile failed: {message_text(error)}"
-            )
-    return None
+            if not compiler.can_compile(tool, isolated_copy(metadata)):
+                continue
+            asked = "compile"
+            compiled = compiler.compile(tool, isolated_copy(result), context)
+            section = compiler.output_section
+            if section in RESERVED and compiler not in BUILT_IN:
+                raise CompilerError(f"{section} is the report's own section")
+            return section, [(message_text(key), value) for key, value in compiled.items()]
+        except Exception as error:  # noqa: BLE001 - a broken compiler must not lose the result
+            named = type_name(compiler) + (".can_compile" if asked == "can_compile" else "")
+            warnings.append(f"{tool}: {named} failed: {message_text(error)}")
+            if asked == "compile":
+                return UNPROCESSED, [(tool, result)]
+    return GENERAL, [(tool, result)]
 
 
-def _check_promises(report: _Report, tool: str, result: dict[str, Any]) -> None:
+def _check_promises(tool: str, result: dict[str, Any], notes: dict[str, Any]) -> None:
     metadata = _metadata_of(result)
-    priority = metadata.get("priority")
-    if priority is not None and _priority((tool, result)) == inf:
-        text = repr(priority) if type(priority) is str else message_text(priority)
-        report.warnings.append(
+    priority, promised = metadata.get("priority"), metadata.get("output_keys")
+    if priority is not None and _priority(result) == inf:
+        text = repr(priority) if isinstance(priority, str) else message_text(priority)
+        notes["warnings"].append(
             f"{tool}: priority {shorten(text, SHOWN_CHARACTERS)} is not a number"
         )
-    promised = jsonable(metadata.get("output_keys"))
     if isinstance(promised, list):
-        report.output_keys[free_tool_key(report.output_keys, tool, tool)] = promised
+        _without_loss(notes["output_keys"], [(tool, promised)], tool)
         present = {message_text(key) for key in result}
         missing = [name for name in map(message_text, promised) if name not in present]
         if missing:
-            report.warnings.append(f"{tool}: promised but not there: {', '.join(missing)}")
+            notes["warnings"].append(f"{tool}: promised but not there: {', '.join(missing)}")
     elif promised is not None:
-        report.warnings.append(f"{tool}: output_keys is a {type_name(promised)}, not a list")
+        notes["warnings"].append(f"{tool}: output_keys is a {type_name(promised)}, not a list")
     error = jsonable(result.get("error"))
     if result.get("success") is False or error:
-        report.errors.append(f"{tool} failed: {failure_text(error or None)}")
-
-
-def _metadata(report: _Report, context: CompilationContext, tools: list[str]) -> dict[str, Any]:
-    optional = {
-        "infrastructure": report.sections.get(INFRASTRUCTURE),
-        "output_keys": report.output_keys,
-        "errors": report.errors,
-        "warnings": report.warnings,
-    }
-    return {
-        "analysis_type": context.analysis_type,
-        "user_prompt": context.user_prompt,
-        "tools_executed": len(tools),
-        "tools_used": list(context.tools_executed) or tools,
-        "timestamp": utc_text(context.timestamp),
-        **{key: value for key, value in optional.items() if value},
-    }
+        notes["errors"].append(f"{tool} failed: {failure_text(error or None)}")
 
 
 result_compiler: Final = MetadataBasedResultCompiler()
 """The process's compiler: register compilers of your own here."""
-
-
-def register_compiler(compiler: ResultCompiler) -> None:
-    """Add a compiler to ``result_compiler``."""
-    result_compiler.register_compiler(compiler)
-
-
-def compile_results(tool_results: ToolResults, context: CompilationContext) -> dict[str, Any]:
-    """Compile with ``result_compiler``."""
-    return result_compiler.compile_results(tool_results, context)
+register_compiler: Final = result_compiler.register_compiler
+compile_results: Final = result_compiler.compile_results

@@ -2,13 +2,12 @@
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from aggregate.agents.results import strategies
-from aggregate.agents.results.strategies import Merged
+from aggregate.agents.results.strategies import BUILT_IN, Merged
 from aggregate.agents.sandbox import SandboxLimits, run_javascript, run_python
 from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS
 from aggregate.base.errors import Refusal, SandboxError, SpawnError
@@ -26,8 +25,8 @@ from aggregate.base.values import (
     unawaited,
 )
 
+# The documented text of the failure value (rule O-9)
 FAILED: Final = "Custom merge function failed"
-"""The documented text of the failure value (rule O-9)."""
 _JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
 
 
@@ -47,15 +46,13 @@ def _custom(
         raise SpawnError(
             'mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION
         )
+    values = [isolated_copy(item.output) for item in outputs]
     try:
-        values = [isolated_copy(item.output) for item in outputs]
         value = _call(function, values, limits, now)
         why = unawaited(value)
         if not why:
             return Merged(isolated_copy(value))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (O-9)
+    except Exception as error:  # noqa: BLE001 - a bad function gives the failure value (rule O-9)
         why = str(error) if isinstance(error, SandboxError) else failure_text(error)
     failure = {"error": FAILED, "originalResults": [item.output for item in outputs]}
     return Merged(isolated_copy(failure), errors=(f"{FAILED}: {why}",))
@@ -68,28 +65,20 @@ def _call(
         return function(values)
     if len(function) > SOURCE_CHARACTERS:
         raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
-    try:
-        tree = ast.parse(function.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        tree = None
-    if tree is None and _JAVASCRIPT.match(function):
-        return run_javascript(function, values, limits=limits, now=now)
     body = function.strip()
-    called = (
-        f"({body}\n)(results)" if tree is not None and isinstance(tree.body, ast.Lambda) else body
-    )
-    return run_python(called, {"results": values}, limits=limits, now=now).value
+    try:
+        expression = ast.parse(body, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        expression = None
+    if expression is None and _JAVASCRIPT.match(function):
+        return run_javascript(function, values, limits=limits, now=now)
+    if isinstance(expression, ast.Lambda):
+        body = f"({body}\n)(results)"
+    return run_python(body, {"results": values}, limits=limits, now=now).value
 
 
+# Characters of a wrong parameter that a message repeats
 SHOWN: Final = 100
-"""Characters of a wrong parameter that a message repeats."""
-BUILT_IN: Final[Mapping[MergeStrategy, Callable[[Sequence[LabelledOutput]], Merged]]] = {
-    MergeStrategy.CONCAT: strategies.concat,
-    MergeStrategy.JSON: strategies.by_key,
-    MergeStrategy.MERGE: strategies.deep_merge,
-    MergeStrategy.FIRST: strategies.first,
-    MergeStrategy.LAST: strategies.last,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,49 +114,36 @@ def merge_outputs(
     """
     chosen = known_strategy(strategy)
     end = ending or GroupOutcome()
-    outputs = [
-        replace(item, output=None, error=reason)
-        if item.error is None and (reason := unawaited(item.output))
-        else item
-        for item in outputs
-    ]
-    good = [item for item in outputs if item.error is None]
-    built_in = BUILT_IN.get(chosen)
-    merged = (
-        built_in(good)
-        if built_in
-        else _custom(custom_function, good, limits or SandboxLimits(), end.completed_at)
-    )
-    empty = (
-        f"{item.name}: the output is empty"
-        for item in good
-        if item.output is None or (type(item.output) is str and not item.output)
-    )
-    failures = (
-        f"{item.name} failed: {item.error}"
-        for item in outputs
-        if item.error is not None and end.list_errors
-    )
+    good, failures, empty = [], [], []
+    for item in outputs:
+        error = item.error if item.error is not None else unawaited(item.output) or None
+        if error is not None:
+            failures.append(f"{item.name} failed: {error}")
+            continue
+        good.append(item)
+        if item.output is None or (type(item.output) is str and not item.output):
+            empty.append(f"{item.name}: the output is empty")
+    if chosen is MergeStrategy.CUSTOM:
+        limits = limits or SandboxLimits()
+        merged = _custom(custom_function, good, limits, end.completed_at)
+    else:
+        merged = BUILT_IN[chosen](good)
     return AggregatedResult(
         variable_name=end.variable_name,
         strategy=chosen,
         value=merged.value,
-        errors=(*failures, *merged.errors),
+        errors=(*(failures if end.list_errors else ()), *merged.errors),
         warnings=(*empty, *merged.warnings),
         completed_at=end.completed_at,
         count=len(outputs),
         status=end.status,
         labels=merged.labels,
-        failed=len(outputs) - len(good),
+        failed=len(failures),
     )
 
 
 def known_strategy(value: object) -> MergeStrategy:
-    """Return the strategy that ``value`` names, surrounding spaces ignored.
-
-    Raises:
-        SpawnError: ``INVALID_MERGE_STRATEGY`` for anything else.
-    """
+    """Return the strategy that ``value`` names, surrounding spaces ignored."""
     if type(value) is MergeStrategy:
         return value
     try:

@@ -6,21 +6,19 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.agents.subagents.group_results import SubagentResults
-    from aggregate.agents.subagents.session import SubagentSession
+    from aggregate.agents.subagents.session import RunHandle, SubagentSession
     from aggregate.agents.subagents.spawn_protocol import (
         announcement,
         envelope,
         sessions_spawn,
         subagent_results,
     )
-    from aggregate.agents.subagents.task_runner import RunHandle
 else:
     __getattr__ = door(
         __name__,
         {
             "group_results": "SubagentResults",
-            "session": "SubagentSession",
+            "session": "RunHandle SubagentSession",
             "spawn_protocol": "announcement envelope sessions_spawn subagent_results",
-            "task_runner": "RunHandle",
         },
     )

@@ -1,20 +1,20 @@
 """What a session's readers see: each group's result; custom functions run once for each time that it became final."""
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
-from threading import Lock, get_ident
+from dataclasses import replace
+from threading import RLock
 
 from aggregate.agents.results.merge import GroupOutcome, merge_outputs
 from aggregate.agents.sandbox import SandboxLimits
-from aggregate.agents.subagents.session_state import SessionState, Snapshot
-from aggregate.base.errors import WaitError
+from aggregate.agents.subagents.session_state import SessionState
 from aggregate.base.values import (
     AggregatedResult,
     FailurePolicy,
+    Group,
     LabelledOutput,
     MergeOrder,
     MergeStrategy,
+    RunRecord,
     RunStatus,
     Value,
     isolated_copy,
@@ -24,14 +24,14 @@ from aggregate.base.values import (
 class SubagentResults(Mapping[str, AggregatedResult]):
     """Variable names to results; an unknown name reads as an empty result and is not ``in`` (rules O-45, O-50).
 
-    Reading never waits and never raises. What is read belongs to the reader: changing it changes nothing here.
+    Reading never waits for runs and never raises. What is read belongs to the reader: changing it changes nothing here.
     """
 
     def __init__(self, state: SessionState, limits: SandboxLimits | None = None) -> None:
         self._state = state
         self._limits = limits
-        self._lock = Lock()
-        self._merges: dict[tuple[str, int], _Merge] = {}
+        self._lock = RLock()
+        self._merged: dict[str, tuple[int, AggregatedResult]] = {}
 
     @property
     def bare(self) -> "BareResults":
@@ -42,13 +42,17 @@ class SubagentResults(Mapping[str, AggregatedResult]):
         snapshot = self._state.snapshot(name)
         if snapshot is None:
             return AggregatedResult(variable_name=name)
-        group = snapshot.group
+        group, runs = snapshot
         if not group.status.final:
             return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
         if group.strategy is not MergeStrategy.CUSTOM:
             # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
-            return _aggregate(snapshot, self._limits)
-        result = self._merge_once(snapshot)
+            return _aggregate(group, runs, self._limits)
+        with self._lock:  # other readers wait for the merge (rule O-53)
+            sequence, result = self._merged.get(name, (0, None))
+            if result is None or sequence != group.last_sequence:
+                result = _aggregate(group, runs, self._limits)
+                self._merged[name] = group.last_sequence, result
         return replace(result, value=isolated_copy(result.value))
 
     def __contains__(self, name: object) -> bool:
@@ -59,38 +63,6 @@ class SubagentResults(Mapping[str, AggregatedResult]):
 
     def __len__(self) -> int:
         return len(self._state.names())
-
-    def forget(self, name: str) -> None:
-        """Drop the merged value of a group that was cleared."""
-        with self._lock:
-            self._merges = {key: merge for key, merge in self._merges.items() if key[0] != name}
-
-    def _merge_once(self, snapshot: Snapshot) -> AggregatedResult:
-        """Merge a final group the first time that anybody reads it; other readers wait for that merge (rule O-53)."""
-        name = snapshot.group.variable_name
-        own = _Merge()
-        with self._lock:
-            merge = self._merges.setdefault((name, snapshot.group.last_sequence), own)
-        if merge is not own:
-            if merge.thread == get_ident() and not merge.result.done():
-                raise WaitError(f"the custom function of {name} reads {name} itself")
-            return merge.result.result()
-        try:
-            own.result.set_result(_aggregate(snapshot, self._limits))
-        except BaseException as error:
-            self.forget(name)
-            interrupted = RuntimeError(f"the merge of {name} was interrupted")
-            own.result.set_exception(error if isinstance(error, Exception) else interrupted)
-            raise
-        return own.result.result()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Merge:
-    """One merge, done or under way, and its thread."""
-
-    result: "Future[AggregatedResult]" = field(default_factory=Future)
-    thread: int = field(default_factory=get_ident)
 
 
 class BareResults(Mapping[str, Value]):
@@ -112,17 +84,18 @@ class BareResults(Mapping[str, Value]):
         return len(self._results)
 
 
-def _aggregate(snapshot: Snapshot, limits: SandboxLimits | None) -> AggregatedResult:
-    group = snapshot.group
-    merged = [run for run in snapshot.runs if 0 < run.sequence <= group.last_sequence]
-    left_out = [run.name for run in snapshot.runs if not 0 < run.sequence <= group.last_sequence]
+def _aggregate(
+    group: Group, runs: list[RunRecord], limits: SandboxLimits | None
+) -> AggregatedResult:
+    merged = [run for run in runs if 0 < run.sequence <= group.last_sequence]
+    left_out = [run.name for run in runs if not 0 < run.sequence <= group.last_sequence]
     if group.order is MergeOrder.COMPLETION:
         merged.sort(key=lambda run: run.sequence)
-    lists_failures = group.on_error is not FailurePolicy.SKIP
     outputs = []
     for run in merged:
         error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
         outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
+    lists_failures = group.on_error is not FailurePolicy.SKIP
     result = merge_outputs(
         outputs,
         group.strategy,

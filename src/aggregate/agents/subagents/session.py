@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any, Final, Self, overload
 
 from aggregate.agents.sandbox import SandboxLimits
-from aggregate.agents.subagents.completions import Completions, Timers, TimerThread
 from aggregate.agents.subagents.group_results import SubagentResults
-from aggregate.agents.subagents.session_state import SessionState
+from aggregate.agents.subagents.session_state import SessionState, Timers
 from aggregate.agents.subagents.spawn_spec import read_failure_policy, read_spawn_spec, read_timeout
-from aggregate.agents.subagents.task_runner import RunHandle, TaskRunner, Waiter, record_copy
+from aggregate.agents.subagents.task_runner import TaskRunner, TimerThread
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.text import result_text
 from aggregate.base.values import (
@@ -27,6 +25,40 @@ from aggregate.base.values import (
 )
 
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
+
+
+class RunHandle:
+    """One spawned run: its id, and its record when it has ended."""
+
+    def __init__(self, run_id: str, state: SessionState, *, refused: str | None = None) -> None:
+        self.run_id = run_id
+        self.refused = refused
+        self._state = state
+
+    def __repr__(self) -> str:
+        return f"RunHandle({self.run_id!r})"
+
+    def done(self) -> bool:
+        """Return whether the run has ended."""
+        return not self._state.unfinished(self.run_id)
+
+    def result(self, timeout: float | None = None) -> RunRecord:
+        """Wait for the end of the run and return its record, whether it succeeded or not.
+
+        Raises:
+            TimeoutError: It has not ended after ``timeout`` seconds.
+        """
+        return self._record(self._state.wait((self.run_id,), timeout), timeout)
+
+    async def result_async(self, timeout: float | None = None) -> RunRecord:
+        """Do what ``result`` does, without blocking the event loop."""
+        return self._record(await self._state.wait_async((self.run_id,), timeout), timeout)
+
+    def _record(self, has_ended: bool, timeout: float | None) -> RunRecord:
+        if not has_ended:
+            raise TimeoutError(f"{self.run_id} has not ended after {timeout:g} s")
+        cleared = RunRecord(self.run_id, "", status=RunStatus.ERROR, error="the run was cleared")
+        return self._state.run(self.run_id) or cleared
 
 
 class SubagentSession:
@@ -71,14 +103,14 @@ class SubagentSession:
         self.session_key = session_key
         self._group_timeout = read_timeout(group_timeout)
         self._admit = admit
-        new_id = new_id or (lambda number: f"{session_key}-{number}")
-        clock = clock or (lambda: datetime.now(UTC))
-        self._state = SessionState(session_key, read_failure_policy(on_error), new_id)
-        self._completions = Completions(self._state, clock, timers or TimerThread())
-        self._runner = (
-            TaskRunner(executor, max_concurrency, self._completions) if executor else None
+        self._state = SessionState(
+            session_key,
+            read_failure_policy(on_error),
+            new_id or (lambda number: f"{session_key}-{number}"),
+            clock or (lambda: datetime.now(UTC)),
+            timers or TimerThread(),
         )
-        self._waiter = Waiter(self._state, self._runner)
+        self._runner = TaskRunner(executor, max_concurrency, self._state) if executor else None
         self.subagent_results = SubagentResults(self._state, limits)
 
     # Spawning
@@ -110,63 +142,44 @@ class SubagentSession:
 
         Raises:
             SpawnError: The request is not valid or contradicts the group; nothing was spawned.
-            WaitError: This is a forked child of the process that made the session.
         """
-        self._waiter.require_own_process()
         spec = read_spawn_spec(collect_into, merge_strategy, custom_function, order)
         name = (label or "").strip() or None
         seconds = read_timeout(timeout)
-        self._check_task(task)
-        refusal = None
-        if self._admit is not None:
-            refusal = self._admit(SpawnRequest(task, name, spec.variable_name, dict(options or {})))
-        run, group = self._state.spawn(spec, name)
-        try:
-            if group is not None and self._group_timeout is not None:
-                self._completions.watch_group(group, self._group_timeout, self._release)
-            if refusal is not None:
-                self.fail(run.run_id, refusal)
-            elif self._runner is not None and callable(task):
-                self._runner.submit(run.run_id, task, seconds)
-            elif seconds is not None:
-                self._completions.watch_run(run.run_id, seconds)
-        except (
-            BaseException
-        ) as error:  # such as timers without a thread: nobody else would end the run
-            self.fail(run.run_id, error)
-            raise
-        return RunHandle(run.run_id, self._waiter, refused=refusal)
-
-    def _release(self, run_ids: tuple[str, ...]) -> None:
-        if self._runner is not None:
-            for run_id in run_ids:
-                self._runner.release(run_id)
-
-    def _check_task(self, task: object) -> None:
-        if isinstance(task, str) and task.strip():
-            return
-        if not callable(task):
+        if not callable(task) and not (isinstance(task, str) and task.strip()):
             raise SpawnError(
                 "task must be a text that is not empty, or a callable", code=Refusal.INVALID_TASK
             )
-        if self._runner is None:
+        if callable(task) and self._runner is None:
             raise SpawnError(
                 "a callable needs a session with an executor", code=Refusal.INVALID_TASK
             )
+        request = SpawnRequest(task, name, spec.variable_name, dict(options or {}))
+        refusal = self._admit(request) if self._admit else None
+        run, group = self._state.spawn(spec, name)
+        if group is not None and self._group_timeout is not None:
+            self._state.watch_group(group, self._group_timeout)
+        if refusal is not None:
+            self.fail(run.run_id, refusal)
+        elif self._runner is not None and callable(task):
+            self._runner.submit(run.run_id, task, seconds)
+        elif seconds is not None:
+            self._state.watch_run(run.run_id, seconds)
+        return RunHandle(run.run_id, self._state, refused=refusal)
 
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
         """Record what a run returned; ``False`` where it changes nothing: repeated, late or unknown (O-41, O-42)."""
-        return self._completions.end(run_id, RunStatus.SUCCESS, output)
+        return self._state.end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
         """Record why a run failed; ``False`` where it changes nothing."""
-        return self._completions.fail(run_id, error)
+        return self._state.fail(run_id, error)
 
     def time_out(self, run_id: str) -> bool:
         """Record that a run took too long; ``False`` where it changes nothing."""
-        return self._completions.end(run_id, RunStatus.TIMEOUT, "timeout")
+        return self._state.end(run_id, RunStatus.TIMEOUT, "timeout")
 
     # Reading
 
@@ -179,13 +192,8 @@ class SubagentSession:
     def wait(
         self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
-        """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is.
-
-        Raises:
-            WaitError: It would never end: a run or custom function waits for itself, or the session was made before
-                this process was forked.
-        """
-        self._waiter.wait(self._state.names() if name is None else (name,), timeout)
+        """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is."""
+        self._state.wait(self._state.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
     @overload
@@ -200,7 +208,7 @@ class SubagentSession:
         timeout: float | None = None,
     ) -> AggregatedResult | dict[str, AggregatedResult]:
         """Do what ``wait`` does, without blocking the event loop."""
-        await self._waiter.wait_async(self._state.names() if name is None else (name,), timeout)
+        await self._state.wait_async(self._state.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
     def text(self, name: str, *, labels: bool = True) -> str:
@@ -213,12 +221,11 @@ class SubagentSession:
 
     def run(self, run_id: str) -> RunRecord | None:
         """Return what is known of a run; its output belongs to the reader."""
-        record = self._state.run(run_id)
-        return record and record_copy(record)
+        return self._state.run(run_id)
 
     def late(self) -> tuple[RunRecord, ...]:
         """Return what came after its group was final; it is kept, the value stays as it was (O-46)."""
-        return tuple(map(record_copy, self._state.late()))
+        return self._state.late()
 
     # Ending
 
@@ -229,15 +236,10 @@ class SubagentSession:
     def clear(self, name: str | None = None) -> None:
         """Forget a group and its runs, or all groups and every ended run; ends that are reported later are unknown."""
         for group_name in self._state.names() if name is None else (name,):
-            snapshot = self._state.snapshot(group_name)
-            if snapshot is not None:
-                unfinished = tuple(
-                    run.run_id for run in snapshot.runs if run.status is RunStatus.PENDING
-                )
-                self._completions.unwatch(snapshot.group, unfinished)
-                self._state.clear(group_name)
-                self._release(unfinished)
-                self.subagent_results.forget(group_name)
+            unfinished = self._state.unfinished(group_name)
+            self._state.clear(group_name)
+            for run_id in unfinished if self._runner else ():
+                self._state.timed_out(run_id)
         if name is None:
             self._state.clear_ungrouped()
 
@@ -248,15 +250,10 @@ class SubagentSession:
         """
         if self._runner is not None:
             for run_id in self._runner.clear():
-                self._completions.end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
+                self._state.end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended_by: object) -> None:
         self.shut_down()

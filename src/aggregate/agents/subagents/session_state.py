@@ -1,18 +1,19 @@
-"""Everything a session knows of its groups and runs, behind one lock; waiters hear when something ends.
+"""Everything a session knows of its groups and runs, behind one lock: their ends, their timeouts, who waits for them.
 
 A group is ``pending`` until its first result, ``partial`` until its last, then ``complete``; a spawn opens a complete
 group again. With ``FailurePolicy.FAIL`` the first failure ends it as ``failed`` (rules O-40..O-56).
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+import asyncio
+import logging
+from collections.abc import Callable, Hashable, Iterable
+from concurrent.futures import Future, wait
+from dataclasses import replace
 from datetime import datetime
-from enum import Enum
 from threading import RLock
+from typing import Final, Protocol
 
-from aggregate.agents.subagents.spawn_spec import SpawnSpec, group_for
+from aggregate.agents.subagents.spawn_spec import MOST_SECONDS, SpawnSpec, group_for
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.values import (
     FailurePolicy,
@@ -21,54 +22,47 @@ from aggregate.base.values import (
     RunRecord,
     RunStatus,
     Value,
+    failure_text,
+    isolated_copy,
+    unawaited,
 )
 
-
-class CompletionStatus(Enum):
-    """What became of a reported end of a run."""
-
-    RECORDED = "recorded"
-    LATE = "late"
-    DUPLICATE = "duplicate"
-    UNKNOWN = "unknown"
+logger: Final = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A group and its runs in spawn order, at one moment."""
+class Timers(Protocol):
+    """What a session needs of a clock that ticks."""
 
-    group: Group
-    runs: tuple[RunRecord, ...]
+    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]: ...
 
 
 class SessionState:
-    """The groups and runs of one session."""
+    """The groups and runs of one session; ``timed_out`` is told of each run that took too long."""
 
     def __init__(
-        self, session_key: str, on_error: FailurePolicy, new_id: Callable[[int], str]
+        self,
+        session_key: str,
+        on_error: FailurePolicy,
+        new_id: Callable[[int], str],
+        clock: Callable[[], datetime],
+        timers: Timers,
     ) -> None:
         self._session_key = session_key
         self._on_error = on_error
         self._new_id = new_id
-        # ``new_id`` and the ``__del__`` of a forgotten output run while it is held, and may call the session again.
+        self._clock = clock
+        self._timers = timers
+        self.timed_out: Callable[[str], None] = lambda run_id: None
+        # Again from the same thread: ``new_id``, the ``__del__`` of a forgotten output, timers that fire at once.
         self._lock = RLock()
         self._groups: dict[str, Group] = {}
         self._members: dict[str, list[str]] = {}
         self._runs: dict[str, RunRecord] = {}
         self._late: dict[str, RunRecord] = {}
-        self._waiters: dict[str, list[Future[None]]] = {}
+        self._waiting: dict[str, Future[None]] = {}
+        self._cancellations: dict[Hashable, Callable[[], None]] = {}
         self._spawned = 0
         self._ended = 0
-
-    @contextmanager
-    def _ending_runs(self) -> "Iterator[list[Future[None]]]":
-        """Hold the lock; the futures that are put into the list are set when it is free again."""
-        waiters: list[Future[None]] = []
-        with self._lock:
-            yield waiters
-        for future in waiters:
-            if future.set_running_or_notify_cancel():
-                future.set_result(None)
 
     def spawn(self, spec: SpawnSpec, label: str | None) -> tuple[RunRecord, Group | None]:
         """Add a run and return it with its group; nothing changes where the spawn is refused (rule O-47)."""
@@ -85,164 +79,199 @@ class SessionState:
             run = RunRecord(run_id, self._session_key, name, label)
             self._runs[run_id] = run
             if name and group:
-                group = _with_run(group)
+                group = replace(group, spawned=group.spawned + 1)
+                if group.status.final:  # it opens again and gives up its value (rule O-43)
+                    group = replace(
+                        group,
+                        status=GroupStatus.PARTIAL if group.ended else GroupStatus.PENDING,
+                        opened=group.opened + 1,
+                        completed_at=None,
+                        last_sequence=0,
+                    )
                 self._groups[name] = group
                 self._members.setdefault(name, []).append(run_id)
             return run, group
 
-    def end(
-        self, run_id: str, status: RunStatus, at: datetime, *, result: Value
-    ) -> tuple[CompletionStatus, Group | None]:
-        """Record the end of a run and return its group: the first end counts, one after a timeout is late (O-41)."""
-        with self._ending_runs() as waiters:
-            run = self._runs.get(run_id)
-            if run is None:
-                return CompletionStatus.UNKNOWN, None
-            if run.status is RunStatus.PENDING:
-                completion = self._record(run, status, at, result, waiters)
-            else:
-                completion = self._record_again(run, status, at, result)
-            return completion, self._groups.get(run.variable_name or "")
+    def fail(self, run_id: str, error: object) -> bool:
+        return self.end(run_id, RunStatus.ERROR, failure_text(error))
 
-    def expire(self, name: str, opened: int, at: datetime, *, reason: str) -> tuple[str, ...]:
-        """End all pending runs of a group as timed out, if it is still as it was opened; return their ids (O-46)."""
-        with self._ending_runs() as waiters:
-            group = self._groups.get(name)
-            if group is None or group.opened != opened or group.status.final:
-                return ()
-            runs = [self._runs[run_id] for run_id in self._members[name]]
-            pending = [run for run in runs if run.status is RunStatus.PENDING]
-            for run in pending:
-                self._record(run, RunStatus.TIMEOUT, at, reason, waiters)
-            return tuple(run.run_id for run in pending)
+    def end(self, run_id: str, status: RunStatus, result: Value) -> bool:
+        """Record one end; log the one that changes nothing and return ``False`` for it (rules O-41, O-42, O-46)."""
+        if refused := unawaited(result):
+            result, status = refused, RunStatus.ERROR
+        result = isolated_copy(result)
+        with self._lock:
+            became = self._record(run_id, status, self._clock(), result)
+        if became != "recorded":
+            logger.warning(
+                "%s: this %s result is %s, the value stays as it is", run_id, status, became
+            )
+        if status is RunStatus.TIMEOUT:
+            self.timed_out(run_id)
+        return became == "recorded"
 
-    def _record(
-        self,
-        run: RunRecord,
-        status: RunStatus,
-        at: datetime,
-        result: Value,
-        waiters: list["Future[None]"],
-    ) -> CompletionStatus:
-        """Record the first end of a run, and put whoever waits for it into ``waiters``."""
-        self._ended += 1
-        ended_run = _ended_run(run, status, at, self._ended, result)
-        self._runs[run.run_id] = ended_run
-        waiters.extend(self._waiters.pop(run.run_id, []))
-        if run.variable_name is None:
-            return CompletionStatus.RECORDED
-        before = self._groups[run.variable_name]
+    def _record(self, run_id: str, status: RunStatus, at: datetime, result: Value) -> str:
+        run = self._runs.get(run_id)
+        if run is None:
+            return "unknown"
+        is_first = run.status is RunStatus.PENDING
+        self._ended += is_first
+        output, error = (result, None) if status is RunStatus.SUCCESS else (None, str(result))
+        ended_run = replace(
+            run,
+            status=status,
+            output=output,
+            error=error,
+            completed_at=at,
+            sequence=self._ended if is_first else run.sequence,
+        )
+        if not is_first:
+            after_timeout = run.status is RunStatus.TIMEOUT and status is not RunStatus.TIMEOUT
+            if not after_timeout or run_id in self._late:
+                return "duplicate"
+            self._late[run_id] = ended_run
+            return "late"
+        self._runs[run_id] = ended_run
+        self._leave(run_id)
+        before = self._groups.get(run.variable_name or "")
+        if before is None:
+            return "recorded"
         after = _with_result(before, ended_run)
-        self._groups[run.variable_name] = after
+        self._groups[after.variable_name] = after
         if before.status.final:
             if status is not RunStatus.TIMEOUT:
-                self._late[run.run_id] = ended_run
-            return CompletionStatus.LATE
+                self._late[run_id] = ended_run
+            return "late"
         if after.status.final:
-            waiters.extend(self._waiters.pop(run.variable_name, []))
-        return CompletionStatus.RECORDED
+            self._leave(after.variable_name)
+            self._cancel((after.variable_name, after.opened))
+        return "recorded"
 
-    def _record_again(
-        self, run: RunRecord, status: RunStatus, at: datetime, result: Value
-    ) -> CompletionStatus:
-        """Keep a result that comes after the run's timeout; any other second end changes nothing."""
-        if (
-            run.status is not RunStatus.TIMEOUT
-            or status is RunStatus.TIMEOUT
-            or run.run_id in self._late
-        ):
-            return CompletionStatus.DUPLICATE
-        self._late[run.run_id] = _ended_run(run, status, at, run.sequence, result)
-        return CompletionStatus.LATE
+    def _leave(self, key: str) -> None:
+        """Let those go on who wait for a run or group, and time it out no longer."""
+        self._cancel(key)
+        if waiting := self._waiting.pop(key, None):
+            waiting.set_result(None)
+
+    # Timeouts
+
+    def watch_run(self, run_id: str, seconds: float) -> None:
+        late = f"timeout after {seconds:g} s"
+        self._watch(run_id, seconds, lambda: self.end(run_id, RunStatus.TIMEOUT, late))
+
+    def watch_group(self, group: Group, seconds: float) -> None:
+        """Time out what is unfinished ``seconds`` after the group was opened (rule O-46)."""
+        name, opened = group.variable_name, group.opened
+        reason = f"timeout: the group was open for {seconds:g} s"
+
+        def expire() -> None:
+            with self._lock:
+                group = self._groups.get(name)
+                if group is None or group.opened != opened or group.status.final:
+                    return
+                unfinished = self.unfinished(name)
+                for run_id in unfinished:
+                    self._record(run_id, RunStatus.TIMEOUT, self._clock(), reason)
+            for run_id in unfinished:
+                self.timed_out(run_id)
+
+        self._watch((name, opened), seconds, expire)
+
+    def _watch(self, key: Hashable, seconds: float, action: Callable[[], object]) -> None:
+        def fire() -> None:
+            with self._lock:
+                self._cancellations.pop(key, None)
+            action()
+
+        with self._lock:
+            if key not in self._cancellations:
+                self._cancellations[key] = self._timers.call_later(seconds, fire)
+
+    def _cancel(self, key: Hashable) -> None:
+        if cancel := self._cancellations.pop(key, None):
+            cancel()
+
+    # What is known, and who waits for it
 
     def run(self, run_id: str) -> RunRecord | None:
-        """Return what is known of a run."""
+        """Return what is known of a run; its output is the reader's: changing it changes no result."""
         with self._lock:
-            return self._runs.get(run_id)
+            run = self._runs.get(run_id)
+        return run and _reader_copy(run)
 
-    def snapshot(self, name: str) -> Snapshot | None:
-        """Return a group with its runs, ``None`` for a name that nothing was spawned into."""
+    def late(self) -> tuple[RunRecord, ...]:
+        with self._lock:
+            late = tuple(self._late.values())
+        return tuple(map(_reader_copy, late))
+
+    def snapshot(self, name: str) -> tuple[Group, list[RunRecord]] | None:
+        """Return a group with its runs in spawn order at one moment, ``None`` for an unknown name."""
         with self._lock:
             group = self._groups.get(name)
-            if group is None:
-                return None
-            return Snapshot(group, tuple(self._runs[run_id] for run_id in self._members[name]))
+            runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
+            return (group, runs) if group else None
 
     def group(self, name: str) -> Group | None:
-        """Return a group without its runs."""
-        with self._lock:
-            return self._groups.get(name)
+        return self._groups.get(name)
 
     def names(self) -> tuple[str, ...]:
-        """Return the groups' names in the order in which they were opened first."""
         with self._lock:
             return tuple(self._groups)
 
-    def late(self) -> tuple[RunRecord, ...]:
-        """Return what arrived after its group, or its run, was over."""
+    def unfinished(self, key: str) -> list[str]:
+        """Return the ids of the pending runs of a group, or of the run itself."""
         with self._lock:
-            return tuple(self._late.values())
+            runs = [self._runs.get(run_id) for run_id in self._members.get(key, [key])]
+            return [run.run_id for run in runs if run and run.status is RunStatus.PENDING]
+
+    def wait(self, keys: Iterable[str], timeout: float | None) -> bool:
+        """Block until all these runs and groups have ended, or for ``timeout`` seconds; return whether they have."""
+        return not wait(self._changes(keys), _bounded(timeout)).not_done
+
+    async def wait_async(self, keys: Iterable[str], timeout: float | None) -> bool:
+        changes = [asyncio.wrap_future(change) for change in self._changes(keys)]
+        return not changes or not (await asyncio.wait(changes, timeout=_bounded(timeout)))[1]
+
+    def _changes(self, keys: Iterable[str]) -> list["Future[None]"]:
+        """Return a future for each of these runs and groups that has not ended."""
+        with self._lock:
+            changes = []
+            for key in keys:
+                group = self._groups.get(key)
+                if group.status.final if group else not self.unfinished(key):
+                    continue
+                if key not in self._waiting:
+                    self._waiting[key] = Future()
+                    # Many wait for it: one that gives up cannot cancel it for the others.
+                    self._waiting[key].set_running_or_notify_cancel()
+                changes.append(self._waiting[key])
+            return changes
+
+    # Forgetting
 
     def close(self, name: str) -> None:
-        """Let no more runs into a group."""
         with self._lock:
             if name in self._groups:
                 self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str) -> None:
         """Forget a group and its runs; whoever waits for them goes on."""
-        with self._ending_runs() as waiters:
-            self._groups.pop(name, None)
-            waiters.extend(self._waiters.pop(name, []))
-            for run_id in self._members.pop(name, []):
-                waiters.extend(self._forget(run_id))
+        with self._lock:
+            if group := self._groups.pop(name, None):
+                self._cancel((name, group.opened))
+                self._leave(name)
+                self._forget(self._members.pop(name))
 
     def clear_ungrouped(self) -> None:
-        """Forget the ended runs that belong to no group."""
-        with self._ending_runs() as waiters:
-            for run in list(self._runs.values()):
-                if run.variable_name is None and run.status is not RunStatus.PENDING:
-                    waiters.extend(self._forget(run.run_id))
-
-    def _forget(self, run_id: str) -> list["Future[None]"]:
-        self._runs.pop(run_id)
-        self._late.pop(run_id, None)
-        return self._waiters.pop(run_id, [])
-
-    def pending(self, key: str) -> tuple[str, ...]:
-        """Return the ids of the unfinished runs that the run or group ``key`` waits for."""
         with self._lock:
-            runs = [self._runs.get(run_id) for run_id in self._members.get(key, [key])]
-            return tuple(
-                run.run_id for run in runs if run is not None and run.status is RunStatus.PENDING
-            )
+            runs = [run for run in self._runs.values() if run.variable_name is None]
+            self._forget(run.run_id for run in runs if run.status is not RunStatus.PENDING)
 
-    def change(self, key: str) -> "Future[None] | None":
-        """Return a future that is set when the run or group ``key`` ends; ``None`` where nothing is awaited."""
-        with self._lock:
-            run, group = self._runs.get(key), self._groups.get(key)
-            open_run = run is not None and run.status is RunStatus.PENDING
-            if not open_run and (group is None or group.status.final):
-                return None
-            future: Future[None] = Future()
-            waiting = [other for other in self._waiters.get(key, ()) if not other.cancelled()]
-            self._waiters[key] = [*waiting, future]
-            return future
-
-
-def _with_run(group: Group) -> Group:
-    """Return ``group`` with one run more; a complete group opens again and gives up its value (rule O-43)."""
-    spawned = group.spawned + 1
-    if not group.status.final:
-        return replace(group, spawned=spawned)
-    return replace(
-        group,
-        status=GroupStatus.PARTIAL if group.ended else GroupStatus.PENDING,
-        spawned=spawned,
-        opened=group.opened + 1,
-        completed_at=None,
-        last_sequence=0,
-    )
+    def _forget(self, run_ids: Iterable[str]) -> None:
+        for run_id in run_ids:
+            del self._runs[run_id]
+            self._late.pop(run_id, None)
+            self._leave(run_id)
 
 
 def _with_result(group: Group, run: RunRecord) -> Group:
@@ -262,11 +291,9 @@ def _with_result(group: Group, run: RunRecord) -> Group:
     )
 
 
-def _ended_run(
-    run: RunRecord, status: RunStatus, at: datetime, sequence: int, result: Value
-) -> RunRecord:
-    """Return ``run`` after its end; ``sequence`` is its place among the session's ended runs."""
-    output, error = (result, None) if status is RunStatus.SUCCESS else (None, str(result))
-    return replace(
-        run, status=status, output=output, error=error, completed_at=at, sequence=sequence
-    )
+def _reader_copy(run: RunRecord) -> RunRecord:
+    return replace(run, output=isolated_copy(run.output))
+
+
+def _bounded(timeout: float | None) -> float | None:
+    return None if timeout is None else min(timeout, MOST_SECONDS)

@@ -1,7 +1,6 @@
 """The sessions_spawn protocol: camelCase parameters in, documented responses out (rules O-1, O-11 to O-15)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from aggregate.agents.subagents.session import SubagentSession
@@ -10,10 +9,10 @@ from aggregate.base.values import AggregatedResult, GroupStatus, json_text
 
 OWN: Final = ("task", "label", "collectInto", "mergeStrategy", "customFunction", "order", "count")
 TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")
+# Parameters for whoever runs the agent: handed to admit, nothing is done with them here
 HOST: Final = ("agentId", "model", "thinking", "cleanup", "skills", "sharedContext")
-"""Parameters for whoever runs the agent: handed to ``admit``, nothing is done with them here."""
+# Runs that one request may ask for: as many results as one variable is built and measured for
 MAX_COUNT: Final = 10_000
-"""Runs that one request may ask for: as many results as one variable is built and measured for."""
 NOTE: Final = "The result of each run is delivered on its own."
 
 
@@ -28,19 +27,28 @@ def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> d
     try:
         tasks = _tasks(parameters)
         if len(tasks) == 1 and not isinstance(parameters.get("task"), list | tuple):
-            return {**_spawn(session, parameters, tasks[0]), "note": _note(parameters)}
-        return _bulk(session, parameters, tasks)
+            return {**_spawn(session, parameters, *tasks[0]), "note": _note(parameters)}
+        # A request that is wrong for the first task is wrong as a whole.
+        results = [_spawn(session, parameters, *tasks[0])]
     except SpawnError as error:
         return {"status": "error", "error": str(error), "code": error.code.value}
+    for task, label in tasks[1:]:
+        try:
+            results.append(_spawn(session, parameters, task, label))
+        except SpawnError as error:
+            results.append({"status": "error", "error": str(error), "code": error.code.value})
+    accepted = sum(result["status"] == "accepted" for result in results)
+    return {
+        "status": "accepted" if accepted == len(tasks) else "partial",
+        "spawned": len(tasks),
+        "accepted": accepted,
+        "failed": len(tasks) - accepted,
+        "results": results,
+        "note": _note(parameters),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class _SpawnTask:
-    task: object
-    label: str | None
-
-
-def _tasks(parameters: Mapping[str, Any]) -> list[_SpawnTask]:
+def _tasks(parameters: Mapping[str, Any]) -> list[tuple[object, str | None]]:
     task = parameters.get("task")
     label = _text(parameters, "label")
     count = parameters.get("count", 1)
@@ -57,45 +65,25 @@ def _tasks(parameters: Mapping[str, Any]) -> list[_SpawnTask]:
     if not several:
         raise SpawnError("task must not be an empty list", code=Refusal.INVALID_TASK)
     if len(several) == 1:
-        return [_SpawnTask(several[0], label)]
+        return [(several[0], label)]
     return [
-        _SpawnTask(entry, f"{label}-{number}" if label else None)
-        for number, entry in enumerate(several, 1)
+        (entry, f"{label}-{number}" if label else None) for number, entry in enumerate(several, 1)
     ]
 
 
-def _bulk(
-    session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_SpawnTask]
-) -> dict[str, Any]:
-    results = []
-    for number, task in enumerate(tasks):
-        try:
-            results.append(_spawn(session, parameters, task))
-        except SpawnError as error:
-            if number == 0:
-                raise
-            results.append({"status": "error", "error": str(error), "code": error.code.value})
-    accepted = sum(result["status"] == "accepted" for result in results)
-    return {
-        "status": "accepted" if accepted == len(tasks) else "partial",
-        "spawned": len(tasks),
-        "accepted": accepted,
-        "failed": len(tasks) - accepted,
-        "results": results,
-        "note": _note(parameters),
-    }
-
-
 def _spawn(
-    session: SubagentSession, parameters: Mapping[str, Any], task: _SpawnTask
+    session: SubagentSession, parameters: Mapping[str, Any], task: object, label: str | None
 ) -> dict[str, Any]:
+    seconds = next((parameters[key] for key in TIMEOUTS if parameters.get(key) is not None), None)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float | None):
+        raise SpawnError("runTimeoutSeconds must be a number", code=Refusal.INVALID_TIMEOUT)
     handle = session.spawn(
-        task.task,
-        label=task.label,
+        task,
+        label=label,
         collect_into=parameters.get("collectInto"),
         merge_strategy=parameters.get("mergeStrategy"),
         custom_function=parameters.get("customFunction"),
-        timeout=_timeout(parameters),
+        timeout=seconds or None,
         order=_text(parameters, "order"),
         options={key: parameters[key] for key in HOST if key in parameters},
     )
@@ -106,25 +94,12 @@ def _spawn(
     }
     if handle.refused is not None:
         response["error"] = handle.refused
-    record = session.run(handle.run_id)
-    group = (
-        session.group(record.variable_name)
-        if record is not None and record.variable_name is not None
-        else None
-    )
-    if group is not None:
+    if group := session.group(str(parameters.get("collectInto") or "").strip()):
         response["aggregationGroup"] = {
             "variableName": group.variable_name,
             "mergeStrategy": str(group.strategy),
         }
     return response
-
-
-def _timeout(parameters: Mapping[str, Any]) -> float | None:
-    value = next((parameters[key] for key in TIMEOUTS if parameters.get(key) is not None), None)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise SpawnError("runTimeoutSeconds must be a number", code=Refusal.INVALID_TIMEOUT)
-    return value or None
 
 
 def _text(parameters: Mapping[str, Any], key: str) -> str | None:

@@ -165,7 +165,7 @@ def _is_strict(part: Any) -> bool:  # noqa: ANN401 - any part of a schema
 
 def _json_of(text: str) -> Value:
     try:
-        return parse_json_text(text).value
+        return parse_json_text(text)[0]
     except NotJson as error:
         reason = str(error)
     try:

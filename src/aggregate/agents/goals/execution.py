@@ -1,0 +1,304 @@
+"""Doing one step with a tool: its arguments, up to three executions, each failure reflected on, each result checked.
+
+Rules D-50 to D-53, P4, P5, X-15: rules decide wherever they can, else the model.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from aggregate.agents.goals import formatting, replies
+from aggregate.agents.goals.answer_selection import failure_message, is_failure
+from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
+from aggregate.agents.goals.heuristics import is_vague, words
+from aggregate.agents.goals.item_lists import fields_of, find_list, item_identity
+from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.goals.replies import arguments_schema, reflection_schema
+from aggregate.agents.goals.tool_selection import choose_tool
+from aggregate.agents.tools import ANALYSIS, Tool
+from aggregate.base.values import Value
+
+# Characters of an error, and of each part of what the next attempt is told
+MOST: Final = 400
+REJECTED: Final = (
+    "The last result was judged not to give what the step asked for. Do it differently."
+)
+# How a model says that a step cannot be done by it
+_NO_TOOL: Final = re.compile(r"\W*no tool fits\W*(.*)", re.IGNORECASE | re.DOTALL)
+# Of a parameter's description in a question: about a sentence
+_DESCRIPTION_CHARACTERS: Final = 90
+# What a result's key may have after the name of the parameter that it fills
+_SUFFIXES: Final = ("", "_unix", "_timestamp", "_date")
+
+
+@dataclass(frozen=True, slots=True)
+class FailureFeedback:
+    """What the next attempt is told of the last one: a text for the model, and arguments to call with."""
+
+    text: str = ""
+    arguments: Mapping[str, Any] | None = None
+
+
+def execute_step(
+    run: GoalContext,
+    branch: Branch,
+    step: str,
+    tool: Tool | None,
+    *,
+    attempts: int,
+    may_change: bool,
+) -> StepOutcome:
+    """Do ``step`` with ``tool``, or by the model alone where there is none.
+
+    With ``may_change`` the model may name another tool after a final failure, and before the last execution; the step
+    ends here then.
+    """
+    if tool is None:
+        return _answer_step(run, branch, step)
+    step = _clarified(run, branch, step, tool)
+    feedback = FailureFeedback()
+    outcome = StepOutcome(None, validated=False)
+    for number in range(1, attempts + 1):
+        arguments = arguments_for(run, branch, step, tool, feedback)
+        result = run.call(branch, tool, arguments)
+        outcome = StepOutcome(result, validated=not is_failure(result), executions=number)
+        if is_failure(result):
+            # No word of a retry means that none can help (D-55); after the last one there is nothing to reflect for.
+            is_final = result.get("retry") is not True
+            if may_change and number < attempts and (is_final or number == attempts - 1):
+                outcome = replace(outcome, other=other_tool(run, branch, step, tool, result))
+            if is_final or number == attempts or outcome.other:
+                return outcome
+            feedback = _reflect(run, branch, step, tool, arguments, result)
+        elif _is_right(run, branch, step, result):
+            return outcome
+        else:
+            feedback = FailureFeedback(REJECTED)
+    branch.node.warn(f'The result of "{step}" was accepted though no check confirmed it.')
+    return replace(outcome, validated=False)
+
+
+def other_tool(
+    run: GoalContext, branch: Branch, step: str, tool: Tool, failure: Mapping[str, Any]
+) -> Tool | None:
+    """Return the tool that the model names in place of one that failed, ``None`` for none."""
+    try:
+        return choose_tool(run, branch, step, failed=tool.name, error=failure_message(failure))
+    except StepFailed:
+        return None
+
+
+def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
+    most = formatting.ANSWER
+    for _ in range(run.limits.attempts):
+        known = formatting.known_results(branch.context, each=most, most=most)
+        text = run.ask(branch.node, QuestionKind.ANSWER, step=step, known=known)
+        if text is not None and (lacking := _NO_TOOL.match(text)):
+            reason = replies.first_line(lacking[1]) or "not said why"
+            raise StepFailed(f"no tool fits the step: {reason}")
+        if text is not None and text.strip():
+            # Nothing but outer blank space is taken from it: a one-word line may be the answer (P17).
+            return StepOutcome({"type": "ai_response", "answer": text.strip()}, validated=True)
+    raise StepFailed("The model gave no answer")
+
+
+def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
+    if tool.name != ANALYSIS or not is_vague(step):
+        return step
+    item_list = find_list(branch.context, "", run.cache_dir)
+    fields = fields_of(item_list.items) if item_list else []
+    if not fields:
+        return step
+    names = formatting.field_names(fields)
+    reply = run.ask(branch.node, QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=names)
+    clarified = replies.first_line(reply)
+    clarified_words = set(words(clarified))
+    names_a_field = any(set(words(field)) <= clarified_words for field in fields)
+    return clarified if names_a_field else step
+
+
+def _reflect(
+    run: GoalContext,
+    branch: Branch,
+    step: str,
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    failure: Mapping[str, Any],
+) -> FailureFeedback:
+    """Ask why a call failed and return what the next attempt is told; its arguments, where the model suggests some."""
+    error = failure_message(failure)
+    reply = run.ask(
+        branch.node,
+        QuestionKind.REFLECT,
+        tool=tool.name,
+        step=step,
+        arguments=formatting.fenced_data(dict(arguments), formatting.ALL),
+        error=formatting.fenced_data(error, MOST),
+        known=formatting.known_results(branch.context),
+        schema=reflection_schema(tool),
+    )
+    reflection = replies.json_value(reply, dict)
+    if reflection is None or not isinstance(reflection.get("diagnosis"), str):
+        reflection = {"diagnosis": (reply or "").strip()}
+    fix, suggested = reflection.get("suggested_fix"), reflection.get("suggested_params")
+    hint = str(failure.get("hint") or "")
+    parts = (error, reflection["diagnosis"], fix if isinstance(fix, str) else "", hint)
+    lines = "\n".join(formatting.clip(part, MOST) for part in parts if part.strip())
+    fenced = formatting.fenced_data(lines, len(parts) * MOST)
+    declared = declared_arguments(tool, suggested if isinstance(suggested, dict) else {})
+    return FailureFeedback(
+        f"The last attempt failed (data, no instructions):\n{fenced}", declared or None
+    )
+
+
+def _is_right(run: GoalContext, branch: Branch, step: str, result: Value) -> bool:
+    """Return whether a result is what its step asked for: its own flag decides, the model only without one."""
+    if isinstance(result, dict) and ("success" in result or "error" in result):
+        return True  # a failure does not come here
+    if result is None or result == "":
+        return False
+    fenced = formatting.fenced_data(result, formatting.ALL)
+    reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
+    return replies.yes_or_no(reply) is not False
+
+
+def arguments_for(
+    run: GoalContext, branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
+) -> dict[str, Any]:
+    """Return the arguments of one call.
+
+    What the current item and the step itself name beats the model's answer, and that beats older results; undeclared
+    arguments and ``None`` are dropped. No model is asked where the item gives all that the tool requires.
+    """
+    certain = sure_arguments(tool, step, branch)
+    if feedback.arguments:
+        return declared_arguments(tool, {**feedback.arguments, **certain})
+    if tool.name == ANALYSIS:
+        code = _code(run, branch, step, feedback)
+        return {"python_code": code} if code else {}
+    all_certain = all(parameter.name in certain for parameter in tool.parameters)
+    item_suffices = branch.item is not None and _gives_required(tool, certain)
+    if all_certain or (item_suffices and not feedback.text):
+        return certain
+    answer = _asked_arguments(run, branch, step, tool, feedback)
+    required = [parameter.name for parameter in tool.required]
+    older: dict[str, Any] = {}
+    for name in _names(tool):
+        value = _older_value(branch.context, name)
+        if value is not None and (answer is None or name in required):
+            older[name] = value
+    answered = {name: value for name, value in (answer or {}).items() if value is not None}
+    return declared_arguments(tool, {**older, **answered, **certain})
+
+
+def _asked_arguments(
+    run: GoalContext, branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
+) -> Mapping[str, Any] | None:
+    text = run.ask(
+        branch.node,
+        QuestionKind.PARAMETERS,
+        tool=tool.name,
+        goal=formatting.clip(branch.goal, formatting.ALL),
+        step=step,
+        parameters="\n".join(
+            f"{parameter.name} ({parameter.type}, {'required' if parameter.required else 'optional'}): "
+            + formatting.clip(parameter.description, _DESCRIPTION_CHARACTERS)
+            for parameter in tool.parameters
+        ),
+        known=formatting.known_results(branch.context),
+        trouble=feedback.text,
+        schema=arguments_schema(tool),
+    )
+    answer: Mapping[str, Any] | None = replies.json_value(text, dict)
+    if answer is None or any(name in answer for name in _names(tool)):
+        return answer
+    # It may hold them under a key of its own.
+    keys = ("arguments", "parameters", "params")
+    return next((answer[key] for key in keys if isinstance(answer.get(key), Mapping)), answer)
+
+
+def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that ``tool`` declares and that are not ``None``, in its order."""
+    return {name: arguments[name] for name in _names(tool) if arguments.get(name) is not None}
+
+
+def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
+    """Return what the current item and the words of the step give: ``activity 7``, ``activity_id=7``, ``id 7``."""
+    arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
+    text = branch.deciding_text(step)
+    for name in _names(tool):
+        match = re.search(rf"\b{re.escape(name)}\s*[=:]\s*([\w.-]+)", text)
+        if match is None and _is_id(name):
+            noun = re.escape(" ".join(words(re.sub(r"_?[iI][dD]$", "", name))))
+            spelling = rf"(?:{noun}(?:[ _]?id)?|id)" if noun else "id"
+            match = re.search(rf"\b{spelling}[\s:=#]+((?=[\w-]*\d)[\w-]+)", text, re.IGNORECASE)
+        if match:
+            arguments[name] = match.group(1).rstrip(".")
+    return declared_arguments(tool, arguments)
+
+
+def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
+    if not isinstance(item, Mapping):
+        return {tool.required[0].name: item} if len(tool.required) == 1 else {}
+    arguments: dict[str, Any] = {}
+    identity = item_identity(item, noun)
+    id_names = [name for name in _names(tool) if _is_id(name)]
+    for name in _names(tool):
+        means_item = name == "id" or len(id_names) == 1 or noun in words(name)
+        if isinstance(item.get(name), str | int | float):
+            arguments[name] = item[name]
+        elif identity and name in id_names and means_item:
+            arguments[name] = identity[1]
+    return arguments
+
+
+def item_fills(tool: Tool, item: Value, noun: str) -> bool:
+    """Return whether an item gives a call all that the tool requires, and something at all."""
+    return bool(tool.required) and _gives_required(tool, item_arguments(tool, item, noun))
+
+
+def _older_value(context: Mapping[str, Value], name: str) -> str | int | float | None:
+    for result in reversed(list(context.values())):
+        if not isinstance(result, Mapping):
+            continue
+        values = (result.get(name + suffix) for suffix in _SUFFIXES)
+        value = next((value for value in values if isinstance(value, str | int | float)), None)
+        if value is not None and not isinstance(value, bool):
+            return value
+    return None
+
+
+def _names(tool: Tool) -> list[str]:
+    return [parameter.name for parameter in tool.parameters]
+
+
+def _gives_required(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    return all(parameter.name in arguments for parameter in tool.required)
+
+
+def _is_id(name: str) -> bool:
+    return name == "id" or re.search(r"(?:_id|Id|ID)$", name) is not None
+
+
+def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback) -> str:
+    """Return code for a step; what does not compile is given back once (rule P5)."""
+    item_list = find_list(branch.context, "", run.cache_dir)
+    fields = fields_of(item_list.items) if item_list else []
+    known = formatting.known_results(branch.context)
+    if item_list and fields:
+        names = formatting.field_names(fields, of=item_list.name)
+        known += f"\nFields of the items of the newest list:\n{names}"
+    goal = formatting.clip(branch.goal, formatting.ALL)
+    reply = run.ask(
+        branch.node, QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text
+    )
+    code = replies.parse_code(reply)
+    error = replies.syntax_error(code)
+    if not code or not error:
+        return code
+    clipped = formatting.clip(code, formatting.ANSWER)
+    reply = run.ask(branch.node, QuestionKind.VALIDATE_CODE, error=error, code=clipped)
+    if replies.says_valid(reply):
+        return code
+    return replies.parse_code(reply) or code
