@@ -14,7 +14,7 @@ from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.base.errors import BudgetError, ConfigError
 from aggregate.base.values import AggregatedResult
-from aggregate.prompt import Composition, Request, audit_path, compose_prompt, open_project
+from aggregate.prompt import audit_path, open_project
 from tests.fakes.conducting import track_project
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
@@ -123,22 +123,6 @@ def test_a_task_alone_may_be_too_much(tmp_path: Path) -> None:
         assert tokens(assignment(contexts, asked)) <= smallest
         with pytest.raises(BudgetError):
             contexts.check(ticket(budget=smallest - 1, persona=persona))
-
-
-def test_a_large_budget_is_not_tried_out(tmp_path: Path) -> None:
-    """Where the pins fit by their bytes alone, nothing is composed before the run (rule B-11)."""
-    composed: list[Request] = []
-
-    def compose(request: Request) -> Composition:
-        composed.append(request)
-        return compose_prompt(request)
-
-    contexts_of(tmp_path)
-    contexts = WorkerContexts(open_project(tmp_path / "manual_slop.toml"), compose=compose)
-    contexts.check(ticket(["src/orchard.py"], budget=100_000))
-    assert composed == []
-    contexts.check(ticket(["src/orchard.py"]))
-    assert len(composed) == 1
 
 
 def test_results_of_others_count(tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from decimal import Decimal
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.fan_out import without_items
-from aggregate.agents.tracks.recipients import check_prices
-from aggregate.agents.tracks.terms import OWN, Recipient
+from aggregate.agents.tracks.terms import OWN, Recipient, check_prices
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
 from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.agents.tracks.worker_context import WorkerContexts
@@ -68,7 +67,7 @@ def preview(
         ConfigError: A focus file, a persona, a model, a tool or the price of a limited model is missing.
         BudgetError: What a ticket must be shown exceeds its budget.
     """
-    check_prices(tickets, contexts, max_cost=max_cost)
+    check_prices(tickets, contexts.asks, max_cost=max_cost)
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
     schedule = contexts.schedule(tickets, warm_up=warm_up)

@@ -24,11 +24,11 @@ from aggregate.agents.tracks.durable.run_table import (
 )
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.fan_out import without_items
-from aggregate.agents.tracks.recipients import check_prices
 from aggregate.agents.tracks.run_control import PastRun
 from aggregate.agents.tracks.run_files import RunFiles, last_number
 from aggregate.agents.tracks.run_options import LEASE_SECONDS, RunOptions, TicketEvent, TrackResult
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
+from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
 from aggregate.agents.tracks.track_run import TrackRun
@@ -67,13 +67,13 @@ def begin_or_resume(
     if run is not None:
         run.require_readable()
     if run is not None and (options.resume or options.retry or run.state == RUNNING):
-        check_prices(run.tickets, contexts, max_cost=options.max_cost)
+        check_prices(run.tickets, contexts.asks, max_cost=options.max_cost)
         return _go_on(engine, runs, run, tickets, options=options, tell=tell)
     if options.resume or options.retry:
         raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
-    check_prices(tickets, contexts, max_cost=options.max_cost)
+    check_prices(tickets, contexts.asks, max_cost=options.max_cost)
     track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets.tickets})
     last_in_database = run.number if run else 0
     return runs.begin(tickets, max(last_in_files, last_in_database) + 1)

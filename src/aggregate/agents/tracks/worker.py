@@ -11,7 +11,6 @@ from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
 from aggregate.agents.tracks.metered_client import MeteredClient, check_reply
-from aggregate.agents.tracks.recipients import check_model_name
 from aggregate.agents.tracks.terms import OWN, USUAL, Recipient, TicketLimits, WorkerTerms
 from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, ToolTicket
 from aggregate.base.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
@@ -243,7 +242,7 @@ def make_worker(
 
     Raises:
         TrackError: There is no such worker.
-        ConfigError: The script cannot be used, or the model's name is a slip of a known one.
+        ConfigError: The script cannot be used.
         ClientSetupError: A key or an address is missing.
     """
     provider, model = parse_worker(spec)
@@ -273,7 +272,6 @@ def parse_worker(spec: str) -> tuple[str, str]:
 
     Raises:
         TrackError: There is no such worker.
-        ConfigError: The model's name is a slip of a known one.
     """
     kind, _, argument = spec.partition(":")
     if kind == SCRIPTED:
@@ -283,7 +281,6 @@ def parse_worker(spec: str) -> tuple[str, str]:
         raise TrackError(
             f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
         )
-    check_model_name(kind, argument, named_by=f"the worker {spec!r}")
     return kind, argument
 
 

@@ -171,13 +171,11 @@ def open_terms(
     Raises:
         TrackError: There is no such worker.
         ToolError: A tool cannot be used.
-        ConfigError: The user's own configuration cannot be used, or the model's name is a slip of a known one.
+        ConfigError: The user's own configuration cannot be used.
     """
     provider, model = parse_worker(spec)
     registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=("read", *allow))
     if folder is not None:
         registry.discover(folder)
-    limits = user_limits().changed(
-        max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps
-    )
+    limits = user_limits(max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
     return WorkerTerms(provider, model, base_url, registry, limits)
