@@ -42,11 +42,7 @@ def worker(database: str, spec: str, lease: float, **allowed: Unpack[TermsSettin
         base_url=terms.base_url,
         terms=terms,
     )
-    with run_worker(database, answering, lease=lease, away=_say_away) as process:
+    with run_worker(database, answering, lease=lease) as process:
         say(f"working as {process.executor_id}")
         while not stop.wait(_LOOK_SECONDS):
             pass
-
-
-def _say_away(reason: str) -> None:
-    say(f"waiting for the database ({reason})")
