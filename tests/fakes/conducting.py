@@ -146,12 +146,11 @@ def conducted(
     polling: PollingOptions | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     changed: Event | None = None,
-    seconds: Callable[[], float] = lambda: 0.0,
     endings: MemoryEndings | None = None,
     rounds: Mapping[str, int] | None = None,
     max_cost: float | None = None,
 ) -> Conducted:
-    """Run the project's track over a queue in memory; no time goes by while tickets are laid down, unless told so."""
+    """Run the project's track over a queue in memory."""
     loaded = open_project(folder / "manual_slop.toml")
     track = open_track(folder, TRACK)
     tickets = track.tickets()
@@ -173,8 +172,6 @@ def conducted(
         observe=events.append,
         cancelled=cancelled,
         changed=changed,
-        seconds=seconds,
-        clock=lambda: TIME,
     ).run()
     return Conducted(
         result, who, in_memory, [f"{one.state.value} {one.ticket.id}" for one in events], folder

@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.tracks import open_track
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import attempt_assignment
-from aggregate.agents.tracks.ticket_parts import SPEC_BYTES, TrackSpec
 from aggregate.agents.tracks.tickets_file import load_tickets
-from aggregate.base.errors import ConfigError, TrackError, WorkerError
+from aggregate.base.errors import ConfigError, WorkerError
 from aggregate.base.values import Prompt, RunStatus
 from tests.fakes.conducting import TRACK, Says, conducted, track_project
 from tests.hostile.running import ends
@@ -101,13 +99,3 @@ for_each = "results.list"
     states = {line.ticket.id: line.state for line in run.result.lines}
     assert [states[f"look[{i}]"] for i in range(3)] == ["failed", "done", "failed"]
     assert "TOP = 1" not in "".join(asked.text for asked in run.worker.given)
-
-
-def test_a_specification_that_no_worker_can_be_shown(tmp_path: Path) -> None:
-    """Every worker is shown all of it, so that a huge one is refused before it is read."""
-    tickets = '[[tickets]]\nid = "a"\nprompt = "x"\n'
-    folder = track_project(tmp_path, tickets)
-    with (folder / f"conductor/tracks/{TRACK}/spec.md").open("wb") as spec:
-        spec.truncate(SPEC_BYTES + 1)
-    with pytest.raises(TrackError, match=r"spec.md: has 4,000,001 bytes, and each worker is shown"):
-        TrackSpec.of(open_track(folder, TRACK))

@@ -121,7 +121,7 @@ CONDUCT: Mapping[str, Row] = {
         "Delete the runs of TRACK that are over from the database; their files stay.",
         needs_dbos=True,
     ),
-    "new": Row("conduct.tracks", "Write a track NAME from a question, or from a spec.md."),
+    "new": Row("conduct.tracks", "Write a track NAME from a question."),
     "worker": Row(
         "conduct.worker",
         "Work on the tickets of every track on a database until interrupted.",

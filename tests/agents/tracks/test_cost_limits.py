@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
-from aggregate.agents.tracks.recipients import check_prices
+from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import TicketKind, Tickets
 from aggregate.base.errors import ConfigError
 from aggregate.project.configuration import global_config_path
@@ -33,7 +33,7 @@ def checked(
     project = open_project(track_project(folder, "") / "manual_slop.toml")
     contexts = WorkerContexts(project, terms=terms)
     try:
-        check_prices(Tickets(tickets=tickets), contexts, max_cost=max_cost)
+        check_prices(Tickets(tickets=tickets), contexts.asks, max_cost=max_cost)
     except ConfigError as error:
         return str(error)
     return ""

@@ -25,6 +25,8 @@ from aggregate.agents.tracks import PollingOptions, RunOptions, Ticket, conduct
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.durable.database import (
     DATABASE,
+    LEASES,
+    SEGMENTS as SEGMENT_ROWS,
     database_url,
     open_engine,
     retry_while_away,
@@ -38,7 +40,6 @@ from aggregate.agents.tracks.durable.heartbeat import (
     this_process,
 )
 from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
-from aggregate.agents.tracks.durable.schema import LEASES, SEGMENTS as SEGMENT_ROWS
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.agents.tracks.tickets import Tickets
@@ -328,16 +329,15 @@ def test_who_is_dead(
     other = ProcessIdentity(
         "other", me.host if host == "here" else "elsewhere", os.getpid() if pid == "mine" else ended
     )
-    recovered: list[str] = []
     if host != "unknown":
-        Heartbeat(engine, other, recover=recovered.append).renew_lease()
+        Heartbeat(engine, other).renew_lease()
         with engine.begin() as connection:
             connection.execute(LEASES.update().values(until=LEASES.c.until - age))
     DbosQueue(engine).put(assignment("a"))
     pending(engine, "other", "r/a")
-    mine = Heartbeat(engine, me, lease=1, recover=recovered.append)
+    mine = Heartbeat(engine, me, lease=1)
     mine.renew_lease()
-    assert mine.recover_dead() == (["other"] if dead else []) == recovered
+    assert mine.dead() == (["other"] if dead else [])
 
 
 def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None:

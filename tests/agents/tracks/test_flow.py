@@ -216,7 +216,7 @@ class Decides(MemoryEndings):
 
 def test_an_approval(tmp_path: Path) -> None:
     """What waits goes on with the note as its answer; nobody is asked for it."""
-    run = conducted(track_project(tmp_path, APPROVAL), endings=Decides(), seconds=ticking())
+    run = conducted(track_project(tmp_path, APPROVAL), endings=Decides())
     assert run.events[:2] == ["waits ship", "done ship"]
     assert run.worker.order == ["tell", "shout"]
     assert "```text\ngo on\n```" in run.prompt("tell")
@@ -226,7 +226,7 @@ def test_a_rejection(tmp_path: Path) -> None:
     """Everything that depends on it is not run, whatever a failure does otherwise; the reason is said."""
     endings = Decides()
     endings.decision = Ending(EndingState.REJECTED, "too early")
-    run = conducted(track_project(tmp_path, APPROVAL), endings=endings, seconds=ticking())
+    run = conducted(track_project(tmp_path, APPROVAL), endings=endings)
     assert states(run) == {"ship": "failed", "tell": "not run", "shout": "not run"}
     assert "ship: rejected: too early" in run.report
     assert 'shout: not run: it depends on "tell", which was not run' in run.report
@@ -236,17 +236,11 @@ def test_an_approval_waits(tmp_path: Path) -> None:
     """Stopped while it waits, a run goes on waiting, and then takes a decision that came meanwhile."""
     folder, endings = track_project(tmp_path, APPROVAL), MemoryEndings()
     looks = iter([False] * 5 + [True] * 9)
-    first = conducted(folder, endings=endings, cancelled=lambda: next(looks), seconds=ticking())
+    first = conducted(folder, endings=endings, cancelled=lambda: next(looks))
     assert (first.worker.order, first.events) == ([], ["waits ship"])
     endings.there["demo/1/ship"] = Ending(EndingState.APPROVED)
-    second = conducted(folder, endings=endings, seconds=ticking())
+    second = conducted(folder, endings=endings)
     assert second.worker.order == ["tell", "shout"]
-
-
-def ticking() -> Callable[[], float]:
-    """Return a clock that goes on by a second each time that it is looked at."""
-    seconds = iter(range(1_000_000))
-    return lambda: float(next(seconds))
 
 
 SCHEMA = {

@@ -15,8 +15,7 @@ from aggregate.agents.tracks import (
 )
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import attempt_assignment
-from aggregate.agents.tracks.recipients import check_model_name, recipient_of
-from aggregate.agents.tracks.terms import Recipient, TicketLimits
+from aggregate.agents.tracks.terms import Recipient, TicketLimits, recipient_of
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.base.errors import ClientSetupError, ConfigError
 from aggregate.base.values import Prompt, RunStatus, Section, Segment, Stability
@@ -38,10 +37,6 @@ model = "mine"
 [personas.far]
 base_url = "https://example.org/v1"
 model = "mine"
-
-[personas.slip]
-provider = "anthropic"
-model = "claude-sonet-5"
 
 [personas.plain]
 system_prompt = "Be brief."
@@ -82,7 +77,6 @@ def test_whom_a_persona_names(project: Project) -> None:
     ("fields", "error"),
     [
         ({"persona": "nobody"}, 'there is no persona "nobody"'),
-        ({"persona": "slip"}, "anthropic has no model 'claude-sonet-5': did you mean claude-sonnet-5"),
         ({"persona": "far"}, "the project names the address https://example.org"),
         ({"tools": ["read_fle"]}, 'names the tool \'read_fle\': did you mean "read_file"'),
         ({"tools": ["saveState"]}, "needs more than you have allowed: add --allow write"),
@@ -104,25 +98,6 @@ def test_tools_of_the_user(project: Project) -> None:
     registry.register("count_words", lambda text: len(text.split()), "Count words.")
     contexts = WorkerContexts(project, terms=WorkerTerms(tools=registry))
     contexts.check(Ticket(id="t", prompt="x", tools=("saveState", "count_words")))
-
-
-@pytest.mark.parametrize(
-    ("provider", "model", "known"),
-    [
-        ("openai", "gtp-5", "gpt-5"),
-        ("gemini", "gemni-3.5-flash", "gemini-3.5-flash"),
-        ("openai", "gpt-9", ""),
-        ("anthropic", "claude-saga-1", ""),
-        ("compatible", "claude-sonet-5", ""),
-    ],
-)
-def test_slips_of_models_names(provider: str, model: str, known: str) -> None:
-    """They are refused with the known name; a version or a family that is new is not."""
-    if not known:
-        check_model_name(provider, model, named_by="the worker")
-        return
-    with pytest.raises(ConfigError, match="did you mean"):
-        check_model_name(provider, model, named_by="the worker")
 
 
 def test_a_key_that_is_missing_is_known_before_a_run(
@@ -174,7 +149,7 @@ def test_the_user_allows_more_than_a_project(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("[conduct]\nmax_tokens = 500000\nmax_steps = 9\n", encoding="utf-8")
     assert user_limits() == TicketLimits(500_000, None, 9)
-    assert user_limits().changed(max_steps=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
+    assert user_limits(max_steps=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
 
 
 def test_workers_by_name() -> None:
@@ -184,5 +159,3 @@ def test_workers_by_name() -> None:
     assert worker.terms is not None
     assert worker.terms.recipient == Recipient("compatible", "m", "http://127.0.0.1:1/v1")
     assert "read_file" in worker.terms.tools
-    with pytest.raises(ConfigError, match="did you mean claude-sonnet"):
-        make_worker("anthropic:claude-sonet-5")

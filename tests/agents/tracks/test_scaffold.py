@@ -1,4 +1,4 @@
-"""New tracks from a question or a specification."""
+"""New tracks from a question."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -6,29 +6,12 @@ from pathlib import Path
 import pytest
 
 from aggregate.agents.tracks import Ticket, new_track, open_track
-from aggregate.agents.tracks.scaffold import tickets_of_spec
 from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.base.errors import OutputError, TrackError
 from aggregate.cli.program import run_program
 from tests.projects import project
 
 TIME = datetime(2026, 1, 31, tzinfo=UTC)
-SPEC = """\
-# Specification
-
-## Functional Requirements
-
-- Count "words" in \\ a text.
-- [ ] Print '''them'''.
-
-```
-- no item
-```
-
-## Out of Scope
-
-- Pictures
-"""
 
 
 def folder_with(tmp_path: Path) -> Path:
@@ -56,24 +39,6 @@ def test_a_track_from_a_question(tmp_path: Path) -> None:
         new_track(folder, "?!", time=TIME)
 
 
-def test_a_track_from_a_specification(tmp_path: Path) -> None:
-    """Each requirement is a ticket, whatever characters it has, and one sums them up; other sections are none."""
-    tickets = load_tickets(new_track(folder_with(tmp_path), "Words", time=TIME, spec=SPEC)).tickets
-    assert [ticket.title for ticket in tickets] == [
-        'Count "words" in \\ a text.', "Print '''them'''.", "Sum up",
-    ]  # fmt: skip
-    assert tickets[0].prompt.endswith('Count "words" in \\ a text.')
-    assert tickets[2].depends_on == ("$findings",)
-
-
-def test_other_specifications() -> None:
-    """One without requirements gives its sections, one without either a ticket, a huge one an error."""
-    assert [one.title for one in tickets_of_spec("## A\n\nx\n\n## B\n")] == ["A", "B", "Sum up"]
-    assert [one.title for one in tickets_of_spec("Do it.")] == ["Do it.", "Sum up"]
-    with pytest.raises(TrackError, match="requires 50 things"):
-        tickets_of_spec("## Tasks\n" + "- x\n" * 50)
-
-
 def test_a_link_that_leads_out(tmp_path: Path) -> None:
     """A project's own links lead no file of the track elsewhere."""
     folder = folder_with(tmp_path / "p")
@@ -85,12 +50,8 @@ def test_a_link_that_leads_out(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It prints the path of the tickets; two sources are a mistake."""
+    """It prints the path of the tickets."""
     folder = folder_with(tmp_path)
     config = ["-c", str(folder / "manual_slop.toml")]
     assert run_program(["conduct", "new", "Words", *config]) == 0
     assert Path(capsys.readouterr().out.strip()).is_file()
-    (folder / "spec.md").write_text(SPEC)
-    both = ["--question", "x", "--spec", str(folder / "spec.md")]
-    assert run_program(["conduct", "new", "More", *both, *config]) == 2
-    assert "exclude each other" in capsys.readouterr().err

@@ -8,7 +8,6 @@ from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, open_tr
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.terms import Recipient, TicketLimits, default_tokens, grant_budget
 from aggregate.agents.tracks.tickets import Tickets
-from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.base.errors import BudgetError
 from aggregate.base.values import Section, Stability
 from aggregate.project.configuration import BudgetTable
@@ -74,7 +73,7 @@ def shared(one: Assignment, other: Assignment) -> int:
 def test_contexts_obey_a_budget_that_nobody_named(tmp_path: Path) -> None:
     """A project that is larger is shown within it: what matters for the tasks, the focus files in full (B-11)."""
     for each, given in zip(FOUR, assignments(contexts_of(tmp_path), FOUR), strict=True):
-        assert AssignmentTokens().count(given) <= MOST
+        assert given.tokens <= MOST
         assert "### Not shown" in given.text
         for path in each.focus_files:
             topic = path.removeprefix("src/").split("_")[0]
@@ -138,7 +137,7 @@ def test_a_large_focus_is_composed_for_itself(tmp_path: Path) -> None:
     *_, given, exceeding = assignments(contexts, (*FOUR, large, huge))
     twin = large.model_copy(update={"id": "twin"})
     assert {"big", "twin", "huge"} <= {*ahead(contexts, (*FOUR, large, twin, huge))}
-    assert AssignmentTokens().count(given) <= MOST
+    assert given.tokens <= MOST
     assert all(module_about(topic).strip() in exceeding.text for topic in TOPICS)
     assert next(warning for warning in contexts.warnings if "huge" in warning).endswith(
         "it is shown all the same, since nobody has set a budget"
@@ -152,7 +151,7 @@ def test_a_named_budget_refuses_what_exceeds_it(tmp_path: Path) -> None:
     with pytest.raises(BudgetError, match=r'^the ticket "huge": what must be shown has'):
         contexts.check(huge)
     for each in assignments(contexts, FOUR):
-        assert 0.7 * MOST < AssignmentTokens().count(each) <= MOST
+        assert 0.7 * MOST < each.tokens <= MOST
 
 
 def test_results_that_exceed_the_budget(tmp_path: Path) -> None:
@@ -165,7 +164,7 @@ def test_results_that_exceed_the_budget(tmp_path: Path) -> None:
     value = [{"finding": f"the lantern has {n} parts"} for n in range(400)]
     results = {f"v{n}": AggregatedResult(f"v{n}", value=value, count=1) for n in range(30)}
     given = contexts.assignment(waiting, results, "r/w")
-    assert AssignmentTokens().count(given) <= MOST
+    assert given.tokens <= MOST
     assert "v29" in given.text
 
 

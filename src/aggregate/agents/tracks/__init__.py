@@ -12,7 +12,6 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.agents.tracks.attempt import run_worker_lifecycle
     from aggregate.agents.tracks.preview import PreviewStep, preview
-    from aggregate.agents.tracks.recipients import open_recipients
     from aggregate.agents.tracks.run_control import TrackProgress
     from aggregate.agents.tracks.run_files import ReportLine, account, dollars, duration
     from aggregate.agents.tracks.run_options import (
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     )
     from aggregate.agents.tracks.scaffold import new_track
     from aggregate.agents.tracks.service import conduct, run_worker
-    from aggregate.agents.tracks.terms import WorkerTerms, user_limits
+    from aggregate.agents.tracks.terms import WorkerTerms, open_recipients, user_limits
     from aggregate.agents.tracks.tickets import Ticket
     from aggregate.agents.tracks.track import Track, list_tracks, open_track
     from aggregate.agents.tracks.worker import Worker, make_worker, parse_worker
@@ -35,13 +34,12 @@ else:
         {
             "attempt": "run_worker_lifecycle",
             "preview": "PreviewStep preview",
-            "recipients": "open_recipients",
             "run_control": "TrackProgress",
             "run_files": "ReportLine account dollars duration",
             "run_options": "PollingOptions RunOptions TicketEvent TicketState TrackResult",
             "scaffold": "new_track",
             "service": "conduct run_worker",
-            "terms": "WorkerTerms user_limits",
+            "terms": "WorkerTerms open_recipients user_limits",
             "tickets": "Ticket",
             "track": "Track list_tracks open_track",
             "worker": "Worker make_worker parse_worker",

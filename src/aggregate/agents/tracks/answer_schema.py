@@ -2,13 +2,14 @@
 
 Schemas come with the project, and answers from a model, so neither is trusted: a schema reaches no file and no network,
 and its patterns are matched in time that grows with the text alone. One that refers to itself is held against answers
-in a process of its own, for its time is bounded by nothing else.
+in a process of its own, for its time is bounded by nothing else: forty definitions each of which names the next one
+twice take years, and no thread of this process would run meanwhile.
 """
 
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -45,11 +46,7 @@ class AnswerSchemaError(ValueError):
 
 
 def with_schema(ticket: Ticket, folder: Path) -> Ticket:
-    """Return a ticket whose schema, if it has one, is a value that can be checked against.
-
-    Args:
-        ticket: The ticket.
-        folder: The track's, which a schema's file lies in.
+    """Return a ticket whose schema, if it has one, is a value that can be checked against; a file's lies in ``folder``.
 
     Raises:
         ValueError: The file cannot be used, or holds no schema.
@@ -68,20 +65,21 @@ def with_schema(ticket: Ticket, folder: Path) -> Ticket:
 
 
 def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHECK_SECONDS) -> str:
-    """Return the JSON of an answer without what stands around it.
-
-    Args:
-        text: What the worker answered: JSON, alone or in a fenced block.
-        schema: What it must meet.
-        seconds: How long the check of a schema that refers to itself may take.
+    """Return the JSON of an answer, which may stand in a fenced block, without what stands around it.
 
     Raises:
         AnswerSchemaError: It is no JSON, or does not meet the schema; the text says why, for the worker.
         WorkerError: What checks answers is not installed here, or the schema takes too long.
     """
-    value = _json_of(text)
     try:
-        refers = _refers(schema)
+        value = parse_json_text(text)[0]
+    except NotJson as reason:
+        try:
+            value = json.loads(text)  # a number, a text or a truth value alone
+        except (ValueError, RecursionError):
+            raise AnswerSchemaError(f"it is not JSON: {reason}") from None
+    try:
+        refers = any(key.endswith(("Ref", "$ref")) for part in _objects(schema) for key in part)
         faults = _faults_in_child(value, schema, seconds) if refers else faults_of(value, schema)
     except ImportError as error:
         raise WorkerError(_missing(error), again=False) from None
@@ -91,32 +89,15 @@ def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHE
 
 
 def faults_of(value: Value, schema: Mapping[str, Any]) -> list[str]:
-    """Return the first faults of a value, each with where it is.
-
-    Raises:
-        ImportError: What checks answers is not installed here.
-    """
+    """Return the first faults of a value, each with where it is."""
     return [
         f"{_place(fault.instance_path)}{shorten(fault.message, _ERROR_CHARACTERS)}"
         for fault in islice(_validator(schema).iter_errors(value), ERRORS_SHOWN)
     ]
 
 
-def _refers(part: Any) -> bool:  # noqa: ANN401 - any part of a schema
-    """Tell whether a schema refers to parts of itself; then its size bounds nothing."""
-    if isinstance(part, list):
-        return any(map(_refers, part))
-    if not isinstance(part, Mapping):
-        return False
-    return any(key.endswith("Ref") or key == "$ref" or _refers(part[key]) for key in part)
-
-
 def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) -> list[str]:
-    """Return the faults of a value as a process of its own finds them, which is killed when its time is over.
-
-    Forty definitions each of which names the next one twice take years, and no thread of this process would run
-    meanwhile.
-    """
+    """Return the faults of a value as a process of its own finds them, which is killed when its time is over."""
     import jsonschema_rs  # noqa: F401 - so that its absence is told as anywhere
 
     # ``-I`` leaves out what Python does with the environment: where to import from is handed over.
@@ -142,36 +123,25 @@ def enforced_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | Non
 
     Every object in it must name all its properties as required and allow no others: see ``RequestOptions.schema``.
     """
-    return (
-        schema
-        if schema is not None and schema.get("type") == "object" and _is_strict(schema)
-        else None
-    )
+    is_object = schema is not None and schema.get("type") == "object"
+    return schema if is_object and all(map(_is_strict, _objects(schema))) else None
 
 
-def _is_strict(part: Any) -> bool:  # noqa: ANN401 - any part of a schema
-    if isinstance(part, list):
-        return all(map(_is_strict, part))
-    if not isinstance(part, Mapping):
-        return True
+def _is_strict(part: Mapping[str, Any]) -> bool:
     properties = part.get("properties")
-    if part.get("type") == "object" or isinstance(properties, Mapping):
-        names = set(properties) if isinstance(properties, Mapping) else set()
-        required = part.get("required", [])
-        if part.get("additionalProperties") is not False or names != set(required):
-            return False
-    return all(map(_is_strict, part.values()))
+    if part.get("type") != "object" and not isinstance(properties, Mapping):
+        return True
+    names = set(properties) if isinstance(properties, Mapping) else set()
+    return part.get("additionalProperties") is False and names == set(part.get("required", []))
 
 
-def _json_of(text: str) -> Value:
-    try:
-        return parse_json_text(text)[0]
-    except NotJson as error:
-        reason = str(error)
-    try:
-        return json.loads(text)  # a number, a text or a truth value alone
-    except (ValueError, RecursionError):
-        raise AnswerSchemaError(f"it is not JSON: {reason}") from None
+def _objects(part: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401 - any part of a schema
+    children: Iterable[Any] = part if isinstance(part, list) else ()
+    if isinstance(part, Mapping):
+        yield part
+        children = part.values()
+    for child in children:
+        yield from _objects(child)
 
 
 def _validator(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the library may be missing
@@ -193,8 +163,7 @@ def _place(path: list[str | int]) -> str:
 
 def _read(name: str, folder: Path) -> dict[str, Any]:
     try:
-        data = read_bytes(confined(folder / name, folder), limit=_SCHEMA_BYTES)
-        schema = json.loads(data)
+        schema = json.loads(read_bytes(confined(folder / name, folder), limit=_SCHEMA_BYTES))
     except OutputError:
         raise ValueError(f"{name} lies outside of the track: move it to {folder}") from None
     except (UnreadableError, OSError) as error:

@@ -4,68 +4,64 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
+from math import isfinite
 from typing import Annotated, Any, Protocol
 
 from pydantic import Field, TypeAdapter
 
+from aggregate.base.tokens import count
 from aggregate.base.values import SEPARATOR, Prompt, RunStatus, Section, Segment, Stability
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """As it is read again: less than nothing in a database would leave a run more than its limit."""
 _ROUND = "~"
 """What stands between a ticket and its round; no ticket's id has it."""
+_count_shared = lru_cache(maxsize=20_000)(count)
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One ticket on its way to a worker; it needs nothing of the project's files.
+    """One ticket on its way to a worker; it needs nothing of the project's files."""
 
-    Attributes:
-        key: Unique among all runs, ``<run>/<ticket>``; with the attempt's number it tells a repeated call from a new
-            one.
-        prompt: The context, with its segments, for clients that cache prefixes.
-        message: The task, behind the context.
-        persona: Instructions that go before everything, or ``""``.
-        tools: Names of the tools that the worker may use.
-        timeout: Seconds that one attempt may take.
-        retries: Further attempts after a failed one.
-        attempt: The number of this attempt, from 1.
-        ahead: Others wait until the answer to this one begins to come; it warms a cache up for them.
-        urgent: It goes before those that wait in the queue: others wait for it, or it has waited for others.
-        answer: The JSON Schema that the answer must meet, ``None`` for any text.
-        max_cost: US dollars that all attempts together may cost, ``None`` for no limit.
-        provider: Whom to ask, ``""`` for the worker's own; a persona names one.
-        model: Which of the provider's models, ``""`` for the worker's own, or for the usual one of ``provider``.
-        base_url: Where the provider is reached, ``""`` for its own address; workers ask only addresses that they know.
-        max_tokens: The most tokens of all requests and answers of one attempt, ``None`` for what the worker allows.
-        max_steps: The most steps of an assignment with tools, ``None`` for what the worker allows.
-        task: The ticket's own words, which goals are made of; ``""`` for those of ``message``.
-    """
-
-    key: str
+    key: str  # unique among all runs; with the attempt's number it tells a repeated call from a new one
     ticket: str
-    prompt: Prompt
-    message: str = ""
-    persona: str = ""
+    prompt: Prompt  # the context, with its segments, for clients that cache prefixes
+    message: str = ""  # the task, behind the context
+    persona: str = ""  # instructions that go before everything
     tools: tuple[str, ...] = ()
-    timeout: float = 600
+    timeout: float = 600  # seconds of one attempt
     retries: int = 0
     attempt: int = 1
-    ahead: bool = False
-    urgent: bool = False
-    answer: Mapping[str, Any] | None = None
-    max_cost: float | None = None
+    ahead: bool = False  # others wait until its answer begins to come; it warms a cache up for them
+    urgent: bool = False  # it goes before others: some wait for it, or it has waited for some
+    answer: Mapping[str, Any] | None = None  # the JSON Schema that the answer must meet
+    max_cost: float | None = None  # US dollars of all attempts together
+    # Whom a persona names to be asked; empty for the worker's own. Workers ask only addresses that they know.
     provider: str = ""
     model: str = ""
     base_url: str = ""
-    max_tokens: int | None = None
+    max_tokens: int | None = None  # of one attempt; else what the worker allows
     max_steps: int | None = None
-    task: str = ""
+    task: str = ""  # the ticket's own words, which goals are made of; else those of ``message``
 
     @property
     def text(self) -> str:
         """Everything that the worker is shown, as one text."""
         return SEPARATOR.join(part for part in (self.prompt.markdown, self.message) if part)
+
+    @property
+    def tokens(self) -> int:
+        """The exact number of o200k tokens of ``text``; a file that many assignments show is counted once."""
+        if not self.message:
+            return count(self.text)
+        tokens = count(self.message)
+        for segment in self.prompt.segments:
+            # Results are one ticket's own: to remember them would only take memory.
+            is_shared = segment.section is Section.FILES
+            text = f"{segment.text}{SEPARATOR}"
+            tokens += _count_shared(text) if is_shared else count(text)
+        return tokens
 
     def pieces(self) -> Iterator[bytes]:
         """Yield ``text`` piece by piece, for the reason that ``Prompt.pieces`` has."""
@@ -75,7 +71,6 @@ class Assignment:
         yield self.message.encode()
 
     def to_json(self) -> str:
-        """Return the assignment as JSON."""
         data = asdict(replace(self, prompt=Prompt(())))
         segments = [
             {name: getattr(segment, name) for name in ("section", "text", "stability", "source")}
@@ -88,21 +83,14 @@ class Assignment:
 
     @classmethod
     def from_json(cls, text: str) -> "Assignment":
-        """Return the assignment that ``to_json`` wrote."""
         data: dict[str, Any] = json.loads(text)
-        data["prompt"] = Prompt(
-            tuple(
-                Segment(
-                    Section(segment["section"]),
-                    segment["text"],
-                    Stability(segment["stability"]),
-                    segment["source"],
-                )
-                for segment in data["prompt"]["segments"]
+        segments = tuple(
+            Segment(
+                Section(one["section"]), one["text"], Stability(one["stability"]), one["source"]
             )
+            for one in data["prompt"]["segments"]
         )
-        data["tools"] = tuple(data["tools"])
-        return cls(**data)
+        return cls(**{**data, "prompt": Prompt(segments), "tools": tuple(data["tools"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,28 +109,35 @@ class WorkerReply:
     cost: float | None = None
 
 
+@dataclass(slots=True)
+class AttemptAccount:
+    """Is what a worker calls when its answer begins to come; one that asks more than once tells it what that took."""
+
+    on_begun: Callable[[], None]
+    tokens: int = 0
+    cost: float | None = None
+
+    def __call__(self) -> None:
+        self.on_begun()
+
+    def note(self, tokens: int, cost: float | None) -> None:
+        """Keep what all requests so far have taken; what nobody can have meant as a cost is not known."""
+        self.tokens = max(tokens, 0)
+        self.cost = cost if cost is not None and isfinite(cost) and cost >= 0 else None
+
+
 @dataclass(frozen=True, slots=True)
 class TicketOutcome:
-    """How a ticket ended.
-
-    Attributes:
-        status: ``success``, ``error`` or ``timeout``.
-        text: The answer, ``""`` unless it succeeded.
-        tokens: What all attempts have taken, as far as is known.
-        errors: Why attempts failed, in order; the last one is the ticket's reason where it failed.
-        warning: What is doubtful about the answer, or ``""``.
-        cost: What all attempts have cost in US dollars, as far as is known; ``None`` where nothing is.
-        seconds: How long all attempts took, without the waits between them.
-    """
+    """How a ticket ended: what all its attempts have come to."""
 
     ticket: str
     status: RunStatus
-    text: str = ""
+    text: str = ""  # the answer, if it succeeded
     tokens: Annotated[int, Field(ge=0)] = 0
-    errors: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()  # why attempts failed; the last is the ticket's reason if it did
     warning: str = ""
-    cost: Amount | None = None
-    seconds: Amount = 0.0
+    cost: Amount | None = None  # in US dollars, as far as is known
+    seconds: Amount = 0.0  # without the waits between attempts
 
     @property
     def failure(self) -> str | None:
@@ -153,11 +148,9 @@ class TicketOutcome:
 
     @property
     def attempts(self) -> int:
-        """How often a worker was asked."""
         return len(self.errors) + (self.status is RunStatus.SUCCESS)
 
     def to_json(self) -> str:
-        """Return the outcome as JSON."""
         return json.dumps(asdict(self))  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
@@ -175,36 +168,29 @@ _OUTCOME = TypeAdapter(TicketOutcome)
 
 @dataclass(frozen=True, slots=True)
 class TicketKeys:
-    """The keys of a run's tickets.
-
-    Attributes:
-        rounds: The rounds of tickets that were retried; all others are in their first.
-    """
+    """The keys of a run's tickets; of all but the retried ones, whose ``rounds`` these are, it is the first round."""
 
     run_id: str
     rounds: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, ticket_id: str) -> str:
         """Return the key of a ticket's latest round."""
-        return self.in_round(ticket_id, self.rounds.get(ticket_id, 1))
-
-    def in_round(self, ticket_id: str, number: int) -> str:
-        """Return the key of one of a ticket's rounds, from 1."""
-        suffix = f"{_ROUND}{number}" if number > 1 else ""
-        return f"{self.run_id}/{ticket_id}{suffix}"
+        return self._in_round(ticket_id, self.rounds.get(ticket_id, 1))
 
     def earlier(self, ticket_id: str) -> list[str]:
         """Return the keys of a ticket's rounds before the latest."""
-        return [self.in_round(ticket_id, i) for i in range(1, self.rounds.get(ticket_id, 1))]
+        return [self._in_round(ticket_id, i) for i in range(1, self.rounds.get(ticket_id, 1))]
+
+    def _in_round(self, ticket_id: str, number: int) -> str:
+        suffix = f"{_ROUND}{number}" if number > 1 else ""
+        return f"{self.run_id}/{ticket_id}{suffix}"
 
 
 def ticket_of(key: str) -> str:
-    """Return the ticket's id in a key."""
     return key.rpartition("/")[2].partition(_ROUND)[0]
 
 
 def run_of(key: str) -> str:
-    """Return the run in a key."""
     return key.rpartition("/")[0]
 
 
@@ -223,8 +209,7 @@ class EndingState(StrEnum):
 class Ending:
     """What became of a ticket.
 
-    Attributes:
-        text: An approval's note, why it was left out or failed, or the JSON list that it is spread over.
+    ``text`` is an approval's note, why it was left out or failed, or the JSON list that it is spread over.
     """
 
     state: EndingState
@@ -243,9 +228,7 @@ class Ending:
 class Endings(Protocol):
     """Keeps one ending for each key, whatever happens to processes meanwhile."""
 
-    def all(self) -> Mapping[str, Ending]:
-        """Return the endings of the run, by key."""
-        ...
+    def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
         """Write an ending where there is none, and return the one that counts."""
@@ -270,26 +253,3 @@ class TaskQueue(Protocol):
     def cancel(self, keys: Collection[str]) -> None:
         """Take back what has not ended; what a worker still gives for it is dropped."""
         ...
-
-
-@dataclass(slots=True)
-class AttemptAccount:
-    """Is what a worker calls when its answer begins to come; one that asks more than once tells it what that took.
-
-    Attributes:
-        on_begun: Called when the answer begins to come.
-        tokens: What the attempt has taken so far, as far as is known.
-        cost: What that has cost in US dollars, ``None`` where it is not known.
-    """
-
-    on_begun: Callable[[], None]
-    tokens: int = 0
-    cost: float | None = None
-
-    def __call__(self) -> None:
-        """Pass on that the answer has begun to come."""
-        self.on_begun()
-
-    def note(self, tokens: int, cost: float | None) -> None:
-        """Keep what all requests so far have taken together."""
-        self.tokens, self.cost = tokens, cost

@@ -37,12 +37,7 @@ def names_in(expression: str) -> tuple[str, ...]:
 
 
 def fault_of(expression: str, known: Collection[str]) -> str:
-    """Return why an expression can never be evaluated, ``""`` where that is not known yet.
-
-    Args:
-        expression: The expression.
-        known: Names of results that there will be.
-    """
+    """Return why an expression over results of these names can never be evaluated, ``""`` for nothing known."""
     for name in names_in(expression):
         if name not in known:
             return f'it names "{name}", which the ticket does not depend on: add it to depends_on'
@@ -171,22 +166,6 @@ def folded(
 def answer_value(ticket: Ticket, text: str) -> Value:
     """Return an answer as others refer to it: a value where the ticket has an answer schema, else the text."""
     return json.loads(text) if ticket.answer is not None else text
-
-
-def result_values(
-    tickets: Mapping[str, Ticket], outcomes: Sequence[TicketOutcome]
-) -> dict[str, Value]:
-    """Return the results that an expression sees, by ticket: ``None`` for one that has no answer."""
-    values: dict[str, Value] = {}
-    for outcome in outcomes:
-        ticket = tickets[outcome.ticket]
-        if outcome.failure is not None:
-            values[ticket.id] = None
-        elif ticket.for_each:
-            values[ticket.id] = json.loads(outcome.text)
-        else:
-            values[ticket.id] = answer_value(ticket, outcome.text)
-    return values
 
 
 def _at(place: str, item: Value, number: int) -> Value:

@@ -25,17 +25,13 @@ class MeteredClient:
     """Passes requests on and counts what their replies took; safe to use from many threads.
 
     Many servers report no tokens. What these cost is estimated, for a limit would else never be reached.
-
-    Attributes:
-        model: Which of the client's models is asked, ``""`` for its own choice.
-        on_usage: Called after each reply, when all so far are counted.
-        asked: The provider and the model, ``""`` for what a client of the caller's own does not say.
     """
 
     client: ChatClient
-    model: str = ""
-    on_usage: Callable[[], None] = lambda: None
+    model: str = ""  # which of the client's models is asked, else its own choice
+    on_usage: Callable[[], None] = lambda: None  # called after each reply
     usage: Usage = field(default_factory=Usage)
+    # The provider and the model, "" for what a client of the caller's own does not say.
     asked: tuple[str, str] = field(init=False)
     _lock: Lock = field(default_factory=Lock)
 
@@ -83,7 +79,6 @@ class MeteredClient:
         on_text: OnText | None = None,
         options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
-        """Send ``prompt`` and ``message``; the errors are those of the other client."""
         model = model or self.model
         reply = self.client.send(prompt, message, model=model, on_text=on_text, options=options)
         return self._counted(reply, prompt, message, options)
@@ -97,11 +92,31 @@ class MeteredClient:
         on_text: OnText | None = None,
         options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
-        """Do the same without blocking; cancelling the task ends the request."""
+        model = model or self.model
         reply = await self.client.asend(
-            prompt, message, model=model or self.model, on_text=on_text, options=options
+            prompt, message, model=model, on_text=on_text, options=options
         )
         return self._counted(reply, prompt, message, options)
+
+    def answer(
+        self,
+        prompt: Prompt,
+        message: str,
+        options: RequestOptions,
+        on_text: OnText | None = None,
+    ) -> tuple[str, str]:
+        """Return what the model answers, and what is doubtful about it.
+
+        Raises:
+            WorkerError: It refused to answer, or wrote nothing.
+        """
+        reply = self.send(prompt, message, on_text=on_text, options=options)
+        if reply.stop is FinishReason.REFUSED:
+            raise WorkerError("the model refused to answer", again=False)
+        if not reply.text.strip():
+            raise WorkerError(f"the model answered nothing ({reply.stop.value})")
+        is_whole = reply.stop is FinishReason.END
+        return reply.text, "" if is_whole else f"the answer is not complete ({reply.stop.value})"
 
     def _counted(
         self, reply: Reply, prompt: Prompt, message: str, options: RequestOptions
@@ -115,25 +130,3 @@ class MeteredClient:
             self.usage += usage
             self.on_usage()
         return replace(reply, usage=usage)
-
-
-def check_reply(reply: Reply, *, tokens: int = 0, cost: float | None = None) -> str:
-    """Return what is doubtful about a reply, ``""`` for nothing.
-
-    Args:
-        reply: What a model wrote.
-        tokens: What its ticket has used by then.
-        cost: What that has cost in US dollars, ``None`` where it is not known.
-
-    Raises:
-        WorkerError: The model refused to answer, or wrote nothing.
-    """
-    if reply.stop is FinishReason.REFUSED:
-        raise WorkerError("the model refused to answer", again=False, tokens=tokens, cost=cost)
-    if not reply.text.strip():
-        raise WorkerError(
-            f"the model answered nothing ({reply.stop.value})", tokens=tokens, cost=cost
-        )
-    if reply.stop is not FinishReason.END:
-        return f"the answer is not complete ({reply.stop.value})"
-    return ""

@@ -5,10 +5,8 @@ from decimal import Decimal
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.fan_out import without_items
-from aggregate.agents.tracks.recipients import check_prices
-from aggregate.agents.tracks.terms import OWN, Recipient
+from aggregate.agents.tracks.terms import OWN, Recipient, check_prices
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
-from aggregate.agents.tracks.worker import AssignmentTokens
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.tokens import count
 from aggregate.base.values import FileChoice, Level, Usage
@@ -17,7 +15,6 @@ from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_r
 from aggregate.sending.clients import cache_policy, cost, shipped_ratio
 
 _LEVELS = tuple(Level)
-_NOTHING = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +38,12 @@ class PreviewStep:
     ticket: Ticket
     waits_for: tuple[str, ...]
     tokens: int
-    budget: int = 0
-    recipient: Recipient = OWN
-    usage: Usage = _NOTHING
-    cost: Decimal | None = None
-    lowered: tuple[FileChoice, ...] = ()
-    hidden: tuple[FileChoice, ...] = ()
+    budget: int
+    recipient: Recipient
+    usage: Usage
+    cost: Decimal | None
+    lowered: tuple[FileChoice, ...]
+    hidden: tuple[FileChoice, ...]
 
 
 def preview(
@@ -68,11 +65,10 @@ def preview(
         ConfigError: A focus file, a persona, a model, a tool or the price of a limited model is missing.
         BudgetError: What a ticket must be shown exceeds its budget.
     """
-    check_prices(tickets, contexts, max_cost=max_cost)
+    check_prices(tickets, contexts.asks, max_cost=max_cost)
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
     schedule = contexts.schedule(tickets, warm_up=warm_up)
-    tokens = AssignmentTokens()
     caches: dict[Recipient, SimulatedCache] = {}
     steps: list[PreviewStep] = []
     wave = 0
@@ -84,23 +80,31 @@ def preview(
             choices = contexts.choices(known)
             # A person decides about an approval: no model is paid for it.
             recipient = contexts.asks(ticket) if ticket.kind is TicketKind.WORK else OWN
-            usage, price = _NOTHING, None
+            usage, price = Usage(), None
             if recipient.model:
                 usage = _usage(assignment, recipient, caches)
                 price = cost(usage, recipient.model, provider=recipient.provider)
-            step = PreviewStep(
-                wave,
-                ticket,
-                schedule.waits_for[ticket.id],
-                tokens.count(assignment) + count(assignment.persona),
-                contexts.granted(ticket).budget.tokens,
-                recipient,
-                usage,
-                price,
-                tuple(filter(_is_lowered, choices)),
-                tuple(choice for choice in choices if choice.level.is_hidden),
+            hidden = tuple(choice for choice in choices if choice.level.is_hidden)
+            lowered = tuple(
+                choice
+                for choice in choices
+                if not choice.level.is_hidden
+                and _LEVELS.index(choice.level) > _LEVELS.index(choice.most)
             )
-            steps.append(step)
+            steps.append(
+                PreviewStep(
+                    wave,
+                    ticket,
+                    schedule.waits_for[ticket.id],
+                    assignment.tokens + count(assignment.persona),
+                    contexts.granted(ticket).budget.tokens,
+                    recipient,
+                    usage,
+                    price,
+                    lowered,
+                    hidden,
+                )
+            )
             schedule.end(ticket.id, failed=False)
     return steps
 
@@ -127,8 +131,3 @@ def _usage(
         total += usage
     tokens = shipped_ratio(recipient.provider, recipient.model).provider_tokens
     return Usage(tokens(total.fresh), tokens(total.cache_write), tokens(total.cache_read))
-
-
-def _is_lowered(choice: FileChoice) -> bool:
-    is_lower = _LEVELS.index(choice.level) > _LEVELS.index(choice.most)
-    return is_lower and not choice.level.is_hidden

@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from aggregate.agents.tracks.assignment import (
-    Ending,
-    EndingState,
-    ticket_of,
-)
+from aggregate.agents.tracks.assignment import Ending, EndingState, ticket_of
 from aggregate.agents.tracks.durable.database import (
     Engine,
     database_exists,
@@ -25,6 +21,7 @@ from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     RUNNING,
     EndingTable,
+    RunRow,
     RunTable,
 )
 from aggregate.agents.tracks.fan_out import children_of, parent_of
@@ -58,59 +55,42 @@ class TrackProgress:
     lines: tuple[ReportLine, ...]
     waiting: tuple[str, ...]
     untouched: tuple[str, ...]
-    approvals: tuple[str, ...] = ()
-    tickets: tuple[Ticket, ...] = ()
+    approvals: tuple[str, ...]
+    tickets: tuple[Ticket, ...]
 
 
 class PastRun:
-    """The tickets of a run and what each of them came to.
-
-    Attributes:
-        tickets: All tickets by id in order, each with its children behind it.
-        lines: What the report says of those that have ended, by id.
-    """
+    """The tickets of a run, each with its children behind it, and what each of them came to."""
 
     def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
         self._queue = queue
         self._run = tickets
         self._keys = endings.keys()
-        self._endings = {
-            ticket_id: ending
-            for key, ending in endings.all().items()
-            if key == self._keys.of(ticket_id := ticket_of(key))
-        }
         self._outcomes = RunOutcomes(tickets, queue=queue, keys=self._keys, endings=endings)
-        self._children = {
-            ticket.id: children_of(ticket, json.loads(ending.text))
-            for ticket in tickets.tickets
-            if (ending := self._endings.get(ticket.id)) and ending.state is EndingState.SPREAD
-        }
+        self._children: dict[str, list[Ticket]] = {}
         self.tickets: dict[str, Ticket] = {}
         for ticket in tickets.tickets:
             self.tickets[ticket.id] = ticket
-            self.tickets |= {child.id: child for child in self._children.get(ticket.id, ())}
+            ending = self._outcomes.ending(ticket.id)
+            if ending and ending.state is EndingState.SPREAD:
+                children = self._children[ticket.id] = children_of(ticket, json.loads(ending.text))
+                self.tickets |= {child.id: child for child in children}
         self.lines = self._read_lines()
 
     def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
         """Return how the run stands."""
         open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
         queued = {ticket_of(key) for key in self._queue.unfinished(self._keys_of(open_ids))}
-        spread = self._children.keys()
-        waiting = [each for each in open_ids if goes_on and (each in queued or each in spread)]
+        busy = queued | self._children.keys() if goes_on else set()
         approvals = [
-            each
-            for each in open_ids
-            if goes_on
-            and (ending := self._endings.get(each))
-            and ending.state is EndingState.WAITING
+            each for each in open_ids if goes_on and self._state(each) is EndingState.WAITING
         ]
-        busy = {*waiting, *approvals}
         return TrackProgress(
             run_id,
             state,
             tuple(line for ticket_id in self.tickets if (line := self.lines.get(ticket_id))),
-            tuple(waiting),
-            tuple(each for each in open_ids if each not in busy),
+            tuple(each for each in open_ids if each in busy),
+            tuple(each for each in open_ids if each not in {*busy, *approvals}),
             tuple(approvals),
             tuple(self.tickets.values()),
         )
@@ -137,11 +117,7 @@ class PastRun:
         return self._next_rounds(again)
 
     def named(self, ids: Sequence[str], *, only: bool) -> dict[str, int]:
-        """Return the rounds in which these tickets, and all that depend on them, are run once more.
-
-        Args:
-            ids: Tickets, or children of one.
-            only: Leave those that depend on them as they are.
+        """Return the rounds in which these tickets are run once more, and unless ``only`` all that depend on them.
 
         Raises:
             TrackError: There is no such ticket in the run.
@@ -154,8 +130,9 @@ class PastRun:
         return self._next_rounds(again)
 
     def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
+        """Return the next rounds of what was begun; of the others the first is to come."""
         touched = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
-        touched |= self._endings.keys()
+        touched |= {each for each in again if self._outcomes.ending(each)}
         rounds = self._keys.rounds
         return {
             each: rounds.get(each, 1) + 1
@@ -164,17 +141,12 @@ class PastRun:
         }
 
     def _below(self, ids: Iterable[str]) -> set[str]:
-        followers: dict[str, list[str]] = {}
-        for ticket_id, needed in dependencies(self._run.tickets).items():
-            for each in needed:
-                followers.setdefault(each, []).append(ticket_id)
+        waits_for = dependencies(self._run.tickets)
         below: set[str] = set()
-        pending = list(ids)
+        pending = set(ids)
         while pending:
-            for follower in followers.get(pending.pop(), ()):
-                if follower not in below:
-                    below.add(follower)
-                    pending.append(follower)
+            pending = {each for each, needed in waits_for.items() if pending & {*needed}} - below
+            below |= pending
         return below
 
     def _read_lines(self) -> dict[str, ReportLine]:
@@ -183,8 +155,9 @@ class PastRun:
             outcome.ticket: ReportLine.of(self.tickets[outcome.ticket], outcome)
             for outcome in self._outcomes.of(own)
         }
-        for ticket_id, ending in self._endings.items():
-            if ending.state is EndingState.LEFT_OUT and ticket_id in self.tickets:
+        for ticket_id in own:
+            ending = self._outcomes.ending(ticket_id)
+            if ending and ending.state is EndingState.LEFT_OUT:
                 ticket = self.tickets[ticket_id]
                 lines[ticket_id] = ReportLine(ticket, errors=(ending.text,), left_out=True)
         for parent_id, children in self._children.items():
@@ -194,18 +167,25 @@ class PastRun:
                 lines[parent_id] = ReportLine.of(self.tickets[parent_id], outcome)
         return lines
 
+    def _state(self, ticket_id: str) -> EndingState | None:
+        ending = self._outcomes.ending(ticket_id)
+        return ending.state if ending else None
+
     def _keys_of(self, ids: Iterable[str]) -> list[str]:
         return [self._keys.of(ticket_id) for ticket_id in ids]
 
 
 class _Runs(NamedTuple):
+    """The runs of a track that a database has."""
+
+    track: Track
     engine: Engine
     queue: DbosQueue
     table: RunTable
 
 
 @contextmanager
-def _runs_of(project: Project, track: Track, database: str) -> Iterator[_Runs | None]:
+def _runs_of(track: Track, project: Project, database: str) -> Iterator[_Runs | None]:
     """Yield the runs of a track; ``None`` where there is no database, for to ask about runs makes none."""
     url = locate_database(project, database)
     if not database_exists(url):
@@ -213,7 +193,20 @@ def _runs_of(project: Project, track: Track, database: str) -> Iterator[_Runs | 
         return
     with open_database(url) as engine:
         table = RunTable(engine, project_name(project), track.track_id)
-        yield _Runs(engine, DbosQueue(engine), table)
+        yield _Runs(track, engine, DbosQueue(engine), table)
+
+
+@contextmanager
+def _under_way(
+    project: Project, name: str, database: str, otherwise: str
+) -> Iterator[tuple[_Runs, RunRow]]:
+    """Yield the run of a track that is not over."""
+    track = open_track(project.folder, name)
+    with _runs_of(track, project, database) as runs:
+        run = runs.table.latest() if runs else None
+        if runs is None or run is None or run.state != RUNNING:
+            raise TrackError(f"{track.track_id}: {otherwise}")
+        yield runs, run
 
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
@@ -222,11 +215,8 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
     Raises:
         TrackError: There is no such track, or no run under way.
     """
-    track = open_track(project.folder, name)
-    with _runs_of(project, track, database) as runs:
-        run = runs.table.latest() if runs else None
-        if runs is None or run is None or run.state != RUNNING:
-            raise TrackError(f"{track.track_id}: there is no run to cancel: all are over")
+    otherwise = "there is no run to cancel: all are over"
+    with _under_way(project, name, database, otherwise) as (runs, run):
         runs.table.set_state(run, CANCELLED)
         dropped = runs.queue.unfinished(runs.queue.keys(run.run_id))
         runs.queue.cancel(dropped)
@@ -234,8 +224,8 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         with suppress(StateError):
             keys = EndingTable(runs.engine, run.run_id).keys()
             tickets = [each for each in run.tickets.tickets if keys.of(each.id) in dropped]
-            track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets})
-        track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
+            runs.track.mark_plan({(each.id, each.name): Checkbox.OPEN for each in tickets})
+        runs.track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
         return run.run_id
 
 
@@ -245,7 +235,7 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
     Raises:
         TrackError: There is no such track.
     """
-    with _runs_of(project, open_track(project.folder, name), database) as runs:
+    with _runs_of(open_track(project.folder, name), project, database) as runs:
         run = runs.table.latest() if runs else None
         if runs is None or run is None:
             return None
@@ -271,11 +261,8 @@ def decide(
     Raises:
         TrackError: There is no such track or run, or the ticket waits for no decision.
     """
-    track = open_track(project.folder, name)
-    with _runs_of(project, track, database) as runs:
-        run = runs.table.latest() if runs else None
-        if runs is None or run is None or run.state != RUNNING:
-            raise TrackError(f"{track.track_id}: no run is under way, so that nothing waits")
+    otherwise = "no run is under way, so that nothing waits"
+    with _under_way(project, name, database, otherwise) as (runs, run):
         names = [ticket.id for ticket in run.tickets.tickets]
         if parent_of(ticket_id) not in names:
             raise TrackError(
@@ -298,7 +285,7 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
     Raises:
         TrackError: There is no such track.
     """
-    with _runs_of(project, open_track(project.folder, name), database) as runs:
+    with _runs_of(open_track(project.folder, name), project, database) as runs:
         over = runs.table.over() if runs else []
         if runs is None or not over:
             return []

@@ -22,8 +22,6 @@ _STATES: dict[RunStatus | None, str] = {
     RunStatus.ERROR: "failed",
     RunStatus.TIMEOUT: "timed out",
 }
-_MOST_EDGES = 500
-"""Mermaid draws no more, and of more nobody could follow any."""
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
@@ -36,20 +34,15 @@ def last_number(output_dir: Path, track_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """Writes into a run's own folder.
+    """Writes into a run's own folder, ``<output_dir>/<track>_<NNN>``.
 
     A file's number is its ticket's place in the track, so that writing it again after a kill gives the same file: none
     is doubled and none is torn.
-
-    Attributes:
-        folder: ``<output_dir>/<track>_<NNN>``.
-        numbers: The place of each ticket, from 1; a ticket's children have theirs.
-        retried: The tickets of which an earlier round may have left files.
     """
 
     folder: Path
-    numbers: dict[str, int]
-    retried: Collection[str] = ()
+    numbers: dict[str, int]  # the place of each ticket, from 1; a ticket's children have theirs
+    retried: Collection[str] = ()  # of these an earlier round may have left files
 
     @classmethod
     def of(
@@ -61,28 +54,23 @@ class RunFiles:
         *,
         retried: Collection[str] = (),
     ) -> "RunFiles":
-        """Return the files of a track's run.
-
-        Raises:
-            OutputError: The run's folder is a link that leads out of ``output_dir``.
-        """
+        """Return the files of a track's run; its folder must not lead out of ``output_dir``."""
         folder = confined(output_dir / f"{track_id}_{number:03d}", output_dir)
         return cls(folder, {ticket.id: i for i, ticket in enumerate(tickets, 1)}, retried)
 
     def write_prompt(self, assignment: Assignment) -> Path:
-        """Write what a worker is shown, and return the file."""
         path = self._path(assignment.ticket, "prompt")
         replace_own(path, assignment.pieces())
         return path
 
     def write_reply(self, outcome: TicketOutcome) -> None:
         """Write what a worker answered, or why it did not; what an earlier round came to is replaced."""
-        if outcome.failure is None:
-            replace_own(self._path(outcome.ticket, "reply"), outcome.text)
-        else:
+        kind, other, text = "reply", "failed", outcome.text
+        if outcome.failure is not None:
+            kind, other = other, kind
             errors = (f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
-            replace_own(self._path(outcome.ticket, "failed"), "\n".join(errors))
-        other = "failed" if outcome.failure is None else "reply"
+            text = "\n".join(errors)
+        replace_own(self._path(outcome.ticket, kind), text)
         if outcome.ticket in self.retried:
             self._path(outcome.ticket, other).unlink(missing_ok=True)
 
@@ -97,7 +85,6 @@ class RunFiles:
         return {kind: path.name for kind, path in paths.items() if path.exists()}
 
     def write_report(self, text: str) -> Path:
-        """Write the report and return its path."""
         path = self.folder / "report.md"
         replace_own(path, text, durable=True)
         return path
@@ -138,22 +125,12 @@ class ReportLine:
     @property
     def state(self) -> str:
         """One or two words for tables."""
-        if self.left_out:
-            return "left out"
-        return _STATES.get(self.status, "not run")
+        return "left out" if self.left_out else _STATES.get(self.status, "not run")
 
     @classmethod
-    def of(cls, ticket: Ticket, outcome: TicketOutcome) -> "ReportLine":
-        """Return what an outcome says, without its text."""
-        return cls(
-            ticket,
-            outcome.status,
-            outcome.attempts if ticket.asks else 0,
-            outcome.tokens,
-            outcome.errors,
-            outcome.cost,
-            outcome.seconds,
-        )
+    def of(cls, ticket: Ticket, end: TicketOutcome) -> "ReportLine":
+        attempts = end.attempts if ticket.asks else 0
+        return cls(ticket, end.status, attempts, end.tokens, end.errors, end.cost, end.seconds)
 
 
 def report_text(
@@ -164,7 +141,6 @@ def report_text(
     *,
     names: Callable[[str], Mapping[str, str]] = lambda _ticket: {},
     earlier_cost: float = 0.0,
-    waits_for: Mapping[str, Sequence[str]] = {},
 ) -> str:
     """Return the report as markdown; the same outcomes give the same bytes.
 
@@ -175,34 +151,26 @@ def report_text(
         warnings: What is doubtful about the files that the workers saw.
         names: Returns the files of a ticket beside the report, by what they hold.
         earlier_cost: US dollars that rounds before a retry have cost.
-        waits_for: The ids that each ticket waits for, which are drawn.
     """
+    done = sum(line.status is RunStatus.SUCCESS for line in lines)
+    left_out = sum(line.left_out for line in lines)
+    words = [f"{done:,} of {len(lines):,} tickets done"]
+    words += [f"{left_out:,} left out"] if left_out else []
     failures = [
         f"{line.ticket.id}: {error}" for line in lines for error in line.errors if not line.left_out
     ]
     parts = [
         f"# Report: {heading_text(title)}",
-        f"{totals(lines, earlier_cost)}.",
+        f"{', '.join([*words, account(lines, earlier_cost)])}.",
         _table(lines, names),
+        *_section("## Failures", failures),
     ]
-    parts += _graph(lines, waits_for)
-    parts += _section("## Failures", failures)
     if _is_long(failures):
         parts.append("What failed tickets said stands whole in their own files of this folder.")
     parts += _section("## Warnings", warnings)
     if results:
         parts.append(Prompt(results_segments(results)).markdown)
     return "\n\n".join(parts) + "\n"
-
-
-def totals(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
-    """Return how many tickets are done, and what they took: ``3 of 4 tickets done, 1 left out, 512 tokens, $0.02``."""
-    done = sum(line.status is RunStatus.SUCCESS for line in lines)
-    left_out = sum(line.left_out for line in lines)
-    words = [f"{done:,} of {len(lines):,} tickets done"]
-    if left_out:
-        words.append(f"{left_out:,} left out")
-    return ", ".join([*words, account(lines, earlier_cost)])
 
 
 def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
@@ -231,51 +199,18 @@ def duration(seconds: float) -> str:
 
 
 def _table(lines: Sequence[ReportLine], names: Callable[[str], Mapping[str, str]]) -> str:
-    head = ("#", "ticket", "title", "state", "attempts", "time", "tokens", "cost", "files")
-    rows = [
-        (
-            str(i),
-            line.ticket.id,
-            _cell(line.ticket.title),
-            line.state,
-            str(line.attempts),
-            duration(line.seconds) if line.attempts else "",
-            f"{line.tokens:,}",
-            dollars(line.cost),
-            _links(names(line.ticket.id)),
+    rows = ["| # | ticket | title | state | attempts | time | tokens | cost | files |"]
+    rows.append("|--:|---|---|---|--:|--:|--:|--:|---|")
+    for i, line in enumerate(lines, 1):
+        title = one_line(line.ticket.title).replace("|", "\\|")
+        took = duration(line.seconds) if line.attempts else ""
+        # A child's brackets would end the link.
+        links = [f"[{kind}]({quote(name)})" for kind, name in names(line.ticket.id).items()]
+        rows.append(
+            f"| {i} | {line.ticket.id} | {title} | {line.state} | {line.attempts} | {took} | {line.tokens:,} "
+            f"| {dollars(line.cost)} | {', '.join(links)} |"
         )
-        for i, line in enumerate(lines, 1)
-    ]
-    rule = "|--:|---|---|---|--:|--:|--:|--:|---|"
-    return "\n".join([_row(head), rule, *map(_row, rows)])
-
-
-def _graph(lines: Sequence[ReportLine], waits_for: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the tickets of the track and what they wait for as a block that many viewers of markdown draw."""
-    own = [
-        line
-        for line in lines
-        if line.ticket.id in waits_for and line.ticket.id == parent_of(line.ticket.id)
-    ]
-    names = {line.ticket.id: f"t{i}" for i, line in enumerate(own, 1)}
-    edges = [f"{names[needed]} --> {names[each]}" for each in names for needed in waits_for[each]]
-    if not 0 < len(edges) <= _MOST_EDGES:
-        return []
-    boxes = [f'{names[line.ticket.id]}["{line.ticket.id}: {line.state}"]' for line in own]
-    return [fence("\n    ".join(["flowchart LR", *boxes, *edges]), "mermaid")]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _links(names: Mapping[str, str]) -> str:
-    # A child's brackets would end the link.
-    return ", ".join(f"[{kind}]({quote(name)})" for kind, name in names.items())
-
-
-def _cell(text: str) -> str:
-    return one_line(text).replace("|", "\\|")
+    return "\n".join(rows)
 
 
 def _is_long(sentences: Sequence[str]) -> bool:

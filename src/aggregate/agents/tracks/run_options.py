@@ -27,17 +27,12 @@ class TicketState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TicketEvent:
-    """A change in a ticket's state.
-
-    Attributes:
-        state: What has become of it.
-        line: What the report will say of it, where it has ended.
-    """
+    """A change in a ticket's state."""
 
     ticket: Ticket
     state: TicketState
     detail: str = ""
-    line: ReportLine | None = None
+    line: ReportLine | None = None  # what the report will say of it, where it has ended
 
 
 @dataclass(frozen=True, slots=True)

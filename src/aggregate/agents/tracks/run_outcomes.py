@@ -1,7 +1,7 @@
 """Outcomes merged into variables: what the next worker is shown, and what the report holds."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -14,7 +14,7 @@ from aggregate.agents.tracks.assignment import (
     TicketKeys,
     TicketOutcome,
 )
-from aggregate.agents.tracks.fan_out import folded, names_in, parent_of, result_values
+from aggregate.agents.tracks.fan_out import answer_value, folded, names_in, parent_of
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.base.values import (
     AggregatedResult,
@@ -40,53 +40,49 @@ def merge_outcomes(
     outcomes: Iterable[TicketOutcome],
     *,
     on_error: FailurePolicy = FailurePolicy.REPORT,
+    merging: Mapping[str, Ticket] | None = None,
 ) -> dict[str, AggregatedResult]:
     """Return one result per variable of the tickets that have an outcome, merged in the tickets' order (rule O-40).
 
     A ticket without a variable stands under its own id. Failed tickets are counted, and listed unless ``on_error`` is
-    ``skip`` (rule O-48).
-
-    Args:
-        tickets: All tickets of the track: the first of a variable's that names a strategy decides it.
-        outcomes: Of the tickets to merge, in any order.
-        on_error: Whether failures are listed.
+    ``skip`` (rule O-48). ``merging`` names the ticket that decides how each variable is merged.
     """
+    if merging is None:
+        merging = _merging(tickets)
     by_ticket = {outcome.ticket: outcome for outcome in outcomes}
     members: dict[str, list[TicketOutcome]] = {}
     for ticket in tickets:
         if ticket.id in by_ticket:
             members.setdefault(ticket.variable, []).append(by_ticket[ticket.id])
-    return {name: _merge(name, group, tickets, on_error) for name, group in members.items()}
+    merged: dict[str, AggregatedResult] = {}
+    for name, group in members.items():
+        strategy = MergeStrategy.CONCAT if name.startswith("$") else MergeStrategy.FIRST
+        decider = merging.get(name)
+        if decider and decider.merge_strategy:
+            strategy = decider.merge_strategy
+        outputs = [
+            LabelledOutput(one.text, label=one.ticket, run_id=one.ticket, error=one.failure)
+            for one in group
+        ]
+        ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
+        custom = decider.custom_function if decider else None
+        result = merge_outputs(outputs, strategy, custom_function=custom, ending=ending)
+        warnings = [f"{one.ticket}: {one.warning}" for one in group if one.warning]
+        merged[name] = replace(result, warnings=(*warnings, *result.warnings))
+    return merged
 
 
-def _merge(
-    name: str, outcomes: Sequence[TicketOutcome], tickets: Sequence[Ticket], on_error: FailurePolicy
-) -> AggregatedResult:
-    strategy = MergeStrategy.CONCAT if name.startswith("$") else MergeStrategy.FIRST
-    custom_function: str | None = None
-    for ticket in tickets:
-        if ticket.collect_into == name and ticket.merge_strategy:
-            strategy, custom_function = ticket.merge_strategy, ticket.custom_function
-            break
-    outputs = [
-        LabelledOutput(
-            outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure
-        )
-        for outcome in outcomes
-    ]
-    ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
-    result = merge_outputs(outputs, strategy, custom_function=custom_function, ending=ending)
-    warnings = [f"{outcome.ticket}: {outcome.warning}" for outcome in outcomes if outcome.warning]
-    return replace(result, warnings=(*warnings, *result.warnings))
+def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
+    """Return the first ticket of each variable that names a strategy."""
+    return {each.collect_into: each for each in reversed(tickets) if each.merge_strategy}
 
 
 class RunOutcomes:
     """The outcomes of one run, read from where they are kept each time that they are asked for.
 
-    Args:
-        queue: Has the outcomes of tickets that workers are asked for.
-
     Attributes:
+        run: What is run.
+        queue: Has the outcomes of tickets that workers are asked for.
         children: The tickets that a ticket was spread over, by its id.
     """
 
@@ -95,14 +91,11 @@ class RunOutcomes:
     ) -> None:
         self.children: dict[str, tuple[str, ...]] = {}
         self.run = tickets
-        self._tickets = {ticket.id: ticket for ticket in tickets.tickets}
-        self._position = {ticket.id: i for i, ticket in enumerate(tickets.tickets)}
-        self._merging: dict[str, str] = {}
-        for ticket in tickets.tickets:
-            if ticket.merge_strategy:
-                self._merging.setdefault(ticket.collect_into, ticket.id)
         self.queue = queue
         self.keys = keys
+        self._tickets = {ticket.id: ticket for ticket in tickets.tickets}
+        self._position = {ticket.id: i for i, ticket in enumerate(tickets.tickets)}
+        self._merging = _merging(tickets.tickets)
         self._endings = endings
         self._known: dict[str, Ending] = {}
         self.look()
@@ -118,8 +111,7 @@ class RunOutcomes:
     def record(self, ticket_id: str, ending: Ending) -> Ending:
         """Write what became of a ticket, and return what counts: somebody else may have been first."""
         key = self.keys.of(ticket_id)
-        counts = self._endings.record(key, ending)
-        self._known[key] = counts
+        counts = self._known[key] = self._endings.record(key, ending)
         return counts
 
     def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
@@ -140,19 +132,22 @@ class RunOutcomes:
 
     def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
         """Return the variables that the outcomes of these tickets make up."""
-        # The first of a variable's that names a strategy decides it; all others are no part of this.
-        named = dict.fromkeys(ids)
-        for ticket_id in ids:
-            if merging := self._merging.get(self._tickets[ticket_id].collect_into):
-                named[merging] = None
-        in_order = sorted(named, key=self._position.__getitem__)
+        in_order = sorted(set(ids), key=self._position.__getitem__)
         tickets = [self._tickets[ticket_id] for ticket_id in in_order]
-        return merge_outcomes(tickets, self.of(ids), on_error=on_error)
+        return merge_outcomes(tickets, self.of(ids), on_error=on_error, merging=self._merging)
 
     def values(self, ids: Sequence[str], expression: str) -> dict[str, Value]:
-        """Return what an expression over the results of these tickets sees, by ticket and by variable."""
+        """Return what an expression over the results of these tickets sees, by ticket and by variable.
+
+        A ticket that has no answer is ``None``.
+        """
         values: dict[str, Value] = dict.fromkeys(ids)
-        values |= result_values(self._tickets, list(self.of(ids)))
+        for outcome in self.of(ids):
+            if outcome.failure is None:
+                ticket = self._tickets[outcome.ticket]
+                is_list = bool(ticket.for_each)
+                text = outcome.text
+                values[ticket.id] = json.loads(text) if is_list else answer_value(ticket, text)
         if any(name.startswith("$") for name in names_in(expression)):
             merged = self.merge(ids, on_error=FailurePolicy.SKIP)
             values |= {name: result.value for name, result in merged.items() if name[0] == "$"}
@@ -172,16 +167,10 @@ class RunOutcomes:
     def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
         """Return an outcome, failed where others could not refer to its answer: a database may hold any text."""
         # A look at a run asks for children before it knows them; they have their parent's schema.
-        has_schema = self._tickets[parent_of(outcome.ticket)].answer is not None
-        if outcome.failure is None and has_schema and not _is_json(outcome.text):
-            errors = (*outcome.errors, NO_JSON)
-            return replace(outcome, status=RunStatus.ERROR, text="", errors=errors)
+        if outcome.failure is None and self._tickets[parent_of(outcome.ticket)].answer is not None:
+            try:
+                json.loads(outcome.text)
+            except (ValueError, RecursionError):
+                errors = (*outcome.errors, NO_JSON)
+                return replace(outcome, status=RunStatus.ERROR, text="", errors=errors)
         return outcome
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True

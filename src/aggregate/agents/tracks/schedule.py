@@ -18,10 +18,6 @@ class Schedule:
         on_error: ``fail`` keeps the dependents of a failed ticket from running.
         warm_up: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer
             has begun to come.
-
-    Attributes:
-        waits_for: The ids that each ticket waits for.
-        skipped: Why tickets are not run, by id, in the order in which that was decided.
     """
 
     def __init__(
@@ -34,6 +30,7 @@ class Schedule:
     ) -> None:
         self.tickets = {ticket.id: ticket for ticket in tickets}
         self.waits_for = dependencies(tickets)
+        # Why tickets are not run, by id, in the order in which that was decided.
         self.skipped: dict[str, str] = {}
         self._on_error = on_error
         self._prefix = prefix
@@ -103,7 +100,7 @@ class Schedule:
         return True
 
     def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
-        """Let the tickets that one is spread over start; the parent stays under way until ``end`` is told of it."""
+        """Let the tickets that one is spread over start; the parent stays under way until it ends."""
         for number, child in enumerate(children):
             self.tickets[child.id] = child
             self.waits_for[child.id] = self.waits_for[parent_id]
@@ -119,19 +116,18 @@ class Schedule:
     ) -> None:
         """Hear that a ticket has ended; what waited only for it becomes ready, or is skipped.
 
-        Args:
-            ticket_id: The ticket.
-            failed: Whether it has no answer, though its condition was met.
-            rejected: Whether a person said that nothing that depends on it is to run, whatever ``on_error`` says.
-            asked: Whether a worker was asked, so that a cache may hold what others share with it.
+        After one that a person rejected nothing that depends on it is run, whatever ``on_error`` says. Of one that a
+        worker was asked for a cache may hold what others share with it.
         """
         self._under_way.discard(ticket_id)
         self._ready_ids.discard(ticket_id)
         self._ended.add(ticket_id)
+        prefix = self._prefixes[ticket_id]
         if asked:
             self.answer_begun(ticket_id)
-        else:
-            self._lead_no_longer(ticket_id)
+        elif self._warming_up.get(prefix) == ticket_id:  # another goes ahead in its place
+            del self._warming_up[prefix]
+            self._make_ready(self._held.pop(prefix, ()))
         self._release_dependents(ticket_id, failed=failed, rejected=rejected)
 
     def answer_begun(self, ticket_id: str) -> None:
@@ -147,13 +143,6 @@ class Schedule:
             self._warming_up.setdefault(prefix, ticket_id)
         self._ready_ids.discard(ticket_id)
         self._under_way.add(ticket_id)
-
-    def _lead_no_longer(self, ticket_id: str) -> None:
-        """Let another ticket go ahead in the place of one that nobody was asked for."""
-        prefix = self._prefixes[ticket_id]
-        if self._warming_up.get(prefix) == ticket_id:
-            del self._warming_up[prefix]
-            self._make_ready(self._held.pop(prefix, ()))
 
     def _make_ready(self, ticket_ids: Iterable[str]) -> None:
         for ticket_id in ticket_ids:

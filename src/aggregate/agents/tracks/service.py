@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from threading import Event
-from time import monotonic
 
 from aggregate.agents.tracks.durable.database import (
     Engine,
     database_url,
     locate_database,
     project_name,
-    wait_for_server,
 )
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.heartbeat import conducting, is_conducted
@@ -24,11 +22,11 @@ from aggregate.agents.tracks.durable.run_table import (
 )
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.fan_out import without_items
-from aggregate.agents.tracks.recipients import check_prices
 from aggregate.agents.tracks.run_control import PastRun
 from aggregate.agents.tracks.run_files import RunFiles, last_number
 from aggregate.agents.tracks.run_options import LEASE_SECONDS, RunOptions, TicketEvent, TrackResult
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
+from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
 from aggregate.agents.tracks.track_run import TrackRun
@@ -42,73 +40,6 @@ NOTHING_TO_RESUME = "no run to resume: all are over; begin one with aggregate co
 MOST_NAMED = 10
 """Tickets that are named in a sentence."""
 USUAL = RunOptions()
-LOOK_SECONDS = 0.05
-"""Whether a run was cancelled is asked at most this often, for each time asks the database: so many more tickets are
-begun at the most as are laid down meanwhile."""
-
-
-def begin_or_resume(
-    engine: Engine,
-    runs: RunTable,
-    track: Track,
-    contexts: WorkerContexts,
-    *,
-    options: RunOptions,
-    tell: Callable[[str], None],
-) -> RunRow:
-    """Return the track's unfinished run, its latest one with failures, or a new one whose tickets were checked."""
-    tickets = track.tickets()
-    if options.on_error:
-        tickets = tickets.model_copy(update={"on_error": options.on_error})
-    # Read before the database: if another process begins a run meanwhile, both take the same
-    # number, and thus its run.
-    last_in_files = last_number(contexts.output_dir, track.track_id)
-    run = runs.latest()
-    if run is not None:
-        run.require_readable()
-    if run is not None and (options.resume or options.retry or run.state == RUNNING):
-        check_prices(run.tickets, contexts, max_cost=options.max_cost)
-        return _go_on(engine, runs, run, tickets, options=options, tell=tell)
-    if options.resume or options.retry:
-        raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
-    for ticket in tickets.tickets:
-        contexts.check(without_items(ticket))
-    check_prices(tickets, contexts, max_cost=options.max_cost)
-    track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets.tickets})
-    last_in_database = run.number if run else 0
-    return runs.begin(tickets, max(last_in_files, last_in_database) + 1)
-
-
-def _go_on(
-    engine: Engine,
-    runs: RunTable,
-    run: RunRow,
-    tickets: Tickets,
-    *,
-    options: RunOptions,
-    tell: Callable[[str], None],
-) -> RunRow:
-    """Let a run go on, and what failed in it, or is named, be run once more."""
-    again: Mapping[str, int] = {}
-    if (options.resume or options.retry) and not (
-        run.state == RUNNING and is_conducted(engine, run.run_id)
-    ):
-        endings = EndingTable(engine, run.run_id)
-        past = PastRun(run.tickets, DbosQueue(engine), endings)
-        again = past.named(options.retry, only=options.only) if options.retry else past.failed()
-        if run.state != RUNNING and not again and past.is_over():
-            raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
-        endings.raise_rounds(again)
-    elif options.retry:
-        raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
-    tell(f"going on with {run.run_id}")
-    if again:
-        tell(f"once more: {', '.join(first_of(list(again), MOST_NAMED, 80))}")
-    if run.tickets != tickets:
-        tell(
-            "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it"
-        )
-    return run if run.state == RUNNING else runs.reopen(run)
 
 
 def conduct(
@@ -141,14 +72,9 @@ def conduct(
     with ExitStack() as stack:
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
         queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
-        run = begin_or_resume(engine, runs, track, contexts, options=options, tell=tell)
-        conducted = conducting(
-            engine,
-            run.run_id,
-            lease=options.lease,
-            away=lambda reason: tell(f"waiting for the database ({reason})"),
-        )
-        stack.enter_context(conducted)
+        run = _begin_or_resume(engine, runs, track, contexts, options=options, tell=tell)
+        away = lambda reason: tell(f"waiting for the database ({reason})")  # noqa: E731
+        stack.enter_context(conducting(engine, run.run_id, lease=options.lease, away=away))
         if options.concurrency is not None:
             queue.set_concurrency(options.concurrency)
         changed = Event()
@@ -158,65 +84,102 @@ def conduct(
         tickets, endings = run.tickets, EndingTable(engine, run.run_id)
         keys = endings.keys()
         limits = [each for each in (options.max_cost, tickets.max_cost) if each is not None]
+        files = RunFiles.of(
+            contexts.output_dir,
+            track.track_id,
+            run.number,
+            tickets.tickets,
+            retried=keys.rounds.keys(),
+        )
         result = TrackRun(
             track,
             RunOutcomes(tickets, queue=queue, keys=keys, endings=endings),
             contexts=contexts,
-            files=RunFiles.of(
-                contexts.output_dir,
-                track.track_id,
-                run.number,
-                tickets.tickets,
-                retried=keys.rounds.keys(),
-            ),
+            files=files,
             polling=options.polling,
             max_cost=min(limits, default=None),
             observe=observe,
-            cancelled=_is_cancelled(runs, run),
+            cancelled=lambda: runs.state(run) == CANCELLED,
             changed=changed,
         ).run()
         runs.set_state(run, CANCELLED if result.cancelled else FINISHED)
         return result
 
 
+def _begin_or_resume(
+    engine: Engine,
+    runs: RunTable,
+    track: Track,
+    contexts: WorkerContexts,
+    *,
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> RunRow:
+    """Return the track's unfinished run, its latest one with failures, or a new one whose tickets were checked."""
+    tickets = track.tickets()
+    if options.on_error:
+        tickets = tickets.model_copy(update={"on_error": options.on_error})
+    # Read before the database: if another process begins a run meanwhile, both take the same
+    # number, and thus its run.
+    last_in_files = last_number(contexts.output_dir, track.track_id)
+    run = runs.latest()
+    asks_for_latest = options.resume or bool(options.retry)
+    if run is not None and (asks_for_latest or run.state == RUNNING):
+        check_prices(run.tickets, contexts.asks, max_cost=options.max_cost)
+        return _go_on(engine, runs, run, tickets, options=options, tell=tell)
+    if asks_for_latest:
+        raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
+    for ticket in tickets.tickets:
+        contexts.check(without_items(ticket))
+    check_prices(tickets, contexts.asks, max_cost=options.max_cost)
+    track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets.tickets})
+    return runs.begin(tickets, max(last_in_files, run.number if run else 0) + 1)
+
+
+def _go_on(
+    engine: Engine,
+    runs: RunTable,
+    run: RunRow,
+    tickets: Tickets,
+    *,
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> RunRow:
+    """Let a run go on, and what failed in it, or is named, be run once more."""
+    again: Mapping[str, int] = {}
+    is_free = run.state != RUNNING or not is_conducted(engine, run.run_id)
+    if (options.resume or options.retry) and is_free:
+        endings = EndingTable(engine, run.run_id)
+        past = PastRun(run.tickets, DbosQueue(engine), endings)
+        again = past.named(options.retry, only=options.only) if options.retry else past.failed()
+        if run.state != RUNNING and not again and past.is_over():
+            raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
+        endings.raise_rounds(again)
+    elif options.retry:
+        raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
+    tell(f"going on with {run.run_id}")
+    if again:
+        tell(f"once more: {', '.join(first_of(list(again), MOST_NAMED, 80))}")
+    if run.tickets != tickets:
+        tell(
+            "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it"
+        )
+    return run if run.state == RUNNING else runs.reopen(run)
+
+
 @contextmanager
 def run_worker(
-    database: str,
-    worker: Worker,
-    *,
-    lease: float = LEASE_SECONDS,
-    away: Callable[[str], None] | None = None,
+    database: str, worker: Worker, *, lease: float = LEASE_SECONDS
 ) -> Iterator[WorkerProcess]:
-    """Let this process work on the tickets of every track on ``database`` while the block runs.
+    """Let this process work on the tickets of every track on ``database``, a URL or a file, while the block runs.
 
-    Args:
-        database: A URL or a file.
-        worker: Who answers.
-        lease: Seconds after which this process counts as dead if it gives no sign of life.
-        away: Called with the reason, once for each, while the server is waited for; without it that is an error.
+    ``lease`` is the seconds after which this process counts as dead if it gives no sign of life.
 
     Raises:
         StateError: The database cannot be used.
     """
-    url = database_url(database)
-    if away is not None:
-        wait_for_server(url, away)
     with (
-        open_database(url) as engine,
+        open_database(database_url(database)) as engine,
         WorkerProcess(engine, worker, lease=lease) as process,
     ):
         yield process
-
-
-def _is_cancelled(runs: RunTable, run: RunRow) -> Callable[[], bool]:
-    """Return a question to the database that is asked now and then."""
-    asked_at = monotonic()
-
-    def ask() -> bool:
-        nonlocal asked_at
-        if monotonic() - asked_at < LOOK_SECONDS:
-            return False
-        asked_at = monotonic()
-        return runs.state(run) == CANCELLED
-
-    return ask

@@ -1,8 +1,8 @@
 """The files of tickets without a budget: read and rendered once, so that the workers' contexts begin alike."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.values import Entry, FileItem, RenderedFile, Segment, Stability
@@ -32,40 +32,41 @@ may have megabytes."""
 class SharedFiles:
     """Lays out the files of each ticket from those of the project, which are read when they are first needed.
 
-    Args:
-        request: Returns what tickets of a strategy ask for.
+    ``late_paths`` are the files that some tickets focus on: they stand behind the others.
     """
 
     def __init__(self, request: Callable[[str], Request]) -> None:
-        self._request = request
-        self._rendered: RenderedFiles | None = None
-        self._late_paths: frozenset[str] = frozenset()
+        self._request = request  # what tickets of a strategy ask for
+        self.late_paths: frozenset[str] = frozenset()
         # What depends on which files stand late; see ``share``.
         self._tier3_files = cache(self._make_tier3_files)
         self._strategy_section = cache(self._make_strategy_section)
         self._focus_section = lru_cache(maxsize=REMEMBERED_FOCUS)(self._make_focus_section)
 
+    @cached_property
+    def _files(self) -> RenderedFiles:
+        rendered = render_files(self._request(TIER3), index=user_index())
+        check_refused(rendered.refused)
+        return rendered
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out of the files or is doubtful, one sentence each."""
-        if self._rendered is None:
+        if "_files" not in self.__dict__:  # to ask for warnings reads nothing
             return ()
         secrets = FoundSecrets(self._request(TIER3).redaction)
-        for file in self._rendered.files:
+        for file in self._files.files:
             secrets.note_file(file.path, file.secrets)
-        return (*self._rendered.warnings, *secrets.warnings)
+        return (*self._files.warnings, *secrets.warnings)
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
-        """Let the workers of these tickets share their beginning: the files that none of them focuses on go first.
-
-        Returns whether these are so many that a provider's cache can hold them.
-        """
-        files = self._files().files
+        """Share the files that none of these tickets focuses on; tell whether a provider's cache can hold them."""
+        files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
-        self._late_paths = focus_paths(files, focus_files)
+        self.late_paths = focus_paths(files, focus_files)
         for made in (self._tier3_files, self._strategy_section, self._focus_section):
             made.cache_clear()
-        shared = (len(file.content) for file in files if file.path not in self._late_paths)
+        shared = (len(file.content) for file in files if file.path not in self.late_paths)
         return sum(shared) >= SHARED_CHARACTERS
 
     def section(self, focus_files: tuple[str, ...], strategy: str) -> tuple[Segment, ...]:
@@ -81,13 +82,8 @@ class SharedFiles:
             kept = tuple(segment for segment in section if segment.source not in replaced)
             title, *segments = added
             section = (*(kept or (title,)), *segments)
-        late_paths = self._late_paths | {segment.source for segment in added[1:]}
+        late_paths = self.late_paths | {segment.source for segment in added[1:]}
         return tuple(sorted(section, key=lambda segment: segment.source in late_paths))
-
-    @property
-    def late_paths(self) -> frozenset[str]:
-        """The paths of the files that stand late: those that some tickets focus on."""
-        return self._late_paths
 
     def in_full(self, focus_files: tuple[str, ...]) -> dict[str, Segment]:
         """Return the focus files as they are, by their paths, those of the project first."""
@@ -100,60 +96,44 @@ class SharedFiles:
         return any(not file.error for file in self._tier3_files().named(focus))
 
     def _make_tier3_files(self) -> Tier3Files:
-        return Tier3Files(self._files().files, as_rendered=True, finish=self._finish)
+        def finish(segments: Sequence[Segment]) -> Sequence[Segment]:
+            return _changing(segments, self.late_paths)
+
+        return Tier3Files(self._files.files, as_rendered=True, finish=finish)
 
     def _make_strategy_section(self, strategy: str) -> tuple[Segment, ...]:
-        return self._finish(_lay_out(self._request(strategy), self._files().files))
+        return _changing(_lay_out(self._request(strategy), self._files.files), self.late_paths)
 
     def _make_focus_section(
         self, focus_files: tuple[str, ...], strategy: str
     ) -> tuple[frozenset[str], tuple[Segment, ...]]:
-        """Return the section of focus files that the project's own section does not show, or not in full.
-
-        Returns:
-            The paths that it stands for in the project's own section, and the section; ``()`` for none.
-        """
-        entries = self._entries_to_add(focus_files, full=strategy != TIER3)
+        """Return what shows focus files that the project's section does not, or not in full, and what it replaces."""
+        entries: dict[str, Entry] = {}
+        for focus in focus_files:
+            paths = [file.path for file in self._tier3_files().named(focus)]
+            if strategy != TIER3:
+                for path in paths or [focus]:
+                    entries[path] = Entry(FileItem(path, force_full=True))
+            elif not paths:
+                entries[focus] = Entry(FileItem(focus))
         if not entries:
             return frozenset(), ()
-        request = replace(self._request(strategy), entries=entries)
+        request = replace(self._request(strategy), entries=tuple(entries.values()))
         rendered = render_files(request, index=user_index())
         check_refused(rendered.refused)
         if strategy == TIER3:
             section = tier3_segments(rendered.files, focus_files)
         else:
             section = _lay_out(request, rendered.files)
-        paths = frozenset(segment.source for segment in section[1:])
-        replaced = frozenset(entry.item.path for entry in entries)
-        return replaced, self._finish(section, late_paths=paths)
+        paths_shown = frozenset(segment.source for segment in section[1:])
+        return frozenset(entries), _changing(section, paths_shown)
 
-    def _entries_to_add(self, focus_files: Iterable[str], *, full: bool) -> tuple[Entry, ...]:
-        """Return entries for focus files that the project does not name, or, with ``full``, for all of them."""
-        entries: dict[str, Entry] = {}
-        for focus in focus_files:
-            paths = [file.path for file in self._tier3_files().named(focus)]
-            if full:
-                for path in paths or [focus]:
-                    entries[path] = Entry(FileItem(path, force_full=True))
-            elif not paths:
-                entries[focus] = Entry(FileItem(focus))
-        return tuple(entries.values())
 
-    def _finish(
-        self, segments: Sequence[Segment], *, late_paths: frozenset[str] | None = None
-    ) -> tuple[Segment, ...]:
-        late = self._late_paths if late_paths is None else late_paths
-        return tuple(
-            replace(segment, stability=Stability.SLOW) if segment.source in late else segment
-            for segment in segments
-        )
-
-    def _files(self) -> RenderedFiles:
-        """Read the project's files, once: how they are shown depends on their entries alone."""
-        if self._rendered is None:
-            self._rendered = render_files(self._request(TIER3), index=user_index())
-            check_refused(self._rendered.refused)
-        return self._rendered
+def _changing(segments: Sequence[Segment], late_paths: frozenset[str]) -> tuple[Segment, ...]:
+    return tuple(
+        replace(segment, stability=Stability.SLOW) if segment.source in late_paths else segment
+        for segment in segments
+    )
 
 
 def _lay_out(request: Request, files: Sequence[RenderedFile]) -> tuple[Segment, ...]:

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import NamedTuple, Self
 
-from aggregate.agents.tracks.recipients import recipient_of
 from aggregate.agents.tracks.shared_files import TIER3, SharedFiles
 from aggregate.agents.tracks.terms import (
     GrantedBudget,
@@ -12,11 +10,11 @@ from aggregate.agents.tracks.terms import (
     TicketLimits,
     WorkerTerms,
     grant_budget,
+    recipient_of,
 )
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk import is_file
-from aggregate.base.errors import TrackError
 from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
 from aggregate.base.values import Entry, FileItem, Prompt, Section, Segment
@@ -32,69 +30,19 @@ from aggregate.prompt import (
     request_for,
 )
 
-INSTRUCTIONS = "## Instructions"
-SPEC = "spec.md"
-SPEC_BYTES = 4_000_000
-"""About a million tokens, as much as the largest windows hold."""
 _SEPARATOR_TOKENS = 1
 """Of the separator between the context and the task: it never takes more, and where it joins the last token none."""
 
 
-class TrackSpec(NamedTuple):
-    """A track's ``spec.md``: what all its tickets are for, which each worker is shown in full.
-
-    Attributes:
-        description: What ``tracks.md`` says.
-        path: Where ``spec.md`` is, ``""`` where there is none or it is empty.
-    """
-
-    description: str = ""
-    path: str = ""
-
-    @classmethod
-    def of(cls, track: Track | None) -> Self:
-        """Return the specification of a track, an empty one for none.
-
-        Raises:
-            TrackError: It is larger than what any worker can be shown.
-        """
-        if track is None:
-            return cls()
-        path = track.folder / SPEC
-        size = path.stat().st_size if is_file(path) else 0
-        if size > SPEC_BYTES:
-            raise TrackError(
-                f"{path}: has {size:,} bytes, and each worker is shown all of it: shorten it to {SPEC_BYTES:,} or less"
-            )
-        return cls(track.description, str(path) if size else "")
-
-    def shown_path(self, base_dir: str) -> str:
-        """Return the path as a prompt shows it, ``""`` for no specification."""
-        return display_path(self.path, base_dir) if self.path else ""
-
-    def entry(self, base_dir: str) -> tuple[Entry, ...]:
-        """Return the specification as a file that is shown in full, none where there is none."""
-        if not self.path:
-            return ()
-        return (Entry(FileItem(self.shown_path(base_dir), force_full=True)),)
-
-
 class TicketParts:
-    """Knows of each ticket whom it asks, its budget, its task, and the files that it may be shown.
-
-    Args:
-        project: Whose files, screenshots, beads and discussion are shown.
-        track: Whose ``spec.md`` is shown, ``None`` for none.
-
-    Attributes:
-        instructions_last: Whether the instructions of roles go behind the context. A provider's cache begins with
-            what goes before everything, so that only tickets with the same instructions may have them first.
-    """
+    """Knows of each ticket whom it asks, its budget, its task, and the files that it may be shown."""
 
     def __init__(self, project: Project, track: Track | None, terms: WorkerTerms) -> None:
         self._project = project
         self._terms = terms
-        self.spec = TrackSpec.of(track)
+        self._track = track
+        # A provider's cache begins with what goes before everything, so that only tickets with the same instructions
+        # of their roles may have them first.
         self.instructions_last = False
         self._persona = cache(lambda name: find_persona(project, name))
         self._recipient = cache(lambda name: recipient_of(project, name, terms))
@@ -112,6 +60,19 @@ class TicketParts:
         """What stands behind the files in each context."""
         return assemble(self._whole_request(TIER3), RenderedFiles(())).prompt.segments
 
+    @cached_property
+    def spec(self) -> str:
+        """The path of the track's ``spec.md`` as a prompt shows it, ``""`` where there is none or it is empty."""
+        path = self._track.folder / "spec.md" if self._track else None
+        if path is None or not is_file(path) or not path.stat().st_size:
+            return ""
+        return display_path(str(path), str(self.focused.base_dir))
+
+    @property
+    def spec_entries(self) -> tuple[Entry, ...]:
+        """What the track is for, which each worker is shown in full."""
+        return (Entry(FileItem(self.spec, force_full=True)),) if self.spec else ()
+
     def asked(self, ticket: Ticket) -> Request:
         """Return what a ticket is shown, without its focus files and its task."""
         return self._request(self._strategy(ticket))
@@ -119,17 +80,16 @@ class TicketParts:
     def whole_prompt(self, ticket: Ticket, results: tuple[Segment, ...] = ()) -> Prompt:
         """Return the context with all that the project names, as long as it may be."""
         files = self.files.section(ticket.focus_files, self._strategy(ticket))
-        others = self.other_sections
-        stable = tuple(segment for segment in others if segment.section is not Section.HISTORY)
-        history = tuple(segment for segment in others if segment.section is Section.HISTORY)
-        return Prompt(files + stable + results + history)
+        history = [one for one in self.other_sections if one.section is Section.HISTORY]
+        stable = [one for one in self.other_sections if one.section is not Section.HISTORY]
+        return Prompt((*files, *stable, *results, *history))
 
     def limits(self, ticket: Ticket) -> TicketLimits:
         """Return what one attempt at a ticket may use."""
-        table = self._project.config.conduct
-        return self._terms.limits.lowered(
-            table.max_tokens, table.max_steps, table.max_seconds
-        ).lowered(ticket.max_tokens, ticket.max_steps, ticket.max_seconds)
+        limits = self._terms.limits
+        for each in (self._project.config.conduct, ticket):
+            limits = limits.lowered(each.max_tokens, each.max_steps, each.max_seconds)
+        return limits
 
     def recipient(self, ticket: Ticket) -> Recipient:
         """Return whom the ticket's persona names, the run's own model for nobody."""
@@ -161,12 +121,11 @@ class TicketParts:
 
     def message(self, ticket: Ticket) -> str:
         """Return what stands behind the context."""
-        instructions = self.instructions(ticket)
         return task_message(
             ticket,
-            track=self.spec.description,
-            spec=self.spec.shown_path(str(self.focused.base_dir)),
-            instructions="" if self.instructions_first(ticket) else instructions,
+            track=self._track.description if self._track else "",
+            spec=self.spec,
+            instructions="" if self.instructions_first(ticket) else self.instructions(ticket),
         )
 
     def around(self, ticket: Ticket) -> int:
@@ -175,11 +134,9 @@ class TicketParts:
         return count(self.message(ticket)) + _SEPARATOR_TOKENS + (count(first) if first else 0)
 
     def _strategy(self, ticket: Ticket) -> str:
-        """Return how files that are not in focus are shown: as the ticket says, else its persona."""
         named = self._persona(ticket.persona).aggregation_strategy
-        return (
-            ticket.aggregation_strategy or (Strategy.parse(named).value if named else "") or TIER3
-        )
+        of_persona = Strategy.parse(named).value if named else ""
+        return ticket.aggregation_strategy or of_persona or TIER3
 
     def _make_request(self, strategy: str) -> Request:
         if strategy == TIER3:
@@ -188,7 +145,7 @@ class TicketParts:
 
     def _make_whole_request(self, strategy: str) -> Request:
         request = self._request(strategy)
-        entries = (*request.entries, *self.spec.entry(str(request.base_dir)))
+        entries = (*request.entries, *self.spec_entries)
         return replace(request, entries=entries, task=None, budget=None)
 
 
@@ -203,7 +160,7 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
     """
     if leaves_open(instructions):  # the task would stand in it
         instructions = fence(instructions, "text")
-    parts = [INSTRUCTIONS, instructions] if instructions else []
+    parts = ["## Instructions", instructions] if instructions else []
     parts.append(f"## Task: {heading_text(ticket.name)}")
     if spec:
         what = f'the track "{heading_text(track)}"' if track else "a track"

@@ -6,7 +6,7 @@ bytes, so that a provider's cache holds the context for the second one.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -26,11 +26,11 @@ from aggregate.agents.goals.formatting import clip
 from aggregate.agents.tools import ToolRegistry
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.metered_client import MeteredClient, check_reply
+from aggregate.agents.tracks.metered_client import MeteredClient
 from aggregate.agents.tracks.terms import TicketLimits
-from aggregate.base.errors import ClientError, ProviderError, WorkerError
+from aggregate.base.errors import ClientError, WorkerError
 from aggregate.base.text import fence, heading_text, value_text
-from aggregate.base.values import Prompt, Section, Segment, Stability, Value
+from aggregate.base.values import Prompt, Section, Segment, Stability
 from aggregate.sending.clients import RequestOptions
 
 LEAST_ANSWER: Final = 2_000
@@ -49,181 +49,118 @@ _REASONS: Final = 3
 """Of a goal that was not reached, in its failure: they say why, and more of them say the same."""
 
 
-@dataclass(slots=True)
-class WatchedModel:
-    """A model that says when its first answer has come, and keeps what the provider has raised last.
+def work_with_tools(
+    assignment: Assignment,
+    client: MeteredClient,
+    tools: ToolRegistry,
+    state_dir: Path,
+    limits: TicketLimits,
+    begun: Callable[[], None],
+) -> WorkerReply:
+    """Plan, do the steps, and write the answer.
 
-    Attributes:
-        charges: What each answer counts against a limit of tokens.
+    ``begun`` is called when the plan is there: the context is in the provider's cache then.
+
+    Raises:
+        WorkerError: A limit is reached, no plan can be made, the last step gave nothing, or the model refused.
+        ClientError: The provider refused or failed.
     """
+    started = monotonic()
+    context = client.size(assignment.text, assignment.persona)
+    tokens = limits.max_tokens - context - LEAST_ANSWER
+    if tokens < context:
+        least = 2 * context + LEAST_ANSWER
+        raise WorkerError(
+            f"its context of {context:,} tokens is sent with the plan and with the answer, which "
+            f"exceeds max_tokens, {limits.max_tokens:,}: allow {least:,} or more, or lower its budget",
+            again=False,
+        )
+    model = ChatModel(
+        client,
+        client.model,
+        assignment.prompt,
+        system=assignment.persona,
+        read_price=client.read_price,
+        prompted=frozenset({QuestionKind.DECOMPOSE}),
+    )
+    watched = _WatchedModel(model, begun)
+    engine = EngineLimits(tokens=tokens, seconds=assignment.timeout, steps=limits.max_steps)
+    agent = NeuronAgent(watched, tools, state_dir=state_dir, limits=engine)
+    result = agent.execute_goal(_GOAL.format(task=assignment.task or assignment.message))
+    if not result.success and watched.error is not None:
+        raise watched.error  # it says more, and whether another attempt may help
+    _check_steps(result)
+    found, cut = _findings(result)
+    seconds = assignment.timeout - (monotonic() - started)
+    if seconds <= 0:
+        raise WorkerError(f"its {assignment.timeout:g} s were over before its answer")
+    left = limits.max_tokens - watched.charged - context - client.size(found.text)
+    if left < 1:
+        raise WorkerError(
+            f"its steps used {watched.charged:,} of its {limits.max_tokens:,} tokens, too many for an answer: "
+            "allow more with max_tokens"
+        )
+    options = RequestOptions(
+        system=assignment.persona,
+        max_output=min(left, MOST_ANSWER),
+        seconds=seconds,
+        schema=enforced_schema(assignment.answer),
+    )
+    prompt = Prompt((*assignment.prompt.segments, found))
+    text, doubt = client.answer(prompt, assignment.message, options)
+    warnings = dict.fromkeys((*result.warnings, *cut, *([doubt] if doubt else [])))
+    # Limits count what a cache gave at its price, the report counts all; a provider may report nothing.
+    return WorkerReply(
+        text, max(client.tokens, result.trace.tokens), "; ".join(warnings), client.cost
+    )
+
+
+@dataclass(slots=True)
+class _WatchedModel:
+    """A model that says when its first answer has come, and keeps what the provider has raised last."""
 
     model: Model
     begun: Callable[[], None]
-    charges: list[int] = field(default_factory=list)
+    charged: int = 0  # against a limit of tokens
     error: ClientError | None = None
 
     def ask(self, question: Question) -> Completion:
-        """Return the answer; whatever is raised counts as no answer."""
         try:
             completion = self.model.ask(question)
         except ClientError as error:
             self.error = error
             raise
         charged = completion.tokens if completion.charged is None else completion.charged
-        self.charges.append(charged)
+        self.charged += charged
         self.begun()
         return completion
 
 
-@dataclass(frozen=True, slots=True)
-class ToolTicket:
-    """One attempt at a ticket with tools.
-
-    Attributes:
-        client: Reaches the model, and counts what that takes.
-        state_dir: Where large results and saved state are kept.
-    """
-
-    assignment: Assignment
-    client: MeteredClient
-    tools: ToolRegistry
-    state_dir: Path
-    limits: TicketLimits
-    clock: Callable[[], float] = monotonic
-
-    def work(self, begun: Callable[[], None]) -> WorkerReply:
-        """Plan, do the steps, and write the answer.
-
-        Args:
-            begun: Called when the plan is there: the context is in the provider's cache then.
-
-        Raises:
-            WorkerError: A limit is reached, no plan can be made, the last step gave nothing, or the provider refused
-                or failed; it has what all requests before have taken, which were paid for.
-        """
-        try:
-            return self._work(begun)
-        except WorkerError as error:
-            tokens = max(self.client.tokens, error.tokens)
-            raise WorkerError(
-                str(error), again=error.again, tokens=tokens, cost=self.client.cost
-            ) from error
-        except ClientError as error:
-            again = isinstance(error, ProviderError) and error.retryable
-            raise WorkerError(
-                str(error), again=again, tokens=self.client.tokens, cost=self.client.cost
-            ) from error
-
-    def _work(self, begun: Callable[[], None]) -> WorkerReply:
-        started = self.clock()
-        context = self.client.size(self.assignment.text, self.assignment.persona)
-        watched = WatchedModel(
-            ChatModel(
-                self.client,
-                self.client.model,
-                self.assignment.prompt,
-                system=self.assignment.persona,
-                read_price=self.client.read_price,
-                prompted=frozenset({QuestionKind.DECOMPOSE}),
-            ),
-            begun,
-        )
-        result = self._find_out(watched, context)
-        check_steps(result)
-        used = sum(watched.charges)
-        found, cut = findings(result)
-        seconds = self.assignment.timeout - (self.clock() - started)
-        left = self.limits.max_tokens - used - context - self.client.size(found.text)
-        if left < 1 or seconds <= 0:
-            raise WorkerError(self._exhausted(used, seconds), tokens=used)
-        reply = self.client.send(
-            Prompt((*self.assignment.prompt.segments, found)),
-            self.assignment.message,
-            options=RequestOptions(
-                system=self.assignment.persona,
-                max_output=min(left, MOST_ANSWER),
-                seconds=seconds,
-                schema=enforced_schema(self.assignment.answer),
-            ),
-        )
-        doubt = check_reply(reply)
-        warnings = (*result.warnings, *cut, *([doubt] if doubt else []))
-        # Limits count what a cache gave at its price, the report counts all; a provider may report nothing.
-        tokens = max(self.client.tokens, result.trace.tokens)
-        return WorkerReply(reply.text, tokens, "; ".join(dict.fromkeys(warnings)), self.client.cost)
-
-    def _find_out(self, watched: WatchedModel, context: int) -> GoalResult:
-        """Make the plan, and do its steps within what the answer leaves of the tokens."""
-        tokens = self.limits.max_tokens - context - LEAST_ANSWER
-        if tokens < context:
-            least = 2 * context + LEAST_ANSWER
-            raise WorkerError(
-                f"its context of {context:,} tokens is sent with the plan and with the answer, which "
-                f"exceeds max_tokens, {self.limits.max_tokens:,}: allow {least:,} or more, or lower its budget",
-                again=False,
-            )
-        seconds = self.assignment.timeout
-        limits = EngineLimits(tokens=tokens, seconds=seconds, steps=self.limits.max_steps)
-        agent = NeuronAgent(watched, self.tools, state_dir=self.state_dir, limits=limits)
-        task = self.assignment.task or self.assignment.message
-        result = agent.execute_goal(_GOAL.format(task=task))
-        if not result.success and watched.error is not None:
-            raise watched.error  # it says more, and whether another attempt may help
-        return result
-
-    def _exhausted(self, used: int, seconds: float) -> str:
-        if seconds <= 0:
-            return f"its {self.assignment.timeout:g} s were over before its answer"
-        return (
-            f"its steps used {used:,} of its {self.limits.max_tokens:,} tokens, too many for an answer: allow more "
-            "with max_tokens"
-        )
-
-
-def findings(result: GoalResult) -> tuple[Segment, tuple[str, ...]]:
+def _findings(result: GoalResult) -> tuple[Segment, list[str]]:
     """Return what the steps of a goal gave as a segment of a prompt, and a warning for each that is shown in part."""
     most = FOUND_CHARACTERS // max(len(result.neurons), 1)
     blocks, cut = [FOUND], []
     for neuron in result.neurons:
-        text = _text(neuron.result)
+        text = value_text(neuron.result, indent=None)
+        if is_failure(neuron.result):
+            text = f"This step failed: {failure_message(neuron.result)}"
         if len(text) > most:
-            cut.append(
-                f"of step {neuron.index} the first {most:,} of {len(text):,} characters are shown"
-            )
-        blocks.append(
-            fence(
-                clip(text, most),
-                before=f"### Step {neuron.index}: {heading_text(neuron.description)}\n\n",
-            )
-        )
-    return Segment(Section.RESULTS, "\n\n".join(blocks), Stability.VOLATILE), tuple(cut)
+            shown = f"the first {most:,} of {len(text):,} characters are shown"
+            cut.append(f"of step {neuron.index} {shown}")
+        heading = f"### Step {neuron.index}: {heading_text(neuron.description)}\n\n"
+        blocks.append(fence(clip(text, most), before=heading))
+    return Segment(Section.RESULTS, "\n\n".join(blocks), Stability.VOLATILE), cut
 
 
-def _text(result: Value) -> str:
-    if is_failure(result):
-        return f"This step failed: {failure_message(result)}"
-    return value_text(result, indent=None)
-
-
-def check_steps(result: GoalResult) -> None:
-    """Refuse a goal without an answer: no step gave something usable, or the last one did not.
-
-    Raises:
-        WorkerError: It has none; another attempt may.
-    """
+def _check_steps(result: GoalResult) -> None:
+    """Refuse a goal without an answer: no step gave something usable, or the last one did not."""
+    reason = ""
     if not result.success:
         reasons = "; ".join(result.warnings[:_REASONS])
-        raise WorkerError(
-            f"{result.text or 'no step gave something usable'} {reasons}".strip(),
-            tokens=result.trace.tokens,
-        )
-    last = result.neurons[-1]
-    if is_failure(last.result):
-        raise WorkerError(
-            f'its last step, "{last.description}", failed: {failure_message(last.result)}',
-            tokens=result.trace.tokens,
-        )
-    if last.result is None or last.result == "":
-        raise WorkerError(
-            f'its last step, "{last.description}", gave nothing', tokens=result.trace.tokens
-        )
+        reason = f"{result.text or 'no step gave something usable'} {reasons}".strip()
+    elif is_failure((last := result.neurons[-1]).result):
+        reason = f'its last step, "{last.description}", failed: {failure_message(last.result)}'
+    elif last.result is None or last.result == "":
+        reason = f'its last step, "{last.description}", gave nothing'
+    if reason:
+        raise WorkerError(reason, tokens=result.trace.tokens)

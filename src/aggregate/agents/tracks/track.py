@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
@@ -22,10 +21,11 @@ _ENTRY = re.compile(
     r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
 )
 _LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_VALUE = r'("{}"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)'
+"""A key of a JSON object with its value, which is no list and no object."""
 TRACK_ID = re.compile(r"\w[\w.-]*")
 """What a track's id may be, in any script; it is a folder's name."""
-_SPACE = re.compile(r"[\s,]*")
-_COLON = re.compile(r"\s*:\s*")
 FOLDER = "conductor"
 TRACKS = "tracks.md"
 
@@ -38,62 +38,68 @@ class Checkbox(StrEnum):
     DONE = "x"
 
 
-def set_checkboxes(text: str, checkboxes: Mapping[int, Checkbox]) -> str:
-    """Return ``text`` with the characters at the given offsets replaced; every other byte stays."""
-    characters = list(text)
-    for offset, checkbox in checkboxes.items():
-        characters[offset] = checkbox.value
-    return "".join(characters)
+class TrackStatus(StrEnum):
+    """The Conductor's words for how far a track is."""
+
+    NEW = "new"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
 
 
-def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the text of each line that is no part of a fenced block."""
-    lines = text.split("\n")
-    starts = accumulate((len(line) + 1 for line in lines), initial=0)
-    open_fence = ""
-    for start, line in zip(starts, lines, strict=False):
-        stripped = line.strip()
-        run = _fence_characters(stripped)
-        if open_fence:
-            if run.startswith(open_fence) and run == stripped:
-                open_fence = ""
-        elif len(run) >= 3:
-            open_fence = run
-        else:
-            yield start, line
-
-
-def _fence_characters(line: str) -> str:
-    character = line[:1]
-    if character not in ("`", "~"):
-        return ""
-    return line[: len(line) - len(line.lstrip(character))]
+CHECKBOXES = {
+    TrackStatus.NEW: Checkbox.OPEN,
+    TrackStatus.IN_PROGRESS: Checkbox.STARTED,
+    TrackStatus.COMPLETED: Checkbox.DONE,
+    TrackStatus.CANCELLED: Checkbox.OPEN,
+}
+"""What a track's status is in ``tracks.md``, which knows three; a cancelled track is open again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanTask:
-    """A task or sub-task of a plan.
-
-    Attributes:
-        text: What is to do, without ``Task:`` and without the commit at its end.
-        offset: Where the checkbox stands in the plan's text.
-    """
+    """A task or sub-task of a plan, without ``Task:`` and without the commit at its end."""
 
     text: str
     checkbox: Checkbox
-    offset: int
+    offset: int  # where the checkbox stands in the plan's text
+
+
+@dataclass(frozen=True, slots=True)
+class TrackEntry:
+    """A track as ``tracks.md`` has it; its id is the last part of the link below it, ``""`` where there is none."""
+
+    track_id: str
+    description: str
+    checkbox: Checkbox
+    offset: int  # where the checkbox stands in the file's text
+
+
+def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the offset and the text of each line that is no part of a fenced block."""
+    start, open_fence = 0, ""
+    for line in text.split("\n"):
+        stripped = line.strip()
+        match = _FENCE.match(stripped)
+        fence = match[0] if match else ""
+        if open_fence:
+            if fence == stripped and fence.startswith(open_fence):
+                open_fence = ""
+        elif fence:
+            open_fence = fence
+        else:
+            yield start, line
+        start += len(line) + 1
 
 
 def read_plan(text: str) -> list[PlanTask]:
     """Return the tasks and sub-tasks of a ``plan.md`` in order."""
     tasks: list[PlanTask] = []
     for start, line in lines_outside_fences(text):
-        match = _TASK.fullmatch(line)
-        if match is None:
-            continue
-        words = _PREFIX.sub("", match["text"], count=1)
-        checkbox = Checkbox(match["mark"].lower())
-        tasks.append(PlanTask(_COMMIT.sub("", words), checkbox, start + match.start("mark")))
+        if match := _TASK.fullmatch(line):
+            words = _COMMIT.sub("", _PREFIX.sub("", match["text"], count=1))
+            checkbox = Checkbox(match["mark"].lower())
+            tasks.append(PlanTask(words, checkbox, start + match.start("mark")))
     return tasks
 
 
@@ -109,22 +115,14 @@ def mark_tasks(text: str, checkboxes: Mapping[tuple[str, str], Checkbox]) -> str
         for task in tasks
         if task.text == title or f"`{ticket_id}`" in task.text
     }
-    return set_checkboxes(text, by_offset)
+    return _with_checkboxes(text, by_offset)
 
 
-@dataclass(frozen=True, slots=True)
-class TrackEntry:
-    """A track as ``tracks.md`` has it.
-
-    Attributes:
-        track_id: Its id, the last part of the link below the entry; ``""`` where there is no link.
-        offset: Where the checkbox stands in the file's text.
-    """
-
-    track_id: str
-    description: str
-    checkbox: Checkbox
-    offset: int
+def _with_checkboxes(text: str, checkboxes: Mapping[int, Checkbox]) -> str:
+    characters = list(text)
+    for offset, checkbox in checkboxes.items():
+        characters[offset] = checkbox.value
+    return "".join(characters)
 
 
 def read_tracks_file(text: str) -> list[TrackEntry]:
@@ -141,60 +139,32 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
             checkbox = Checkbox(entry[group].lower())
             tracks.append(TrackEntry("", description, checkbox, start + entry.start(group)))
         elif tracks and not tracks[-1].track_id and (link := _LINK.search(line)):
-            tracks[-1] = replace(tracks[-1], track_id=_track_id(link["link"]))
+            path = PurePosixPath(unquote(link["link"].strip()))
+            name = path.parent.name if path.suffix == ".md" else path.name
+            track_id = name if TRACK_ID.fullmatch(name) else ""
+            tracks[-1] = replace(tracks[-1], track_id=track_id)
     return tracks
 
 
 def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
     """Return the text of ``tracks.md`` with one track's checkbox set; every other byte stays."""
     offsets = [entry.offset for entry in read_tracks_file(text) if entry.track_id == track_id]
-    return set_checkboxes(text, dict.fromkeys(offsets, checkbox))
-
-
-def _track_id(link: str) -> str:
-    path = PurePosixPath(unquote(link.strip()))
-    name = path.parent.name if path.suffix == ".md" else path.name
-    return name if TRACK_ID.fullmatch(name) else ""
-
-
-class TrackStatus(StrEnum):
-    """The Conductor's words for how far a track is."""
-
-    NEW = "new"
-    IN_PROGRESS = "in_progress"
-    COMPLETED = "completed"
-    CANCELLED = "cancelled"
+    return _with_checkboxes(text, dict.fromkeys(offsets, checkbox))
 
 
 def set_values(text: str, values: Mapping[str, str]) -> str:
-    """Return a JSON object's text with top-level values replaced; every other byte stays, missing keys stay missing.
+    """Return a JSON object's text with values replaced where their keys stand first; missing keys stay missing.
 
     Raises:
         ValueError: The text is no JSON object.
     """
-    for key, start, end in reversed(list(_values(text))):
-        if key in values:
-            text = text[:start] + json.dumps(values[key], ensure_ascii=False) + text[end:]
-    return text
-
-
-def _values(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each top-level key with the offsets of its value."""
     if not isinstance(json.loads(text), dict):
         raise ValueError("it is no JSON object")
-    decoder = json.JSONDecoder()
-    position = _after(_SPACE, text, text.index("{") + 1)
-    while text[position] != "}":
-        key, position = decoder.raw_decode(text, position)
-        start = _after(_COLON, text, position)
-        _, end = decoder.raw_decode(text, start)
-        yield key, start, end
-        position = _after(_SPACE, text, end)
-
-
-def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
-    match = pattern.match(text, position)
-    return match.end() if match else position
+    for key, value in values.items():
+        if match := re.search(_VALUE.format(key), text):
+            written = json.dumps(value, ensure_ascii=False)
+            text = f"{text[: match.end(1)]}{written}{text[match.end() :]}"
+    return text
 
 
 def timestamp(time: datetime) -> str:
@@ -202,31 +172,15 @@ def timestamp(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-CHECKBOXES = {
-    TrackStatus.NEW: Checkbox.OPEN,
-    TrackStatus.IN_PROGRESS: Checkbox.STARTED,
-    TrackStatus.COMPLETED: Checkbox.DONE,
-    TrackStatus.CANCELLED: Checkbox.OPEN,
-}
-"""What a track's status is in ``tracks.md``, which knows three; a cancelled track is open again."""
-
-
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A track that stands in ``tracks.md``.
-
-    Attributes:
-        description: What ``tracks.md`` says.
-        folder: Where its files are.
-        tracks_file: The ``tracks.md`` that it stands in.
-        written_in: The folder that its files must lie in, links resolved, to be changed; ``None`` for anywhere.
-    """
+    """A track that stands in ``tracks.md``."""
 
     track_id: str
     description: str
     folder: Path
     tracks_file: Path
-    written_in: Path | None = None
+    written_in: Path | None = None  # what its files must lie in, links resolved, to be changed
 
     def tickets(self) -> Tickets:
         """Read its tickets.
@@ -247,17 +201,11 @@ class Track:
         self._change(self.folder / "plan.md", lambda text: mark_tasks(text, checkboxes))
 
     def set_status(self, status: TrackStatus, time: datetime) -> None:
-        """Write the status into ``metadata.json`` and its checkbox into ``tracks.md``, where they say something else.
-
-        Raises:
-            TrackError: ``metadata.json`` is no JSON object.
-        """
+        """Write the status into ``metadata.json`` and its checkbox into ``tracks.md``, where they differ."""
 
         def with_status(text: str) -> str:
             after = set_values(text, {"status": status.value}) if text else ""
-            if after == text:
-                return text
-            return set_values(after, {"updated_at": timestamp(time)})
+            return text if after == text else set_values(after, {"updated_at": timestamp(time)})
 
         path = self.folder / "metadata.json"
         try:
@@ -291,7 +239,17 @@ def open_track(project_folder: Path, name: str) -> Track:
             f"{tracks_file}: there is no register of tracks here: write one, or name the project with --config"
         )
     linked = [entry for entry in read_tracks_file(_read(tracks_file)) if entry.track_id]
-    entry = _pick(linked, name, tracks_file)
+    exact = [entry for entry in linked if entry.track_id == name]
+    matching = exact or [entry for entry in linked if entry.track_id.startswith(name)]
+    if not exact and len(matching) != 1:
+        known = ", ".join(entry.track_id for entry in (matching or linked))
+        if matching:
+            raise TrackError(
+                f"{tracks_file}: {name} is the beginning of several tracks ({known}): write more of it"
+            )
+        known = known or "none with a link to its folder"
+        raise TrackError(f"{tracks_file}: there is no track {name}: it has {known}")
+    entry = matching[0]
     folder = tracks_file.parent / "tracks" / entry.track_id
     if not folder.is_dir():
         raise TrackError(
@@ -304,22 +262,6 @@ def open_track(project_folder: Path, name: str) -> Track:
 def list_tracks(project_folder: Path) -> list[TrackEntry]:
     """Return the tracks of a project; none where there is no ``tracks.md``."""
     return read_tracks_file(_read(project_folder / FOLDER / TRACKS))
-
-
-def _pick(entries: list[TrackEntry], name: str, tracks_file: Path) -> TrackEntry:
-    exact = [entry for entry in entries if entry.track_id == name]
-    matching = exact or [entry for entry in entries if entry.track_id.startswith(name)]
-    if len(matching) == 1 or exact:
-        return matching[0]
-    known = (
-        ", ".join(entry.track_id for entry in (matching or entries))
-        or "none with a link to its folder"
-    )
-    if matching:
-        raise TrackError(
-            f"{tracks_file}: {name} is the beginning of several tracks ({known}): write more of it"
-        )
-    raise TrackError(f"{tracks_file}: there is no track {name}: it has {known}")
 
 
 def _read(path: Path) -> str:

@@ -1,4 +1,8 @@
-"""One run of a track: enqueue ready tickets, collect their outcomes, until all have ended."""
+"""One run of a track: enqueue ready tickets, collect their outcomes, until all have ended.
+
+A ticket's way: it starts when what it waits for has ended and its condition is met; a worker or a person is asked, or
+it is spread over children; its end is written, counted, told, and heard by those that depend on it.
+"""
 
 import json
 from collections.abc import Callable, Collection, Sequence
@@ -24,7 +28,7 @@ from aggregate.agents.tracks.run_options import (
     TrackResult,
 )
 from aggregate.agents.tracks.run_outcomes import CHUNK, RunOutcomes
-from aggregate.agents.tracks.ticket_ends import PlanCheckboxes, Spending, TicketEnds
+from aggregate.agents.tracks.spending import Spending
 from aggregate.agents.tracks.tickets import Ticket, TicketKind
 from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus
 from aggregate.agents.tracks.worker_context import WorkerContexts
@@ -32,12 +36,12 @@ from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeE
 from aggregate.base.values import FailurePolicy
 
 USUAL = PollingOptions()
-LOOK_SECONDS = 0.05
-"""Between two looks at the queue while tickets are laid down: a look costs about as much as laying one down."""
-RECORDING_SECONDS = 0.002
-"""How soon the queue is looked at again when something has just ended: it takes about so long to be recorded."""
+LAID_DOWN = 4
+"""Tickets that are laid down between two looks at the queue: a look costs about as much as laying one down."""
 DECISION_SECONDS = 0.2
-"""Between two looks whether a person has decided: each reads all endings of the run."""
+"""Between two looks whether a person has decided, where nothing else is waited for."""
+MARK_SECONDS = 0.5
+"""The plan's checkboxes are written at most this often, for a person looks at them; the last ones always."""
 
 
 class TrackRun:
@@ -55,8 +59,6 @@ class TrackRun:
         max_cost: The most US dollars that the run may cost, ``None`` for no limit.
         cancelled: Asked before each ticket and between two looks at the queue.
         changed: Set when an answer has ended or begun in this process; what other processes do is seen by looking.
-        seconds: The time that looks at the queue go by.
-        clock: Gives the time that is written into ``metadata.json``.
     """
 
     def __init__(
@@ -71,8 +73,6 @@ class TrackRun:
         observe: Callable[[TicketEvent], None] = lambda _event: None,
         cancelled: Callable[[], bool] = lambda: False,
         changed: Event | None = None,
-        seconds: Callable[[], float] = monotonic,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._track = track
         self._outcomes = outcomes
@@ -84,36 +84,38 @@ class TrackRun:
         self._observe = observe
         self._cancelled = cancelled
         self._changed = changed or Event()
-        self._pause = polling.poll
-        self._seconds = seconds
-        self._looked_at = self._decided_at = seconds()
-        self._clock = clock
         self._schedule = contexts.schedule(self._tickets, warm_up=polling.warm_up)
-        self._plan = PlanCheckboxes(track)
         self._spending = Spending(max_cost)
+        self._lines: dict[str, ReportLine] = {}
         # What is in the queue: approvals and lists are under way too, but not there.
         self._asked: dict[str, None] = {}
         self._asked_before: set[str] = set()
         self._approvals: set[str] = set()
-        self._ends = TicketEnds(
-            self._schedule, outcomes, files, self._plan, self._spending, observe
-        )
+        self._open_children: dict[str, set[str]] = {}
+        self._marks: dict[tuple[str, str], Checkbox] = {}
+        self._marked_at = 0.0
 
     def run(self) -> TrackResult:
         """Run what has not ended, and write the report."""
-        self._track.set_status(TrackStatus.IN_PROGRESS, self._clock())
+        self._track.set_status(TrackStatus.IN_PROGRESS, datetime.now(UTC))
         self._collect_earlier([ticket.id for ticket in self._tickets.tickets])
+        laid_down = 0
         while not self._schedule.finished:
             if self._cancelled():
                 return self._close(cancelled=True)
             if self._spending.reason and not self._asked:
                 break
-            started = self._start_next()
-            if not started or self._seconds() - self._looked_at >= LOOK_SECONDS:
-                collected = self._collect()
-                if not started and not collected:
-                    self._wait()
-            self._plan.write()
+            room = self._spending.room(self._polling.window - len(self._asked), len(self._asked))
+            started = self._schedule.start(min(room, 1))
+            for ticket in started:
+                self._start(ticket)
+                laid_down += 1
+            if not started or laid_down >= LAID_DOWN:
+                laid_down = 0
+                if not self._collect() and not started:
+                    # What ends or begins here is heard of at once, the rest at the next look.
+                    self._changed.wait(self._polling.poll if self._asked else DECISION_SECONDS)
+            self._write_marks()
         return self._close(cancelled=False)
 
     def _collect_earlier(self, ids: Sequence[str]) -> None:
@@ -131,32 +133,23 @@ class TrackRun:
             for outcome in self._outcomes.of(chunk):
                 if not self._files.has_reply(outcome):
                     self._files.write_reply(outcome)
-                self._forget(outcome.ticket)
-                self._ends.end(outcome, announce=False)
+                self._end(outcome, announce=False)
             for ticket_id in chunk:
                 ending = self._outcomes.ending(ticket_id)
-                state = ending.state if ending else None
-                if ending and state is EndingState.LEFT_OUT:
-                    ticket = self._schedule.tickets[ticket_id]
-                    self._ends.leave_out(ticket, ending.text, announce=False)
-                if state is EndingState.SPREAD or ticket_id in self._asked_before:
+                if ending and ending.state is EndingState.LEFT_OUT:
+                    self._leave_out(self._schedule.tickets[ticket_id], ending.text, announce=False)
+                is_spread = ending is not None and ending.state is EndingState.SPREAD
+                if is_spread or ticket_id in self._asked_before:
                     begun.append(ticket_id)
         while taken := [ticket_id for ticket_id in begun if self._schedule.take_up(ticket_id)]:
             for ticket_id in taken:
                 self._start(self._schedule.tickets[ticket_id])
 
-    def _start_next(self) -> bool:
-        room = self._spending.room(self._polling.window - len(self._asked), len(self._asked))
-        for ticket in self._schedule.start(min(room, 1)):
-            self._start(ticket)
-            return True
-        return False
-
     def _start(self, ticket: Ticket) -> None:
         """Ask a worker or a person, or spread a list; what was enqueued before a restart is only waited for."""
         if ticket.when and not self._is_met(ticket):
             return
-        self._plan.set(ticket, Checkbox.STARTED)
+        self._mark(ticket, Checkbox.STARTED)
         if ticket.kind is TicketKind.APPROVAL:
             self._outcomes.record(ticket.id, Ending(EndingState.WAITING))
             self._approvals.add(ticket.id)
@@ -174,11 +167,11 @@ class TrackRun:
             if is_met(ticket.when, values):
                 return True
         except SandboxError as error:
-            self._ends.fail(ticket, f"its condition cannot be evaluated: {error}")
+            self._fail(ticket, f"its condition cannot be evaluated: {error}")
             return False
         reason = f"its condition is not met: {ticket.when}"
         ending = self._outcomes.record(ticket.id, Ending(EndingState.LEFT_OUT, reason))
-        self._ends.leave_out(ticket, ending.text)
+        self._leave_out(ticket, ending.text)
         return False
 
     def _ask_worker(self, ticket: Ticket) -> None:
@@ -186,25 +179,22 @@ class TrackRun:
         if ticket.id not in self._asked_before:
             is_child = parent_of(ticket.id) != ticket.id
             try:
-                self._enqueue(ticket, is_child=is_child)
+                if is_child:
+                    self._contexts.check(ticket)
+                waits_for = self._schedule.waits_for[ticket.id]
+                results = self._outcomes.merge(waits_for, on_error=self._tickets.on_error)
+                assignment = self._contexts.assignment(ticket, results, self._keys.of(ticket.id))
             except (BudgetError, ConfigError, ScopeError) as error:
                 if not is_child:
                     raise
                 # What a child asks for follows from an answer, so that it could not be checked before.
-                self._ends.fail(ticket, str(error))
+                self._fail(ticket, str(error))
                 return
+            self._contexts.write_account(self._files.write_prompt(assignment), assignment)
+            ahead = ticket.id in self._schedule.warming_up
+            self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
         self._asked[ticket.id] = None
         self._observe(TicketEvent(ticket, TicketState.STARTED))
-
-    def _enqueue(self, ticket: Ticket, *, is_child: bool) -> None:
-        if is_child:
-            self._contexts.check(ticket)
-        waits_for = self._schedule.waits_for[ticket.id]
-        results = self._outcomes.merge(waits_for, on_error=self._tickets.on_error)
-        assignment = self._contexts.assignment(ticket, results, self._keys.of(ticket.id))
-        self._contexts.write_account(self._files.write_prompt(assignment), assignment)
-        ahead = ticket.id in self._schedule.warming_up
-        self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
 
     def _spread(self, ticket: Ticket) -> None:
         """Make a ticket for each item of a list; a list that was spread before a restart stays what it was."""
@@ -214,7 +204,7 @@ class TrackRun:
                 values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.for_each)
                 items = items_of(evaluate(ticket.for_each, values), ticket)
             except (SandboxError, FanOutError) as error:
-                self._ends.fail(ticket, str(error))
+                self._fail(ticket, str(error))
                 return
             spread = Ending(EndingState.SPREAD, json.dumps(items))
             ending = self._outcomes.record(ticket.id, spread)
@@ -222,40 +212,26 @@ class TrackRun:
         ids = [child.id for child in children]
         self._outcomes.add_children(ticket.id, children)
         self._schedule.add_children(ticket.id, children)
-        self._ends.wait_for_children(ticket.id, ids)
+        self._open_children[ticket.id] = set(ids)
         self._observe(TicketEvent(ticket, TicketState.STARTED, f"{len(ids):,} children"))
         self._collect_earlier(ids)
-        self._ends.end_parent(ticket.id)
-
-    def _wait(self) -> None:
-        """Wait until something has ended or begun here, or it is time to look what other processes did."""
-        if self._changed.wait(self._pause):
-            self._pause = min(RECORDING_SECONDS, self._polling.poll)
-        else:
-            self._pause = min(2 * self._pause, self._polling.poll)
+        self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
         """Collect what has ended; tell whether anything has happened."""
         self._changed.clear()
-        self._looked_at = self._seconds()
         warming_up = self._schedule.warming_up
         if warming_up:
             self._notice_begun(warming_up)
         if self._schedule.warming_up != warming_up:
             return True  # those that waited are enqueued before anything else is looked at
-        outcomes = [*self._outcomes.of(self._asked), *self._decided()]
+        outcomes = list(self._outcomes.of(self._asked))
+        if self._approvals:
+            self._outcomes.look()
+            outcomes += self._outcomes.of(sorted(self._approvals))
         for outcome in outcomes:
-            self._forget(outcome.ticket)
-            self._ends.write_and_end(outcome)
+            self._write_and_end(outcome)
         return bool(outcomes)
-
-    def _decided(self) -> list[TicketOutcome]:
-        """Return what persons have decided since it was looked for; at most now and then it is looked."""
-        if not self._approvals or self._seconds() - self._decided_at < DECISION_SECONDS:
-            return []
-        self._decided_at = self._seconds()
-        self._outcomes.look()
-        return list(self._outcomes.of(sorted(self._approvals)))
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
         """Tell the schedule whose answer has begun to come; return which of the tickets were enqueued."""
@@ -266,9 +242,66 @@ class TrackRun:
                 self._schedule.answer_begun(ticket_id)
         return set(begun_by_id)
 
-    def _forget(self, ticket_id: str) -> None:
-        self._asked.pop(ticket_id, None)
-        self._approvals.discard(ticket_id)
+    def _write_and_end(self, outcome: TicketOutcome) -> None:
+        self._files.write_reply(outcome)
+        self._end(outcome, announce=True)
+
+    def _end(self, outcome: TicketOutcome, *, announce: bool) -> None:
+        """Note how a ticket ended, and which others are not run because of it."""
+        ticket = self._schedule.tickets[outcome.ticket]
+        self._asked.pop(ticket.id, None)
+        self._approvals.discard(ticket.id)
+        failed = outcome.failure is not None
+        if ticket.asks:
+            self._spending.add(outcome)
+        self._mark(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
+        skipped_before = len(self._schedule.skipped)
+        ending = self._outcomes.ending(ticket.id)
+        rejected = ending is not None and ending.state is EndingState.REJECTED
+        self._schedule.end(ticket.id, failed=failed, rejected=rejected, asked=ending is None)
+        line = self._lines[ticket.id] = ReportLine.of(ticket, outcome)
+        if announce:
+            state = TicketState.FAILED if failed else TicketState.DONE
+            self._observe(TicketEvent(ticket, state, outcome.failure or "", line))
+        for skipped_id, reason in list(self._schedule.skipped.items())[skipped_before:]:
+            skipped = self._schedule.tickets[skipped_id]
+            self._lines[skipped_id] = ReportLine(skipped, errors=(reason,))
+            self._observe(TicketEvent(skipped, TicketState.SKIPPED, reason))
+        parent_id = parent_of(ticket.id)
+        if parent_id != ticket.id:
+            self._open_children[parent_id].discard(ticket.id)
+            if announce:
+                self._end_parent(parent_id)
+
+    def _end_parent(self, parent_id: str) -> None:
+        """End a ticket that was spread over others when all of them have ended."""
+        if self._open_children.get(parent_id) == set():
+            del self._open_children[parent_id]
+            for outcome in self._outcomes.of([parent_id]):
+                self._write_and_end(outcome)
+
+    def _fail(self, ticket: Ticket, reason: str) -> None:
+        """End a ticket that no worker can be asked for."""
+        ending = self._outcomes.record(ticket.id, Ending(EndingState.FAILED, reason))
+        self._write_and_end(ending.outcome(ticket.id))
+
+    def _leave_out(self, ticket: Ticket, reason: str, *, announce: bool = True) -> None:
+        """End a ticket whose condition is recorded not to be met."""
+        self._schedule.end(ticket.id, failed=False, asked=False)
+        self._mark(ticket, Checkbox.OPEN)
+        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
+        if announce:
+            self._observe(TicketEvent(ticket, TicketState.LEFT_OUT, reason))
+
+    def _mark(self, ticket: Ticket, checkbox: Checkbox) -> None:
+        if parent_of(ticket.id) == ticket.id:  # children of a list stand in no plan
+            self._marks[ticket.id, ticket.name] = checkbox
+
+    def _write_marks(self, *, last: bool = False) -> None:
+        if self._marks and (last or monotonic() - self._marked_at >= MARK_SECONDS):
+            self._track.mark_plan(self._marks)
+            self._marks.clear()
+            self._marked_at = monotonic()
 
     def _close(self, *, cancelled: bool) -> TrackResult:
         """Take back what is under way, and write the report, the last checkboxes and the status."""
@@ -277,16 +310,16 @@ class TrackRun:
         if not self._schedule.finished and not cancelled:
             result = replace(result, stopped=self._spending.reason)
         for ticket_id in self._schedule.under_way:
-            self._plan.set(self._schedule.tickets[ticket_id], Checkbox.OPEN)
-        self._plan.write(last=True)
-        self._track.set_status(result.track_status, self._clock())
+            self._mark(self._schedule.tickets[ticket_id], Checkbox.OPEN)
+        self._write_marks(last=True)
+        self._track.set_status(result.track_status, datetime.now(UTC))
         return result
 
     def _write_report(self, *, cancelled: bool) -> TrackResult:
         reason = f"not run: {self._spending.reason or 'cancelled'}"
         own = [ticket.id for ticket in self._tickets.tickets]
         lines = tuple(
-            self._ends.lines.get(each) or ReportLine(self._schedule.tickets[each], errors=(reason,))
+            self._lines.get(each) or ReportLine(self._schedule.tickets[each], errors=(reason,))
             for parent_id in own
             for each in (parent_id, *self._outcomes.children.get(parent_id, ()))
         )
@@ -301,7 +334,6 @@ class TrackRun:
             self._contexts.warnings,
             names=self._files.names,
             earlier_cost=self._spending.earlier,
-            waits_for=self._schedule.waits_for,
         )
         # A result's errors beyond those of its failed tickets are the merging's own.
         unmerged = [name for name, merged in results.items() if len(merged.errors) > merged.failed]

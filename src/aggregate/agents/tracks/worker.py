@@ -3,20 +3,19 @@
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Protocol
 
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
-from aggregate.agents.tracks.metered_client import MeteredClient, check_reply
-from aggregate.agents.tracks.recipients import check_model_name
+from aggregate.agents.tracks.metered_client import MeteredClient
 from aggregate.agents.tracks.terms import OWN, USUAL, Recipient, TicketLimits, WorkerTerms
-from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, ToolTicket
+from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, work_with_tools
 from aggregate.base.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.base.tokens import count
-from aggregate.base.values import SEPARATOR, Section
+from aggregate.base.values import Section
 from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
     PROVIDERS,
@@ -30,8 +29,6 @@ from aggregate.sending.clients import (
 
 _GRACE_SECONDS = 0.5
 """How much later than its attempt a request ends, so that the attempt is what has timed out."""
-_REMEMBERED = 20_000
-"""Segments of files whose counts are remembered, with their texts."""
 
 
 class Worker(Protocol):
@@ -77,26 +74,31 @@ class ModelWorker:
 
         Raises:
             WorkerError: The provider refused or failed, the model refused to answer or wrote nothing, a limit is
-                reached, a tool does not exist, or the worker may not ask the model that a persona names.
+                reached, a tool does not exist, or the worker may not ask the model that a persona names. It has what
+                all requests before have taken, which were paid for.
         """
         # A database, too, can only lower what this worker's user allows.
         allowed = self.terms.limits if self.terms else USUAL
         limits = allowed.lowered(assignment.max_tokens, assignment.max_steps)
-        seconds = limits.max_seconds or assignment.timeout
-        assignment = replace(assignment, timeout=min(assignment.timeout, seconds))
+        seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
+        assignment = replace(assignment, timeout=seconds)
+        client: MeteredClient | None = None
         try:
             client = self._client(assignment)
-            if not assignment.tools:
-                return _send(assignment, client, limits, begun)
             if isinstance(begun, AttemptAccount):
                 # For an attempt whose time is over before its worker returns.
-                client.on_usage = lambda: begun.note(client.tokens, client.cost)
-            tools = self._tools(assignment)
-            return ToolTicket(assignment, client, tools, self.root / "state", limits).work(begun)
-        except ProviderError as error:
-            raise WorkerError(str(error), again=error.retryable) from error
-        except ClientError as error:
-            raise WorkerError(str(error), again=False) from error
+                client.on_usage = partial(_note, begun, client)
+            if not assignment.tools:
+                return _send(assignment, client, limits, begun)
+            tools, state_dir = self._tools(assignment), self.root / "state"
+            return work_with_tools(assignment, client, tools, state_dir, limits, begun)
+        except (WorkerError, ClientError) as error:
+            again = isinstance(error, ProviderError) and error.retryable
+            tokens = client.tokens if client else 0
+            if isinstance(error, WorkerError):
+                again, tokens = error.again, max(tokens, error.tokens)
+            price = client.cost if client else None
+            raise WorkerError(str(error), again=again, tokens=tokens, cost=price) from error
 
     def _client(self, assignment: Assignment) -> MeteredClient:
         """Return whom to ask: the model of the ticket's persona, else the worker's own."""
@@ -125,6 +127,10 @@ class ModelWorker:
             raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 
 
+def _note(account: AttemptAccount, client: MeteredClient) -> None:
+    account.note(client.tokens, client.cost)
+
+
 def _send(
     assignment: Assignment, client: MeteredClient, limits: TicketLimits, begun: Callable[[], None]
 ) -> WorkerReply:
@@ -135,51 +141,40 @@ def _send(
             "allow more, or lower its budget",
             again=False,
         )
-    reply = client.send(
-        assignment.prompt,
-        assignment.message,
-        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
-        on_text=(lambda _piece: begun()) if assignment.ahead else None,
-        options=RequestOptions(
-            system=assignment.persona,
-            max_output=min(MOST_ANSWER, limits.max_tokens - size),
-            # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-            seconds=assignment.timeout + _GRACE_SECONDS,
-            schema=enforced_schema(assignment.answer),
-        ),
+    options = RequestOptions(
+        system=assignment.persona,
+        max_output=min(MOST_ANSWER, limits.max_tokens - size),
+        # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+        seconds=assignment.timeout + _GRACE_SECONDS,
+        schema=enforced_schema(assignment.answer),
     )
-    doubt = check_reply(reply, tokens=client.tokens, cost=client.cost)
-    return WorkerReply(reply.text, client.tokens, doubt, client.cost)
+    # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+    on_text = (lambda _piece: begun()) if assignment.ahead else None
+    text, doubt = client.answer(assignment.prompt, assignment.message, options, on_text)
+    return WorkerReply(text, client.tokens, doubt, client.cost)
 
 
+@dataclass(frozen=True, slots=True)
 class ScriptedWorker:
     """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
 
-    def __init__(self, answers: Mapping[str, ScriptedReply]) -> None:
-        self._answers = answers
-        self._tokens = AssignmentTokens()
+    answers: Mapping[str, ScriptedReply]
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
         begun()
-        answer = self._answers.get(assignment.ticket)
+        tokens = assignment.tokens
+        answer = self.answers.get(assignment.ticket)
         if answer is None:
-            tokens = self._tokens.count(assignment)
-            return WorkerReply(describe_assignment(assignment, tokens), tokens, cost=0.0)
+            return WorkerReply(_description(assignment, tokens), tokens, cost=0.0)
         time.sleep(answer.seconds)
         if error := answer.failure(assignment.attempt):
             raise WorkerError(error, again=not answer.refuse)
-        tokens = self._tokens.count(assignment) + count(answer.text)
-        return WorkerReply(answer.text, tokens, cost=answer.cost)
+        return WorkerReply(answer.text, tokens + count(answer.text), cost=answer.cost)
 
 
-def describe_assignment(assignment: Assignment, tokens: int) -> str:
-    """Return one paragraph on what an assignment of so many tokens holds."""
-    sources = [
-        (segment.section, segment.source)
-        for segment in assignment.prompt.segments
-        if segment.source
-    ]
+def _description(assignment: Assignment, tokens: int) -> str:
+    sources = [(one.section, one.source) for one in assignment.prompt.segments if one.source]
     files = [source for section, source in sources if section is Section.FILES]
     results = [source for section, source in sources if section is Section.RESULTS]
     task = assignment.message.strip().split("\n")[-1]
@@ -189,30 +184,6 @@ def describe_assignment(assignment: Assignment, tokens: int) -> str:
         f"No model was asked: the scripted worker was given {tokens:,} tokens "
         f"with {len(files):,} {file_or_files} and {and_results}. The task is: {task}"
     )
-
-
-class AssignmentTokens:
-    """Counts assignments; a file that many of them show is counted once."""
-
-    def __init__(self) -> None:
-        self._count_shared = lru_cache(maxsize=_REMEMBERED)(_count_with_separator)
-
-    def count(self, assignment: Assignment) -> int:
-        """Return the exact number of o200k tokens of the assignment's text (see ``aggregate.base.tokens.count``)."""
-        segments = assignment.prompt.segments
-        if not assignment.message:
-            return count(assignment.text)
-        tokens = count(assignment.message)
-        for segment in segments:
-            # Results are one ticket's own: to remember them would only take memory.
-            shared = segment.section is Section.FILES
-            counted = self._count_shared if shared else _count_with_separator
-            tokens += counted(segment.text)
-        return tokens
-
-
-def _count_with_separator(text: str) -> int:
-    return count(f"{text}{SEPARATOR}")
 
 
 def make_worker(
@@ -243,29 +214,28 @@ def make_worker(
 
     Raises:
         TrackError: There is no such worker.
-        ConfigError: The script cannot be used, or the model's name is a slip of a known one.
+        ConfigError: The script cannot be used.
         ClientSetupError: A key or an address is missing.
     """
     provider, model = parse_worker(spec)
-    if provider != SCRIPTED:
-        safely = partial(with_redaction, allow=allow, tell=tell) if redact else _as_it_is
-        client: ChatClient = safely(open_client(provider, model=model, base_url=base_url))
-        usual = WorkerTerms(
-            provider, model, base_url, standard_tools(state_dir=root / "state", roots=(root,))
-        )
-        return ModelWorker(
-            client,
-            root=root,
-            terms=terms or usual,
-            clients=clients or {},
-            open_provider=cache(lambda name, model: safely(open_client(name, model=model))),
-        )
-    _, _, argument = spec.partition(":")
-    if argument:
-        return ScriptedWorker(load_replies(Path(argument)))
-    if script is not None and script.is_file():
-        return ScriptedWorker(load_replies(script))
-    return ScriptedWorker({})
+    if provider == SCRIPTED:
+        _, _, argument = spec.partition(":")
+        path = Path(argument) if argument else script
+        exists = path is not None and (argument or path.is_file())
+        return ScriptedWorker(load_replies(path) if path and exists else {})
+
+    def opened(provider: str, model: str, base_url: str = "") -> ChatClient:
+        client = open_client(provider, model=model, base_url=base_url)
+        return with_redaction(client, allow=allow, tell=tell) if redact else client
+
+    tools = standard_tools(state_dir=root / "state", roots=(root,))
+    return ModelWorker(
+        opened(provider, model, base_url),
+        root=root,
+        terms=terms or WorkerTerms(provider, model, base_url, tools),
+        clients=clients or {},
+        open_provider=cache(opened),
+    )
 
 
 def parse_worker(spec: str) -> tuple[str, str]:
@@ -273,7 +243,6 @@ def parse_worker(spec: str) -> tuple[str, str]:
 
     Raises:
         TrackError: There is no such worker.
-        ConfigError: The model's name is a slip of a known one.
     """
     kind, _, argument = spec.partition(":")
     if kind == SCRIPTED:
@@ -283,9 +252,4 @@ def parse_worker(spec: str) -> tuple[str, str]:
         raise TrackError(
             f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
         )
-    check_model_name(kind, argument, named_by=f"the worker {spec!r}")
     return kind, argument
-
-
-def _as_it_is(client: ChatClient) -> ChatClient:
-    return client

@@ -1,24 +1,72 @@
-"""The context of each worker: the project's files once, the focus files of each ticket, and what others found."""
+"""What each ticket's worker is shown: files that many share first, its focus files, what others found, its task last.
+
+Contexts show all files of the project where these fit. Where they do not, they are chosen once for the tasks of all
+tickets with one budget, which then begin alike; a ticket with a budget of its own, or with a large focus, is composed
+for itself.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.budgeted_context import BudgetedContexts, Compose
 from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.sharing import SharingPlan, plan_sharing, prompt_exceeds
-from aggregate.agents.tracks.terms import USUAL, WorkerTerms, check_tools, fits_surely
+from aggregate.agents.tracks.shared_files import SHARED_CHARACTERS
+from aggregate.agents.tracks.terms import USUAL, GrantedBudget, WorkerTerms, check_tools
 from aggregate.agents.tracks.ticket_parts import TicketParts, plain_task
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk import confined
-from aggregate.base.errors import ConfigError, ScopeError
-from aggregate.base.values import CACHE_DIR, AggregatedResult, FileChoice, Prompt, Section
+from aggregate.base.errors import BudgetError, ConfigError, ScopeError
+from aggregate.base.tokens import count
+from aggregate.base.values import (
+    CACHE_DIR,
+    SEPARATOR,
+    AggregatedResult,
+    Budget,
+    Entry,
+    FileChoice,
+    FileItem,
+    Level,
+    Place,
+    Prompt,
+    Section,
+    Segment,
+    Stability,
+    Task,
+)
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
-from aggregate.prompt import Request, with_references
+from aggregate.project.index import user_index
+from aggregate.prompt import (
+    ALL_FILES,
+    Composition,
+    FocusIndex,
+    Request,
+    record_audit,
+    select_files,
+    with_references,
+)
 from aggregate.prompt.sections import Results, results_segments
+
+if TYPE_CHECKING:
+    from aggregate.prompt import ReadFiles
+
+LEAST_ROOM: Final = 0.5
+"""The part of its budget that a ticket's own files and task must leave, so that it shares a beginning with others: a
+larger focus would make the beginning small for all."""
+_CHARACTERS: Final = 12
+"""A text with so many characters for each token of a budget exceeds it: real ones have three to five. It is not
+counted."""
+_AROUND_FILE = 200
+"""More than a file's heading and its fences have beside its path, which may be escaped."""
+_AROUND_ALL = 1_000
+"""More than the headings of all sections, the note on turns that are left out, and separators have."""
+_REMEMBERED = 4
+"""Sets of files whose reading is remembered: that of the project, and those with focus files beside it."""
 
 
 class WorkerContexts:
@@ -30,75 +78,43 @@ class WorkerContexts:
 
     Args:
         project: Whose files, screenshots, beads and discussion the workers see.
-        compose: Makes prompts within budgets; by default from the project's files.
         track: Whose ``spec.md`` the workers see.
         terms: What the user allows the workers.
     """
 
     def __init__(
-        self,
-        project: Project,
-        *,
-        compose: Compose | None = None,
-        track: Track | None = None,
-        terms: WorkerTerms | None = None,
+        self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
     ) -> None:
         self._terms = terms or WorkerTerms()
         self._results_dir = project.folder / CACHE_DIR
         self._parts = TicketParts(project, track, self._terms)
-        self._budgeted = BudgetedContexts(compose, spec=self._parts.spec)
-        self._plan = SharingPlan()
+        self._warnings: dict[str, None] = {}
+        self._alone: set[str] = set()
+        self._beginnings: dict[str, _SharedBeginning] = {}
+        # Whether tickets with different focus files share enough for a provider's cache.
+        self._any_focus = False
+        self._candidates: dict[str, _Candidates] = {}
+        # By what is read: the entries, as texts, since the items are no keys.
+        self._read: dict[str, ReadFiles] = {}
+        # Of the last ticket only: its account is written before the next one is composed.
+        self._last: tuple[str, Request, Composition] | None = None
         self.asks = self._parts.asks
         self.granted = self._parts.granted
         self.limits = self._parts.limits
 
     @property
     def output_dir(self) -> Path:
-        """The folder that the project's prompts are written to; the runs' folders lie in it.
-
-        Raises:
-            OutputError: It leads out of the project.
-        """
+        """The folder that the project's prompts are written to; the runs' folders lie in it."""
         request = self._parts.focused
         return confined(request.output_dir, request.written_in)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out of the files or is doubtful, one sentence each."""
-        return tuple(dict.fromkeys((*self._parts.files.warnings, *self._budgeted.warnings)))
-
-    def share(self, tickets: Sequence[Ticket]) -> None:
-        """Let the workers of these tickets share their beginning, as far as their budgets and focus files allow.
-
-        The files that none of them focuses on go first. The instructions of roles go behind the context, unless all
-        have the same.
-
-        Raises:
-            BudgetError: What must be shown exceeds a budget.
-        """
-        self._parts.instructions_last = len(set(map(self._parts.instructions, tickets))) > 1
-        self._plan = plan_sharing(tickets, self._parts, self._budgeted)
-
-    def schedule(self, tickets: Tickets, *, warm_up: bool = True) -> Schedule:
-        """Return the order of a run whose workers share their beginning.
-
-        Raises:
-            BudgetError: What must be shown exceeds a budget.
-        """
-        self.share(tickets.tickets)
-        return Schedule(
-            tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, prefix=self._prefix
-        )
+        return tuple(dict.fromkeys((*self._parts.files.warnings, *self._warnings)))
 
     def check(self, ticket: Ticket) -> None:
-        """Make sure that the ticket's persona, model, tools and focus files exist, and fit into its budget.
-
-        Raises:
-            ConfigError: There is no such persona, model or tool, or a file is neither among the project's nor on disk.
-            ClientSetupError: The persona names a provider that does not exist.
-            ScopeError: A file may not be read.
-            BudgetError: What must be shown exceeds the budget.
-        """
+        """Make sure that the ticket's persona, model, tools and focus files exist, and fit into its budget."""
         self._parts.recipient(ticket)
         check_tools(ticket, self._terms.tools)
         request = self._parts.focused
@@ -111,20 +127,62 @@ class WorkerContexts:
                     f'the ticket "{ticket.id}" has the focus file {focus}, which is not there: correct its path, '
                     f"relative to {request.base_dir}"
                 )
-        self._check_budget(ticket, request)
+        granted = self.granted(ticket)
+        # One that nobody named is raised to what must be shown.
+        if granted.is_named and not self._fits_surely(ticket, granted.budget):
+            self._compose_alone(ticket, granted, self._parts.asked(ticket))
+
+    def schedule(self, tickets: Tickets, *, warm_up: bool = True) -> Schedule:
+        """Return the order of a run whose workers share their beginning."""
+        self.share(tickets.tickets)
+        return Schedule(
+            tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, prefix=self._prefix
+        )
+
+    def share(self, tickets: Sequence[Ticket]) -> None:
+        """Let the workers of these tickets share their beginning, as far as their budgets and focus files allow.
+
+        The files that none of them focuses on go first. The instructions of roles go behind the context, unless all
+        have the same.
+        """
+        parts = self._parts
+        parts.instructions_last = len(set(map(parts.instructions, tickets))) > 1
+        shares_much = parts.files.share(tickets)
+        self._alone = {ticket.id for ticket in tickets if self.granted(ticket).is_own}
+        self._beginnings = {}
+        groups: dict[object, list[Ticket]] = {}
+        for ticket in tickets:
+            if ticket.id not in self._alone:
+                asked = parts.asked(ticket)
+                key = (self.granted(ticket).budget, asked.strategy, asked.tier)
+                groups.setdefault(key, []).append(ticket)
+        for group in groups.values():
+            exceeding = [ticket for ticket in group if self._is_chosen_for(ticket)]
+            sharing: list[Ticket] = []
+            if 2 * len(exceeding) > len(group):
+                least = LEAST_ROOM * self.granted(group[0]).budget.tokens
+                sharing = [ticket for ticket in group if self._room(ticket) >= least]
+            if len(sharing) > 1:
+                beginning = self._compose_beginning(sharing)
+                self._beginnings |= dict.fromkeys((each.id for each in sharing), beginning)
+            self._alone |= {each.id for each in exceeding if each.id not in self._beginnings}
+        self._any_focus = shares_much and all(
+            each.shares_much for each in self._beginnings.values()
+        )
 
     def assignment(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
     ) -> Assignment:
         """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
-        found = with_references(results, self._results_dir) if results else ()
         limits = self.limits(ticket)
         seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
         recipient = self._parts.recipient(ticket)
         return Assignment(
             key=key,
             ticket=ticket.id,
-            prompt=self._prompt(ticket, found),
+            prompt=self._prompt(
+                ticket, with_references(results, self._results_dir) if results else ()
+            ),
             message=self._parts.message(ticket),
             persona=self._parts.instructions_first(ticket),
             tools=ticket.tools,
@@ -141,20 +199,24 @@ class WorkerContexts:
         )
 
     def write_account(self, path: Path, assignment: Assignment) -> None:
-        """Write beside a worker's prompt at ``path`` what was decided about its files, if they had to be chosen.
-
-        Raises:
-            OutputError: The file cannot be written.
-        """
-        self._budgeted.write_account(path, assignment)
+        """Write beside a prompt at ``path`` what was decided about its files, if they had to be chosen (rule A-1)."""
+        last, self._last = self._last, None
+        if last is None or last[0] != assignment.ticket:
+            return
+        _, request, composition = last
+        task = Segment(Section.HISTORY, assignment.message, Stability.VOLATILE)
+        shown = Prompt((*assignment.prompt.segments, task))
+        record_audit(path, request, composition, shown)
 
     def choices(self, ticket: Ticket) -> tuple[FileChoice, ...]:
         """Return what was decided about each file for the last assignment; none where all are shown as configured."""
-        return self._budgeted.choices(ticket.id)
+        if self._last is None or self._last[0] != ticket.id:
+            return ()
+        return tuple(self._last[2].choices)
 
     def _prefix(self, ticket: Ticket) -> tuple[object, ...]:
         """Return what decides how a ticket's request begins."""
-        if ticket.id in self._plan.alone:
+        if ticket.id in self._alone:
             return (ticket.id,)
         request = self._parts.asked(ticket)
         return (
@@ -162,48 +224,258 @@ class WorkerContexts:
             self._parts.instructions_first(ticket),
             request.strategy,
             request.tier,
-            id(self._plan.beginnings.get(ticket.id)),
-            () if self._plan.any_focus else ticket.focus_files,
+            id(self._beginnings.get(ticket.id)),
+            () if self._any_focus else ticket.focus_files,
         )
 
-    def _prompt(self, ticket: Ticket, results: "tuple[Results, ...]") -> Prompt:
+    def _prompt(self, ticket: Ticket, results: tuple[Results, ...]) -> Prompt:
         """Return the context of a ticket; one that exceeds its budget with others' results is chosen for it alone."""
-        granted, around = self.granted(ticket), self._parts.around(ticket)
-        asked = self._parts.asked(ticket)
-        room = granted.budget.tokens - around
+        granted, asked = self.granted(ticket), self._parts.asked(ticket)
+        room = granted.budget.tokens - self._parts.around(ticket)
         merged = results_segments(results) if results else ()
-        beginning = self._plan.beginnings.get(ticket.id)
+        beginning = self._beginnings.get(ticket.id)
         if beginning is not None:
             in_full = self._parts.files.in_full(ticket.focus_files)
             prompt = beginning.prompt(in_full, merged)
-            if not prompt_exceeds(prompt, room):
-                self._budgeted.note(ticket.id, beginning.request, beginning.account(in_full))
+            if not _exceeds(prompt, room):
+                self._last = ticket.id, beginning.request, beginning.account(in_full)
                 return prompt
         elif not granted.is_named:
             prompt = self._parts.whole_prompt(ticket, merged)
-            if not asked.entries or not prompt_exceeds(prompt, room):
+            if not asked.entries or not _exceeds(prompt, room):
                 return prompt
         request = replace(asked, results=results, results_dir=self._results_dir)
-        return self._budgeted.compose(request, ticket, granted, around=around).prompt
+        return self._compose_alone(ticket, granted, request).prompt
 
-    def _check_budget(self, ticket: Ticket, request: Request) -> None:
-        """Make sure that a ticket's budget is large enough, before any other ticket is begun."""
-        parts, granted = self._parts, self.granted(ticket)
-        if not granted.is_named:  # it is raised to what must be shown
-            return
-        sections = parts.other_sections
+    def _is_chosen_for(self, ticket: Ticket) -> bool:
+        """Tell whether files are chosen for a ticket: all of them exceed its budget, or it is to be filled.
+
+        What nobody has named, no files or no budget, is no reason to look through the project.
+        """
+        granted = self.granted(ticket)
+        if granted.is_named or not self._parts.asked(ticket).entries:
+            return granted.is_named
+        own = granted.budget.tokens - self._parts.around(ticket) - self._for_results(ticket)
+        return _exceeds(self._parts.whole_prompt(ticket), own)
+
+    def _room(self, ticket: Ticket) -> int:
+        """Return the tokens of its budget that a ticket's focus files, its task and others' results leave."""
+        own = sum(map(_tokens, self._parts.files.in_full(ticket.focus_files).values()))
+        tokens = self.granted(ticket).budget.tokens
+        return tokens - self._parts.around(ticket) - own - self._for_results(ticket)
+
+    def _for_results(self, ticket: Ticket) -> int:
+        budget = self.granted(ticket).budget
+        return int(budget.tokens * budget.results) if ticket.depends_on else 0
+
+    def _fits_surely(self, ticket: Ticket, budget: Budget) -> bool:
+        """Tell whether a budget exceeds all that must be shown by far, so that nothing needs to be composed to know it.
+
+        A token has at least one byte. What is not known, as the size of a file that is named by a part of its path,
+        makes it not sure.
+        """
+        parts = self._parts
+        entries = parts.focused.entries
+        if parts.spec or any(entry.item.force_full or entry.tier for entry in entries):
+            return False
+        others = parts.other_sections
         # Of the discussion only the last turn is shown in any case.
-        kept = [segment for segment in sections if segment.section is not Section.HISTORY]
-        others = sum(len(segment.text.encode()) for segment in (*kept, *sections[-1:]))
-        has_pins = any(entry.item.force_full or entry.tier for entry in request.entries)
-        is_sure = not (has_pins or parts.spec.path) and fits_surely(
-            granted.budget,
-            ticket,
-            request.base_dir,
-            message=parts.message(ticket),
-            persona=parts.instructions(ticket),
-            others=others,
+        kept = [one for one in others if one.section is not Section.HISTORY] + [*others[-1:]]
+        texts = (
+            *(segment.text for segment in kept),
+            parts.message(ticket),
+            parts.instructions(ticket),
         )
-        if not is_sure:
-            around = parts.around(ticket)
-            self._budgeted.compose(parts.asked(ticket), ticket, granted, around=around)
+        size = _AROUND_ALL + sum(len(text.encode(errors="replace")) for text in texts)
+        with suppress(OSError, ValueError):
+            for focus in ticket.focus_files:
+                size += (parts.focused.base_dir / focus).stat().st_size
+                size += _AROUND_FILE + 2 * len(focus.encode(errors="replace"))
+            return size < budget.tokens
+        return False
+
+    def _compose_alone(
+        self, ticket: Ticket, granted: GrantedBudget, request: Request
+    ) -> Composition:
+        """Return the context that is chosen for one ticket's task, its focus files in full (rule B-11)."""
+        candidates = self._candidates_of(request)
+        paths = candidates.named_by(ticket.focus_files)
+        unnamed = tuple(Entry(FileItem(path)) for path in paths if path not in candidates.known)
+        task = replace(
+            request.task or Task(), text=plain_task(ticket), focus=tuple(map(Place, paths))
+        )
+        request = replace(
+            request,
+            entries=(*candidates.request.entries, *unnamed),
+            focus_files=paths if request.tier is not None else (),
+            task=task,
+        )
+        around = self._parts.around(ticket)
+        asked, composition = self._compose_within(request, granted, around=around, ticket=ticket)
+        self._last = ticket.id, asked, composition
+        return composition
+
+    def _compose_beginning(self, tickets: Sequence[Ticket]) -> "_SharedBeginning":
+        """Return the beginning of tickets with one budget: what matters for the tasks of all, within the least room."""
+        request, granted = self._parts.asked(tickets[0]), self.granted(tickets[0])
+        budget = replace(granted.budget, tokens=min(map(self._room, tickets)))
+        words = "\n\n".join("\n".join((plain_task(one), *one.focus_files)) for one in tickets)
+        entries = self._candidates_of(request).request.entries
+        asked = replace(request, entries=entries, task=Task(words))
+        _, composition = self._compose_within(asked, granted._replace(budget=budget))
+        return _SharedBeginning(request, composition, self._parts.files.late_paths)
+
+    def _compose_within(
+        self,
+        request: Request,
+        granted: GrantedBudget,
+        *,
+        around: int = 0,
+        ticket: Ticket | None = None,
+    ) -> tuple[Request, Composition]:
+        """Compose for a budget less what stands around; one that nobody named is raised to what must be shown.
+
+        Raises:
+            BudgetError: What must be shown exceeds a budget that somebody named; the message names the ticket.
+            ScopeError: A file may not be read.
+        """
+        budget = granted.budget
+        asked = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
+        try:
+            composition = self._compose(asked)
+        except BudgetError as error:
+            smallest = error.smallest + around
+            what = f'the ticket "{ticket.id}": {error.reason}' if ticket else ""
+            if not granted.is_named and smallest > budget.tokens:
+                if ticket:
+                    warning = f"{what}; it is shown all the same, since nobody has set a budget"
+                    self._warnings[warning] = None
+                raised = granted._replace(budget=replace(budget, tokens=smallest))
+                return self._compose_within(request, raised, around=around, ticket=ticket)
+            if ticket is None:
+                raise
+            raise BudgetError(
+                f"{what}; with its task and instructions ({around:,} tokens) "
+                f"a budget of {smallest:,} would do",
+                smallest=smallest,
+            ) from None
+        if ticket and budget.tokens < around:  # no file must be shown: the context alone would fit
+            raise BudgetError(
+                f'the ticket "{ticket.id}": its task and instructions have {around:,} tokens, more than the budget of '
+                f"{budget.tokens:,}: allow {around:,}",
+                smallest=around,
+            )
+        composition.check_scope()
+        self._warnings |= dict.fromkeys(composition.warnings)
+        return asked, composition
+
+    def _compose(self, request: Request) -> Composition:
+        # Ranking is another half of the program, which tickets without a budget do without.
+        from aggregate.prompt import compose_within_budget, read_files
+
+        index = user_index()
+        key = repr(request.entries)
+        if key not in self._read:
+            if len(self._read) >= _REMEMBERED:
+                del self._read[next(iter(self._read))]
+            self._read[key] = read_files(request, index=index)
+        return compose_within_budget(request, index=index, files=self._read[key])
+
+    def _candidates_of(self, request: Request) -> "_Candidates":
+        key = f"{request.strategy} {request.tier}"
+        if key not in self._candidates:
+            # Without any files a budget is about all that git would take (rule T-6).
+            entries = request.entries or (Entry(FileItem(ALL_FILES)),)
+            entries = (*entries, *self._parts.spec_entries)
+            self._candidates[key] = _Candidates(replace(request, entries=entries))
+        return self._candidates[key]
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The files that a context within a budget may show."""
+
+    request: Request
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        return tuple(path for path, _ in self._files)
+
+    def named_by(self, focus_files: Sequence[str]) -> tuple[str, ...]:
+        """Return the paths of the files that focus files name; one that names none of the project's is a path."""
+        named = (
+            [self.known[place] for place in self._index.places(focus)] or [focus]
+            for focus in focus_files
+        )
+        return tuple(dict.fromkeys(path for paths in named for path in paths))
+
+    @cached_property
+    def _files(self) -> tuple[tuple[str, str], ...]:
+        selection = select_files(self.request)
+        return tuple((file.path, file.item.path) for file in selection.files if not file.is_remark)
+
+    @cached_property
+    def _index(self) -> FocusIndex:
+        return FocusIndex(self._files)
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedBeginning:
+    """A context that many tickets begin with, chosen for the tasks of all, and what each shows behind it."""
+
+    request: Request
+    composition: Composition
+    late_paths: frozenset[str]  # of files that some tickets focus on
+
+    def prompt(self, in_full: Mapping[str, Segment], results: Sequence[Segment]) -> Prompt:
+        """Return the context of a ticket with these focus files, and what others have found for it."""
+        segments = self.composition.prompt.segments
+        late = {one.source: one for one in segments if self._is_late(one)} | dict(in_full)
+        changing = [replace(segment, stability=Stability.SLOW) for segment in late.values()]
+        others = [segment for segment in segments if segment.section is not Section.FILES]
+        stable = [segment for segment in others if segment.section is not Section.HISTORY]
+        history = [segment for segment in others if segment.section is Section.HISTORY]
+        return Prompt((*self._shared(), *changing, *stable, *results, *history))
+
+    def account(self, in_full: Mapping[str, Segment]) -> Composition:
+        """Return the composition as one ticket shows it, its focus files as pins."""
+        choices = tuple(
+            choice._replace(
+                level=Level.FULL, pinned=True, tokens=_tokens(in_full[choice.path]), next=None
+            )
+            if choice.path in in_full
+            else choice
+            for choice in self.composition.choices
+        )
+        return replace(self.composition, choices=choices)
+
+    @property
+    def shares_much(self) -> bool:
+        """Whether a provider's cache can hold what all tickets begin with."""
+        return sum(len(segment.text) for segment in self._shared()) >= SHARED_CHARACTERS
+
+    def _is_late(self, segment: Segment) -> bool:
+        return segment.section is Section.FILES and segment.source in self.late_paths
+
+    def _shared(self) -> list[Segment]:
+        return [
+            segment
+            for segment in self.composition.prompt.segments
+            if segment.section is Section.FILES and segment.source not in self.late_paths
+        ]
+
+
+def _exceeds(prompt: Prompt, tokens: int) -> bool:
+    """Tell whether a prompt has more than so many tokens; no more of it is counted than is needed to know."""
+    if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
+        return True
+    left = tokens
+    for segment in prompt.segments:
+        left -= _tokens(segment)
+        if left < 0:
+            return True
+    return False
+
+
+def _tokens(segment: Segment) -> int:
+    return count(f"{segment.text}{SEPARATOR}")

@@ -10,7 +10,43 @@ from aggregate.agents.tools import standard_tools
 from aggregate.agents.tracks import WorkerTerms, parse_worker, user_limits
 from aggregate.cli.options import FiniteRange, config_option, scope_options
 
-_OPTIONS = (
+Command = Callable[..., None]
+
+
+class TermsSettings(TypedDict):
+    """The values of ``terms_options``."""
+
+    spec: str
+    base_url: str
+    folder: Path | None
+    allow: tuple[str, ...]
+    max_tokens: int | None
+    max_seconds: float | None
+    max_steps: int | None
+
+
+class RunSettings(TermsSettings):
+    """The values of ``run_options`` that do not concern the project."""
+
+    database: str
+    lease: float
+    places: int | None
+    no_work: bool
+    on_error: str | None
+    lead: bool
+    max_cost: float | None
+    plain: bool
+
+
+_TRACK = click.argument("track")
+_WORKER = click.option(
+    "--worker",
+    "spec",
+    default="scripted",
+    show_default=True,
+    help="Ask scripted[:FILE] or PROVIDER[:MODEL].",
+)
+_TERMS = (
     click.option(
         "--base-url", metavar="URL", default="", help="Reach the provider at this address."
     ),
@@ -47,62 +83,26 @@ _OPTIONS = (
         help="Let a ticket with tools take at most this many steps; by default 4.",
     ),
 )
-
-
-class TermsSettings(TypedDict):
-    """The values of these options."""
-
-    base_url: str
-    folder: Path | None
-    allow: tuple[str, ...]
-    max_tokens: int | None
-    max_seconds: float | None
-    max_steps: int | None
-
-
-def terms_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say what workers may do."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-track_argument = click.argument("track")
-
-database_option = click.option(
-    "--database",
-    default="",
-    metavar="URL",
-    help="Use this database: postgresql://..., or a file for SQLite.  [default: one in your state folder]",
-)
-shared_database_option = click.option(
-    "--database",
-    required=True,
-    metavar="URL",
-    help="Use the database that `aggregate conduct run` uses.",
-)
-worker_option = click.option(
-    "--worker",
-    "spec",
-    default="scripted",
-    show_default=True,
-    help="Ask scripted[:FILE] or PROVIDER[:MODEL].",
-)
-lease_option = click.option(
+_LEASE = click.option(
     "--lease",
     type=FiniteRange(min=0.5),
     default=15.0,
     show_default=True,
     help="Count as dead after this many seconds without a sign of life.",
 )
-
-_RUN_OPTIONS = (
-    config_option,
-    scope_options,
-    database_option,
-    worker_option,
-    terms_options,
-    lease_option,
+_DATABASE = click.option(
+    "--database",
+    default="",
+    metavar="URL",
+    help="Use this database: postgresql://..., or a file for SQLite.  [default: one in your state folder]",
+)
+_SHARED_DATABASE = click.option(
+    "--database",
+    required=True,
+    metavar="URL",
+    help="Use the database that `aggregate conduct run` uses.",
+)
+_RUN = (
     click.option(
         "--places",
         type=click.IntRange(min=1),
@@ -134,50 +134,50 @@ _RUN_OPTIONS = (
 )
 
 
-class RunSettings(TermsSettings):
-    """The values of the options of a run that do not concern its project."""
+def _adding(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
 
-    database: str
-    spec: str
-    lease: float
-    places: int | None
-    no_work: bool
-    on_error: str | None
-    lead: bool
-    max_cost: float | None
-    plain: bool
+    return add
 
 
-def run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a run, which is begun or gone on with."""
-    for option in reversed(_RUN_OPTIONS):
-        command = option(command)
-    return command
+worker_options = _adding(_SHARED_DATABASE, _WORKER, *_TERMS, _LEASE)
+run_options = _adding(
+    _TRACK, config_option, scope_options, _DATABASE, _WORKER, *_TERMS, _LEASE, *_RUN
+)
+past_run_options = _adding(_TRACK, config_option, _DATABASE)
+decision_options = _adding(
+    _TRACK,
+    click.argument("ticket"),
+    click.option(
+        "--note",
+        default="",
+        metavar="TEXT",
+        help="Say why; what depends on the ticket is shown it.",
+    ),
+    config_option,
+    _DATABASE,
+)
 
 
-def open_terms(
-    spec: str,
-    root: Path,
-    *,
-    base_url: str,
-    folder: Path | None,
-    allow: tuple[str, ...],
-    max_tokens: int | None,
-    max_seconds: float | None,
-    max_steps: int | None,
-) -> WorkerTerms:
+def open_terms(settings: TermsSettings, root: Path) -> WorkerTerms:
     """Return what the user allows.
 
     Raises:
         TrackError: There is no such worker.
         ToolError: A tool cannot be used.
-        ConfigError: The user's own configuration cannot be used, or the model's name is a slip of a known one.
+        ConfigError: The user's own configuration cannot be used.
     """
-    provider, model = parse_worker(spec)
-    registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=("read", *allow))
-    if folder is not None:
-        registry.discover(folder)
-    limits = user_limits().changed(
-        max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps
+    provider, model = parse_worker(settings["spec"])
+    permissions = ("read", *settings["allow"])
+    registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
+    if settings["folder"] is not None:
+        registry.discover(settings["folder"])
+    limits = user_limits(
+        max_tokens=settings["max_tokens"],
+        max_seconds=settings["max_seconds"],
+        max_steps=settings["max_steps"],
     )
-    return WorkerTerms(provider, model, base_url, registry, limits)
+    return WorkerTerms(provider, model, settings["base_url"], registry, limits)

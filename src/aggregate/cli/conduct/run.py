@@ -11,20 +11,12 @@ import click
 from aggregate.agents.tracks import PreviewStep, WorkerContexts, open_track, preview
 from aggregate.base.values import FileChoice
 from aggregate.cli.commands import require_dbos
-from aggregate.cli.conduct.options import (
-    RunSettings,
-    TermsSettings,
-    open_terms,
-    run_options,
-    track_argument,
-)
-from aggregate.cli.output import warn_all, write_rows
-from aggregate.project.configuration import Project
+from aggregate.cli.conduct.options import RunSettings, open_terms, run_options
+from aggregate.cli.output import counted, warn_all, write_rows
 from aggregate.prompt import open_project
 
 
 @click.command()
-@track_argument
 @run_options
 @click.option(
     "--dry-run", is_flag=True, help="Show order, sizes, costs and what is lowered; run nothing."
@@ -42,26 +34,20 @@ def run(
     The exit code is 1 if a ticket failed or a variable could not be merged.
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    if dry_run:
-        _print_preview(project, track, settings)
+    if not dry_run:
+        require_dbos()
+        from aggregate.cli.conduct.start import (
+            start_track,  # needs DBOS, without which a dry run works
+        )
+
+        start_track(project, track, settings)
         return
-    require_dbos()
-    from aggregate.cli.conduct.start import start_track  # needs DBOS, without which a dry run works
-
-    start_track(project, track, **settings)
-
-
-def _print_preview(project: Project, name: str, settings: RunSettings) -> None:
-    allowed = {
-        key: value for key, value in settings.items() if key in TermsSettings.__annotations__
-    }
-    terms = open_terms(settings["spec"], project.folder, **allowed)  # type: ignore[arg-type]
-    opened = open_track(project.folder, name)
-    contexts = WorkerContexts(project, track=opened, terms=terms)
+    opened = open_track(project.folder, track)
+    contexts = WorkerContexts(project, track=opened, terms=open_terms(settings, project.folder))
     steps = preview(
         opened.tickets(), contexts, warm_up=settings["lead"], max_cost=settings["max_cost"]
     )
-    write_rows(*preview_lines(steps))
+    write_rows(*_preview_lines(steps))
     warn_all(contexts.warnings)
 
 
@@ -69,14 +55,14 @@ _NAMED = 4
 """Files that are named of those that are shown with less, the most relevant first; the audit has all."""
 
 
-def preview_lines(steps: Sequence[PreviewStep]) -> Iterator[str]:
+def _preview_lines(steps: Sequence[PreviewStep]) -> Iterator[str]:
     """Yield the lines of a run's preview: each ticket with its size, its price and what was lowered, then the sums."""
     named: dict[tuple[FileChoice, ...], str] = {}
     for step in steps:
         first = named.setdefault(step.lowered, step.ticket.id)
         yield from _ticket_lines(step, like="" if first == step.ticket.id else first)
     tokens = sum(step.tokens for step in steps)
-    yield f"{_counted(len(steps), 'ticket')}, {tokens:,} tokens before results are folded in"
+    yield f"{counted(len(steps), 'ticket')}, {tokens:,} tokens before results are folded in"
     asked = [step for step in steps if step.recipient.model]
     if not asked:
         return
@@ -101,11 +87,7 @@ def _ticket_lines(step: PreviewStep, *, like: str) -> Iterator[str]:
     if step.lowered:
         yield f"       lowered: {f'as for {like}' if like else _lowered(step.lowered)}"
     if step.hidden:
-        yield f"       not shown: {_counted(len(step.hidden), 'file')}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
+        yield f"       not shown: {counted(len(step.hidden), 'file')}"
 
 
 def _lowered(choices: Sequence[FileChoice]) -> str:

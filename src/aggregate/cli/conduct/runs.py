@@ -12,17 +12,15 @@ from aggregate.agents.tracks import (
     duration,
     run_control,
 )
-from aggregate.cli.conduct.options import database_option, track_argument
-from aggregate.cli.options import config_option
+from aggregate.cli.conduct.options import decision_options, past_run_options
 from aggregate.cli.output import write_rows
+from aggregate.project.configuration import Project
 from aggregate.prompt import open_project
 from aggregate.prompt.sections import one_line
 
 
 @click.command()
-@track_argument
-@config_option
-@database_option
+@past_run_options
 def status(track: str, config: Path, database: str) -> None:
     """Show how the latest run of TRACK stands."""
     progress = run_control.status(open_project(config), track, database=database)
@@ -61,38 +59,23 @@ def _ended(line: ReportLine) -> str:
     return f"  {line.ticket.id}: {', '.join([line.state, *account])}{error}"
 
 
-_ticket_argument = click.argument("ticket")
-_note_option = click.option(
-    "--note", default="", metavar="TEXT", help="Say why; what depends on the ticket is shown it."
-)
-
-
 @click.command()
-@track_argument
-@_ticket_argument
-@_note_option
-@config_option
-@database_option
+@decision_options
 def approve(track: str, ticket: str, note: str, config: Path, database: str) -> None:
     """Approve TICKET, which waits for it; what depends on it is run."""
-    _decide(track, ticket, note, config=config, database=database, approved=True)
+    _decide(track, ticket, note, open_project(config), database, approved=True)
 
 
 @click.command()
-@track_argument
-@_ticket_argument
-@_note_option
-@config_option
-@database_option
+@decision_options
 def reject(track: str, ticket: str, note: str, config: Path, database: str) -> None:
     """Reject TICKET, which waits for approval; what depends on it is not run."""
-    _decide(track, ticket, note, config=config, database=database, approved=False)
+    _decide(track, ticket, note, open_project(config), database, approved=False)
 
 
 def _decide(
-    track: str, ticket: str, note: str, *, config: Path, database: str, approved: bool
+    track: str, ticket: str, note: str, project: Project, database: str, *, approved: bool
 ) -> None:
-    project = open_project(config)
     run_id = run_control.decide(
         project, track, ticket, approved=approved, note=note, database=database
     )
@@ -100,9 +83,7 @@ def _decide(
 
 
 @click.command()
-@track_argument
-@config_option
-@database_option
+@past_run_options
 def cancel(track: str, config: Path, database: str) -> None:
     """End the run of TRACK that is under way."""
     run_id = run_control.cancel(open_project(config), track, database=database)
@@ -110,9 +91,7 @@ def cancel(track: str, config: Path, database: str) -> None:
 
 
 @click.command()
-@track_argument
-@config_option
-@database_option
+@past_run_options
 def forget(track: str, config: Path, database: str) -> None:
     """Delete the runs of TRACK that are over from the database; their files stay."""
     forgotten = run_control.forget(open_project(config), track, database=database)

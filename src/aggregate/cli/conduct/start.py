@@ -10,7 +10,6 @@ from aggregate.agents.tracks import (
     PollingOptions,
     RunOptions,
     Track,
-    TrackResult,
     Worker,
     WorkerTerms,
     conduct,
@@ -19,13 +18,7 @@ from aggregate.agents.tracks import (
     open_track,
 )
 from aggregate.base.values import FailurePolicy
-from aggregate.cli.conduct.options import (
-    RunSettings,
-    TermsSettings,
-    open_terms,
-    run_options,
-    track_argument,
-)
+from aggregate.cli.conduct.options import RunSettings, open_terms, run_options
 from aggregate.cli.live_table import watch
 from aggregate.cli.output import say, warn, write_path
 from aggregate.project.configuration import Project
@@ -36,22 +29,13 @@ from aggregate.sending.clients import with_redaction
 def start_track(
     project: Project,
     name: str,
+    settings: RunSettings,
     *,
-    database: str,
-    spec: str,
-    lease: float,
-    places: int | None,
-    no_work: bool,
-    on_error: str | None,
-    lead: bool,
-    plain: bool,
-    max_cost: float | None,
     resume: bool = False,
     retry: tuple[str, ...] = (),
     only: bool = False,
-    **allowed: Unpack[TermsSettings],
 ) -> None:
-    """Run a track to its end and print the report's path; the options are those of ``aggregate conduct run``.
+    """Run a track to its end and print the report's path.
 
     Raises:
         Exit: With 1, if a ticket failed or a variable could not be merged.
@@ -60,30 +44,39 @@ def start_track(
         ConfigError: The tickets cannot be run as they are.
         StateError: The database cannot be used.
     """
-    terms = open_terms(spec, project.folder, **allowed)
+    terms = open_terms(settings, project.folder)
     track = open_track(project.folder, name)
-    worker = None if no_work else _open_worker(project, track, spec, terms)
+    worker = None if settings["no_work"] else _open_worker(project, track, settings["spec"], terms)
     options = RunOptions(
-        database,
-        concurrency=places,
-        lease=lease,
-        on_error=FailurePolicy(on_error) if on_error else None,
+        settings["database"],
+        concurrency=settings["places"],
+        lease=settings["lease"],
+        on_error=FailurePolicy(settings["on_error"]) if settings["on_error"] else None,
         resume=resume,
         retry=retry,
         only=only,
-        max_cost=max_cost,
-        polling=PollingOptions(warm_up=lead),
+        max_cost=settings["max_cost"],
+        polling=PollingOptions(warm_up=settings["lead"]),
         terms=terms,
     )
+    goes_on = f"aggregate conduct resume {track.track_id} goes on"
     try:
-        with watch(track.tickets().tickets, plain=plain) as observe:
+        with watch(track.tickets().tickets, plain=settings["plain"]) as observe:
             result = conduct(
                 project, track.track_id, worker, options=options, observe=observe, tell=say
             )
     except KeyboardInterrupt:
-        say(f"interrupted: aggregate conduct resume {track.track_id} goes on")
+        say(f"interrupted: {goes_on}")
         raise
-    _print_result(result, track)
+    write_path(result.report)
+    if result.cancelled:
+        say(f"cancelled: {goes_on}")
+    if result.stopped:
+        say(f"stopped: {result.stopped}")
+    if result.unmerged:
+        say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
+    if not result.succeeded:
+        raise click.exceptions.Exit(1)
 
 
 def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) -> Worker:
@@ -110,21 +103,7 @@ def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) 
     return worker
 
 
-def _print_result(result: TrackResult, track: Track) -> None:
-    """Print the report's path, and say why a run has not come to its end."""
-    write_path(result.report)
-    if result.cancelled:
-        say(f"cancelled: aggregate conduct resume {track.track_id} goes on")
-    if result.stopped:
-        say(f"stopped: {result.stopped}")
-    if result.unmerged:
-        say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
-    if not result.succeeded:
-        raise click.exceptions.Exit(1)
-
-
 @click.command()
-@track_argument
 @run_options
 def resume(
     track: str,
@@ -138,13 +117,12 @@ def resume(
     What is done stays as it is. It ends as run does: with the report's path, and with exit code 1 if a ticket failed.
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    start_track(project, track, **settings, resume=True)
+    start_track(project, track, settings, resume=True)
 
 
 @click.command()
-@track_argument
-@click.argument("tickets", nargs=-1, required=True)
 @run_options
+@click.argument("tickets", nargs=-1, required=True)
 @click.option("--only", is_flag=True, help="Leave what depends on them as it is.")
 def retry(
     track: str,
@@ -160,4 +138,4 @@ def retry(
     What they came to before is replaced. One child of a list is named as fan[2]. It ends as run does.
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    start_track(project, track, **settings, retry=tickets, only=only)
+    start_track(project, track, settings, retry=tickets, only=only)

@@ -8,14 +8,7 @@ from typing import Unpack
 import click
 
 from aggregate.agents.tracks import make_worker, run_worker
-from aggregate.cli.conduct.options import (
-    TermsSettings,
-    lease_option,
-    open_terms,
-    shared_database_option,
-    terms_options,
-    worker_option,
-)
+from aggregate.cli.conduct.options import TermsSettings, open_terms, worker_options
 from aggregate.cli.output import say, warn
 from aggregate.prompt import redaction_for
 
@@ -24,29 +17,21 @@ _LOOK_SECONDS = 0.5
 
 
 @click.command()
-@shared_database_option
-@worker_option
-@terms_options
-@lease_option
-def worker(database: str, spec: str, lease: float, **allowed: Unpack[TermsSettings]) -> None:
+@worker_options
+def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> None:
     """Work on the tickets of every track on a database until interrupted."""
     stop = Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
     redaction = redaction_for(sending=True)
-    terms = open_terms(spec, Path(), **allowed)
     answering = make_worker(
-        spec,
+        settings["spec"],
         redact=redaction.replaces,
         allow=redaction.allow,
         tell=warn,
-        base_url=terms.base_url,
-        terms=terms,
+        base_url=settings["base_url"],
+        terms=open_terms(settings, Path()),
     )
-    with run_worker(database, answering, lease=lease, away=_say_away) as process:
+    with run_worker(database, answering, lease=lease) as process:
         say(f"working as {process.executor_id}")
         while not stop.wait(_LOOK_SECONDS):
             pass
-
-
-def _say_away(reason: str) -> None:
-    say(f"waiting for the database ({reason})")

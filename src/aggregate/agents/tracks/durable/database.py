@@ -1,4 +1,4 @@
-"""The database of durable runs: where it is, its one engine, and how to wait while it is away."""
+"""The database of durable runs: where it is, its tables, its one engine, and how to wait while it is away."""
 
 import os
 import sqlite3
@@ -7,13 +7,13 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep, time
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import sqlalchemy as sa
-from dbos import error as dbos_errors
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from dbos import DBOSPortableJSONSerializer, error as dbos_errors
+from dbos._serialization import DefaultSerializer
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from aggregate.agents.tracks.durable.schema import METADATA
 from aggregate.base.concurrency import doubling_delay
 from aggregate.base.disk import create_private, private_folder, state_folder
 from aggregate.base.errors import StateError
@@ -37,13 +37,95 @@ _SUBSEC_SINCE = (3, 42)
 _BUSY_SECONDS = 30
 """How long SQLite waits for other processes; as long as DBOS does on an engine of its own."""
 _BUSY_LOOK_SECONDS = 0.02
-_PASSING = ("starting up", "shutting down", "recovery", "too many clients", "remaining connection")
-"""What a server says that will soon take connections again."""
 _SCHEMA_LOCK = 7266437226
 """Any number that no other program on the server uses for an advisory lock."""
 _T = TypeVar("_T")
 DATABASE = "conductor.sqlite"
 """Where runs are kept by default, in the project's state folder."""
+JSON = DBOSPortableJSONSerializer()
+"""What workflows' inputs, outputs and steps are written with."""
+
+METADATA = sa.MetaData()
+RUNS = sa.Table(
+    "conductor_runs",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("project", sa.Text, nullable=False),
+    sa.Column("track", sa.Text, nullable=False),
+    sa.Column("number", sa.Integer, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("tickets", sa.Text, nullable=False),
+    # Of two processes that begin a run at once, one finds that it is there: see ``RunTable.begin``.
+    sa.UniqueConstraint("project", "track", "number"),
+)
+"""The runs: DBOS knows tickets (its workflows) only, not that they belong together."""
+LEASES = sa.Table(
+    "conductor_leases",
+    METADATA,
+    sa.Column("executor_id", sa.Text, primary_key=True),
+    sa.Column("host", sa.Text, nullable=False),
+    sa.Column("pid", sa.Integer, nullable=False),
+    sa.Column("until", sa.Double, nullable=False),  # seconds since 1970 by the database's clock
+)
+"""Who is alive, workers and those who conduct a run: DBOS notices by its hosted service alone that a process has
+died."""
+SEGMENTS = sa.Table(
+    "conductor_segments",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("segment", sa.Text, nullable=False),
+)
+"""What the tickets of a run are shown: DBOS would keep a copy for each ticket."""
+ENDINGS = sa.Table(
+    "conductor_endings",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+)
+"""What became of tickets that no worker is asked for: approvals, conditions, lists. The first ending counts."""
+ROUNDS = sa.Table(
+    "conductor_rounds",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("ticket", sa.Text, primary_key=True),
+    sa.Column("round", sa.Integer, nullable=False),
+)
+"""Which time a ticket is run, for those that were retried: what it came to before stays under its earlier key."""
+
+
+def workflow_table(dialect: str, *columns: str) -> sa.TableClause:
+    """Return DBOS's table of workflows with these columns and its key."""
+    schema = "dbos" if dialect == "postgresql" else None
+    names = ("workflow_uuid", *columns)
+    return sa.table("workflow_status", *map(sa.column, names), schema=schema)
+
+
+def refuse_pickles() -> None:
+    """Make DBOS refuse each pickled value before it is decoded, from now on and in the whole process.
+
+    The library has no setting for that: the format of a row goes before the serializer of a client or a configuration.
+    """
+
+    def refuse(_self: DefaultSerializer, _text: str) -> Any:  # noqa: ANN401 - in the place of a method that returns anything
+        refuse_row("a value")
+
+    DefaultSerializer.deserialize = refuse  # type: ignore[method-assign, assignment]
+
+
+def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
+    """Raise what is said of a row that is not read.
+
+    Raises:
+        StateError: Always.
+    """
+    raise StateError(
+        f"{name} in the database {fault} and is not read: it comes from an older version or from somebody "
+        "else; end the run with `aggregate conduct cancel`, delete it with `aggregate conduct forget`, or use another "
+        "--database"
+    )
 
 
 def database_url(text: str) -> str:
@@ -65,16 +147,35 @@ def database_url(text: str) -> str:
     return f"{SQLITE}{Path(text).absolute()}"
 
 
+def locate_database(project: Project, database: str) -> str:
+    """Return the URL of ``database``, or of the one in the user's state folder where none is named."""
+    return database_url(database or str(state_folder(project.folder) / DATABASE))
+
+
+def database_exists(url: str) -> bool:
+    """Return whether there is a database to look into: asking about runs makes no file."""
+    return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
+
+
+def project_name(project: Project) -> str:
+    """Return what a project's runs stand under in a database."""
+    return project.config.project.name or project.folder.resolve().name
+
+
 def open_engine(url: str) -> sa.Engine:
     """Return an engine on a database with our tables in it.
 
     SQLite is put into write-ahead mode, in which a kill loses nothing; after a power failure the last transactions may
-    be missing, and what they held is done again.
+    be missing, and what they held is done again. A new file can be read by the user alone, for it holds every prompt
+    and answer.
     """
     with database_errors(url):
-        if url.startswith(SQLITE):
-            _make_private(Path(url.removeprefix(SQLITE)))
         sqlite = url.startswith("sqlite")
+        if url.startswith(SQLITE):
+            path = Path(url.removeprefix(SQLITE))
+            private_folder(path.parent)
+            with suppress(FileExistsError):
+                os.close(create_private(path))
         engine = sa.create_engine(
             url,
             pool_size=_POOL_SIZE,
@@ -94,16 +195,37 @@ def open_engine(url: str) -> sa.Engine:
         return engine
 
 
-def batches(items: Collection[_T], size: int) -> Iterator[list[_T]]:
-    """Yield items so many at a time, for a database takes no statement of any length."""
-    remaining = iter(items)
-    while batch := list(islice(remaining, size)):
-        yield batch
+def _mark_disconnected(context: sa.engine.ExceptionContext) -> None:
+    """Let a connection that could not be made count as a lost one, so that what is under way waits for the server.
+
+    DBOS knows some reasons by their words only; with the others, such as a socket that is not there, it would give up
+    a ticket that its process still holds.
+    """
+    if context.connection is None:
+        context.is_disconnect = True
 
 
-def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
-    """Return whether a column begins with ``text`` as it stands: to LIKE of SQLite ``a`` and ``A`` are the same."""
-    return sa.func.substr(column, 1, len(text)) == text
+def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
+    """Set up a connection: DBOS does so only on engines of its own, and leaves out the last three."""
+    # Writers take turns from their first read on, so none has to give up.
+    connection.isolation_level = "IMMEDIATE"
+    connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
+    connection.execute("PRAGMA foreign_keys=ON")
+    # In write-ahead mode this is enough to lose nothing by a kill, and commits do not wait for the disk.
+    connection.execute("PRAGMA synchronous=NORMAL")
+    if sqlite3.sqlite_version_info < _SUBSEC_SINCE:
+        # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), NULL in an older SQLite.
+        connection.create_function("unixepoch", 1, lambda _: time())
+    end = monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            # While another process puts the file into this mode SQLite refuses without waiting.
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
+                raise
+        sleep(_BUSY_LOOK_SECONDS)
 
 
 @contextmanager
@@ -116,10 +238,9 @@ def database_errors(url: str) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, dbos_errors.DBOSException, OSError) as error:
-        reason = first_line(error)
         where = sa.make_url(url).render_as_string(hide_password=True)
         raise StateError(
-            f"{where}: the database cannot be used ({reason}): check --database and that it is up"
+            f"{where}: the database cannot be used ({first_line(error)}): check --database and that it is up"
         ) from error
 
 
@@ -154,30 +275,16 @@ def retry_while_away(
             sleep(doubling_delay(failures, _RETRY_SECONDS, _MAX_RETRY_SECONDS))
 
 
-def wait_for_server(url: str, away: Callable[[str], None]) -> None:
-    """Return when a Postgres server takes connections, or refuses this one for good; SQLite needs no server.
+def batches(items: Collection[_T], size: int) -> Iterator[list[_T]]:
+    """Yield items so many at a time, for a database takes no statement of any length."""
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
+        yield batch
 
-    Args:
-        url: The database.
-        away: Called with the reason, once for each.
-    """
-    if url.startswith(SQLITE):
-        return
-    engine = sa.create_engine(url, poolclass=sa.NullPool)
-    reason, failures = "", 0
-    while True:
-        try:
-            engine.connect().close()
-            return
-        except OperationalError as error:
-            words = first_line(error)
-            if "FATAL" in words and not any(state in words for state in _PASSING):
-                return  # whoever opens it says why
-            if words != reason:
-                away(words)
-            reason = words
-        failures += 1
-        sleep(doubling_delay(failures, _RETRY_SECONDS, _MAX_RETRY_SECONDS))
+
+def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
+    """Return whether a column begins with ``text`` as it stands: to LIKE of SQLite ``a`` and ``A`` are the same."""
+    return sa.func.substr(column, 1, len(text)) == text
 
 
 def shrink(engine: sa.Engine) -> None:
@@ -190,66 +297,3 @@ def shrink(engine: sa.Engine) -> None:
         cursor.execute("VACUUM")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         cursor.close()
-
-
-def _make_private(path: Path) -> None:
-    """Make a new SQLite file readable by the user alone, for it holds every prompt and answer; SQLite would not."""
-    private_folder(path.parent)
-    with suppress(FileExistsError):
-        os.close(create_private(path))
-
-
-def _mark_disconnected(context: sa.engine.ExceptionContext) -> None:
-    """Let a connection that could not be made count as a lost one, so that what is under way waits for the server.
-
-    DBOS knows some reasons by their words only; with the others, such as a socket that is not there, it would give up
-    a ticket that its process still holds.
-    """
-    if context.connection is None:
-        context.is_disconnect = True
-
-
-def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
-    """Set up a connection: DBOS does so only on engines of its own, and leaves out the last three."""
-    # Writers take turns from their first read on, so none has to give up.
-    connection.isolation_level = "IMMEDIATE"
-    connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
-    connection.execute("PRAGMA foreign_keys=ON")
-    # In write-ahead mode this is enough to lose nothing by a kill, and commits do not wait for the disk.
-    connection.execute("PRAGMA synchronous=NORMAL")
-    if sqlite3.sqlite_version_info < _SUBSEC_SINCE:
-        # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), NULL in an older SQLite.
-        connection.create_function("unixepoch", 1, lambda _: time())
-    _write_ahead(connection)
-
-
-def _write_ahead(connection: Any) -> None:  # noqa: ANN401 - as above
-    """Put the file into write-ahead mode; while another process does so SQLite refuses without waiting."""
-    end = monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
-                raise
-        sleep(_BUSY_LOOK_SECONDS)
-
-
-def locate_database(project: Project, database: str) -> str:
-    """Return the URL of ``database``, or of the one in the user's state folder where none is named.
-
-    Raises:
-        StateError: It is neither SQLite nor Postgres.
-    """
-    return database_url(database or str(state_folder(project.folder) / DATABASE))
-
-
-def database_exists(url: str) -> bool:
-    """Return whether there is a database to look into: asking about runs makes no file."""
-    return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
-
-
-def project_name(project: Project) -> str:
-    """Return what a project's runs stand under in a database."""
-    return project.config.project.name or project.folder.resolve().name

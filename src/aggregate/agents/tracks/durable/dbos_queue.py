@@ -4,7 +4,7 @@ What is set here and in ``worker_process``, and why:
 
 - The executor's id is unique to the process: a second one of the same id would run again what the first is still at.
 - The application's version is fixed: a change of code would hide pending work.
-- Values are JSON, and pickles are refused: see ``serialization``.
+- Values are JSON, and pickles are refused: see ``refuse_pickles``.
 - A workflow's id is the assignment's key: one ticket is never begun twice.
 - An attempt is a step: an answer that was recorded is never asked for again.
 - A worker counts for itself how many attempts it makes: between two polls DBOS does not count what it has taken and
@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
@@ -24,20 +25,17 @@ from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, run_of, ticket_of
 from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.database import (
+    JSON,
     batches,
     begins_with,
     database_errors,
     open_engine,
-    retry_while_away,
-)
-from aggregate.agents.tracks.durable.run_table import SegmentTable
-from aggregate.agents.tracks.durable.schema import (
-    JSON,
-    refuse_large_workflows,
     refuse_pickles,
     refuse_row,
+    retry_while_away,
     workflow_table,
 )
+from aggregate.agents.tracks.durable.run_table import SegmentTable
 from aggregate.base.errors import StateError
 from aggregate.base.values import Prompt, RunStatus
 
@@ -63,7 +61,6 @@ _BEGUN = "begun"
 """The attribute of a workflow whose answer has begun to come."""
 _KEYS_AT_ONCE = 1_000
 """Of one statement: SQLite takes 32,766 values, Postgres 65,535."""
-_Condition = sa.ColumnElement[bool]
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 
@@ -80,7 +77,12 @@ def open_database(url: str) -> Iterator[sa.Engine]:
 
 def prepare_database(engine: sa.Engine) -> None:
     """Create or bring up to date the tables of DBOS, and the queue; to be done before anything else is."""
-    _silence_log()
+    # What a user should know is raised, and the rest is retried: DBOS's own log stays off standard error, and where
+    # it has no handler DBOS adds one.
+    log = logging.getLogger("dbos")
+    for handler in list(log.handlers):
+        log.removeHandler(handler)
+    log.addHandler(logging.NullHandler())
     with database_errors(str(engine.url)):
         DBOS.migrate(engine.url.render_as_string(hide_password=False))
     DbosQueue(engine).set_concurrency(None)
@@ -92,8 +94,6 @@ class DbosQueue:
     def __init__(self, engine: sa.Engine) -> None:
         refuse_pickles()
         self._engine = engine
-        is_shared = engine.dialect.name == "postgresql"
-        self._poll_seconds = SHARED_POLL_SECONDS if is_shared else POLL_SECONDS
         self._segments = SegmentTable(engine)
         self._client = DBOSClient(
             system_database_engine=engine,
@@ -107,11 +107,12 @@ class DbosQueue:
 
     def set_concurrency(self, tickets: int | None) -> None:
         """Say how many tickets every worker on this database works on at one time; ``None`` leaves it as it was."""
+        is_shared = self._engine.dialect.name == "postgresql"
         with database_errors(str(self._engine.url)):
             self._client.register_queue(
                 QUEUE,
                 worker_concurrency=tickets or CONCURRENCY,
-                polling_interval_sec=self._poll_seconds,
+                polling_interval_sec=SHARED_POLL_SECONDS if is_shared else POLL_SECONDS,
                 on_conflict="always_update" if tickets else "never_update",
             )
 
@@ -123,10 +124,7 @@ class DbosQueue:
     def known(self, keys: Collection[str]) -> dict[str, bool]:
         """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
         workflows = self._find(keys, load_output=False)
-        known: dict[str, bool] = {}
-        for workflow in workflows:
-            known[workflow.workflow_id] = _BEGUN in (workflow.attributes or {})
-        return known
+        return {each.workflow_id: _BEGUN in (each.attributes or {}) for each in workflows}
 
     def put(self, assignment: Assignment) -> None:
         """Enqueue an assignment; one with a known key changes nothing."""
@@ -138,8 +136,7 @@ class DbosQueue:
         }
         if not assignment.urgent:
             options["priority"] = _NOT_URGENT
-        run_id = run_of(assignment.key)
-        digests = self._segments.write(run_id, assignment.prompt.segments)
+        digests = self._segments.write(run_of(assignment.key), assignment.prompt.segments)
         text = replace(assignment, prompt=Prompt(())).to_json()
         retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
 
@@ -154,10 +151,7 @@ class DbosQueue:
 
     def mark_begun(self, key: str) -> None:
         """Note that the answer to an assignment has begun to come; without a database nobody needs to know."""
-
-        def mark() -> None:
-            self._client.update_workflow_attributes(key, {_BEGUN: True})
-
+        mark = partial(self._client.update_workflow_attributes, key, {_BEGUN: True})
         with suppress(StateError, WorkerStopping):
             retry_while_away(self._engine, mark, patience=0)
 
@@ -169,9 +163,7 @@ class DbosQueue:
 
     def keys(self, run_id: str) -> set[str]:
         """Return the keys of all tickets of a run that were put here, whatever they hold."""
-        return self._keys_where(
-            lambda workflows: begins_with(workflows.c.workflow_uuid, f"{run_id}/")
-        )
+        return self._keys_where(lambda columns: begins_with(columns.workflow_uuid, f"{run_id}/"))
 
     def unfinished(self, keys: Collection[str]) -> set[str]:
         """Return which of ``keys`` were put here and have not ended."""
@@ -211,39 +203,37 @@ class DbosQueue:
     def _find(self, keys: Collection[str], *, load_output: bool = True) -> list[WorkflowStatus]:
         workflows: list[WorkflowStatus] = []
         for batch in batches(keys, _KEYS_AT_ONCE):
+            find = partial(
+                self._client.list_workflows,
+                workflow_ids=batch,
+                load_input=False,
+                load_output=load_output,
+            )
             try:
-                find = partial(self._find_batch, batch, load_output=load_output)
                 workflows += retry_while_away(self._engine, find)
             except (ValueError, RecursionError):
                 # JSON that DBOS reads by itself, such as a workflow's attributes.
                 refuse_row("a ticket's row")
         return workflows
 
-    def _find_batch(self, keys: list[str], *, load_output: bool) -> list[WorkflowStatus]:
-        with self._engine.connect() as connection:
-            refuse_large_workflows(connection, keys)
-        return self._client.list_workflows(
-            workflow_ids=keys, load_input=False, load_output=load_output
-        )
-
     def _with_status(
-        self, keys: Collection[str], condition: Callable[[sa.ColumnClause[str]], _Condition]
+        self,
+        keys: Collection[str],
+        condition: Callable[[sa.ColumnElement[str]], sa.ColumnElement[bool]],
     ) -> set[str]:
         met: set[str] = set()
         for batch in batches(keys, _KEYS_AT_ONCE):
             met |= self._keys_where(
-                lambda workflows, batch=batch: (  # type: ignore[misc]
-                    workflows.c.workflow_uuid.in_(batch) & condition(workflows.c.status)
+                lambda columns, batch=batch: (  # type: ignore[misc]
+                    columns.workflow_uuid.in_(batch) & condition(columns.status)
                 )
             )
         return met
 
-    def _keys_where(
-        self, condition: Callable[[sa.TableClause], sa.ColumnElement[bool]]
-    ) -> set[str]:
+    def _keys_where(self, condition: Callable[[Any], sa.ColumnElement[bool]]) -> set[str]:
         """Return the keys of workflows; nothing else of them is read, so that garbled ones can be ended."""
-        workflows = workflow_table(self._engine.dialect.name, "workflow_status", "status")
-        query = sa.select(workflows.c.workflow_uuid).where(condition(workflows))
+        columns = workflow_table(self._engine.dialect.name, "status").c
+        query = sa.select(columns.workflow_uuid).where(condition(columns))
 
         def find() -> set[str]:
             with self._engine.connect() as connection:
@@ -252,19 +242,14 @@ class DbosQueue:
         return retry_while_away(self._engine, find)
 
 
-def _silence_log() -> None:
-    """Take DBOS's own log off standard error: what a user should know is raised, and the rest is retried."""
-    log = logging.getLogger("dbos")
-    for handler in list(log.handlers):
-        log.removeHandler(handler)
-    # DBOS adds one to standard error, as it is at that moment, where there is none.
-    log.addHandler(logging.NullHandler())
-
-
 def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
     ticket = ticket_of(workflow.workflow_id)
     if workflow.status == "SUCCESS":
-        return _recorded_outcome(ticket, str(workflow.output))
+        with suppress(ValueError):
+            outcome = TicketOutcome.from_json(str(workflow.output))
+            if outcome.ticket == ticket:
+                return outcome
+        refuse_row(f"the outcome of {ticket}")
     if workflow.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
         reason = f"given up: {MAX_STARTS} workers were killed while they had it"
     elif isinstance(workflow.error, Exception):
@@ -273,13 +258,3 @@ def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
         # Where DBOS may not read an error it hands over the text of the row.
         reason = "its worker failed: the reason is not JSON"
     return TicketOutcome(ticket, RunStatus.ERROR, errors=(reason,))
-
-
-def _recorded_outcome(ticket: str, text: str) -> TicketOutcome:
-    try:
-        outcome = TicketOutcome.from_json(text)
-    except ValueError:
-        refuse_row(f"the outcome of {ticket}")
-    if outcome.ticket != ticket:
-        refuse_row(f"the outcome of {ticket}")
-    return outcome

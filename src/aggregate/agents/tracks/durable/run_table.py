@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -12,28 +12,21 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketKeys, ticket_of
-from aggregate.agents.tracks.durable.database import batches, retry_while_away
-from aggregate.agents.tracks.durable.schema import (
+from aggregate.agents.tracks.durable.database import (
     ENDINGS,
-    NOT_JSON,
     ROUNDS,
-    ROW_BYTES,
     RUNS,
     SEGMENTS,
-    TOO_LARGE,
+    batches,
     refuse_row,
-    size_of,
+    retry_while_away,
 )
-from aggregate.agents.tracks.run_files import MOST_NUMBER
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.tickets_file import check_tickets
 from aggregate.base.errors import StateError
-from aggregate.base.text import shorten
 from aggregate.base.values import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
-_NAME_CHARACTERS = 200
-"""Of a run's name in a message: a column of somebody else's may hold any length."""
 _MOST_ROUNDS = 1_000_000
 """Nobody retries so often: a larger number is somebody else's."""
 _DIGEST_BYTES = 16
@@ -45,42 +38,24 @@ _REMEMBERED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run as the database has it.
-
-    Attributes:
-        run_id: ``<project>/<track>/<NNN>``.
-        state: ``running``, ``finished`` or ``cancelled``.
-        tickets_json: What is run, as ``Tickets`` writes it.
-        fault: Why the row cannot be read, ``""`` where it can: it can be ended and deleted all the same.
-    """
+    """A run as the database has it; its id is ``<project>/<track>/<NNN>``."""
 
     run_id: str
     number: int
-    state: str
+    state: str  # running, finished or cancelled
     tickets_json: str
-    fault: str = ""
 
     @property
     def tickets(self) -> Tickets:
         """What is run: the tickets of the moment when it began.
 
         Raises:
-            StateError: They are none, or cannot be run.
+            StateError: They are none, or cannot be run: the run can be ended and deleted all the same.
         """
-        self.require_readable()
         try:
             return check_tickets(Tickets.model_validate_json(self.tickets_json))
         except ValueError:  # pydantic's own error is one
             refuse_row(f"the run {self.run_id}")
-
-    def require_readable(self) -> None:
-        """Refuse a row that somebody else wrote.
-
-        Raises:
-            StateError: It has a type that its column does not have, or is too large.
-        """
-        if self.fault:
-            refuse_row(f"the run {shorten(str(self.run_id), _NAME_CHARACTERS)}", self.fault)
 
 
 class RunTable:
@@ -90,28 +65,20 @@ class RunTable:
         self._engine = engine
         self._project = project
         self._track = track
-        of_track = (RUNS.c.project == project) & (RUNS.c.track == track)
-        # NULL where they are too large to be read.
-        tickets = sa.case(
-            (size_of(RUNS.c.tickets, engine.dialect.name) <= ROW_BYTES, RUNS.c.tickets)
-        )
+        columns = RUNS.c
         self._rows = sa.select(
-            RUNS.c.run_id, RUNS.c.number, RUNS.c.state, tickets.label("tickets")
-        ).where(of_track)
+            columns.run_id, columns.number, columns.state, columns.tickets
+        ).where((columns.project == project) & (columns.track == track))
 
     def latest(self) -> RunRow | None:
-        """Return the newest run, ``None`` where there is none.
-
-        One whose number is none counts as the newest: it is to be ended and deleted before another is begun.
-        """
-        newest_first = self._rows.order_by(RUNS.c.number.desc())
-        rows = _execute(self._engine, newest_first.limit(1))
-        return _run_row(rows[0]) if rows else None
+        """Return the newest run, ``None`` where there is none."""
+        rows = _execute(self._engine, self._rows.order_by(RUNS.c.number.desc()).limit(1))
+        return RunRow(*rows[0]) if rows else None
 
     def over(self) -> list[RunRow]:
         """Return the runs that are finished or cancelled, the oldest first."""
         query = self._rows.where(RUNS.c.state != RUNNING).order_by(RUNS.c.number)
-        return [_run_row(row) for row in _execute(self._engine, query)]
+        return [RunRow(*row) for row in _execute(self._engine, query)]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
         """Enter a new run; of two processes that do so at once under one number, both get the same run."""
@@ -140,9 +107,8 @@ class RunTable:
 
     def reopen(self, run: RunRow) -> RunRow:
         """Let a run that is over go on, and return it."""
-        _execute(
-            self._engine, RUNS.update().where(RUNS.c.run_id == run.run_id).values(state=RUNNING)
-        )
+        is_this = RUNS.c.run_id == run.run_id
+        _execute(self._engine, RUNS.update().where(is_this).values(state=RUNNING))
         return replace(run, state=RUNNING)
 
     def state(self, run: RunRow) -> str:
@@ -152,32 +118,23 @@ class RunTable:
 
     def forget(self, run: RunRow) -> None:
         """Delete a run that is over, and what its tickets were shown."""
+        is_over = (RUNS.c.run_id == run.run_id) & (RUNS.c.state != RUNNING)
         _execute(self._engine, SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
-        _execute(
-            self._engine, RUNS.delete().where(RUNS.c.run_id == run.run_id, RUNS.c.state != RUNNING)
-        )
+        _execute(self._engine, RUNS.delete().where(is_over))
 
 
-def _execute(engine: sa.Engine, statement: sa.Executable) -> Sequence[Any]:
+def _execute(engine: sa.Engine, statement: sa.Executable, rows: Any = None) -> Sequence[Any]:  # noqa: ANN401 - as SQLAlchemy has it
     def execute() -> Sequence[Any]:
         with engine.begin() as connection:
-            result = connection.execute(statement)
+            result = connection.execute(statement, rows)
             return result.all() if result.returns_rows else ()
 
     return retry_while_away(engine, execute)
 
 
-def _run_row(row: sa.Row[Any]) -> RunRow:
-    """Return a run; of a row that is not ours what tells it from others, and what is wrong with it."""
-    run = RunRow(row.run_id, row.number, row.state, row.tickets)
-    if row.tickets is None:
-        return replace(run, number=0, tickets_json="", fault=TOO_LARGE)
-    # SQLite keeps any type in any column.
-    texts = (run.run_id, run.state, run.tickets_json)
-    is_number = type(run.number) is int and 0 < run.number <= MOST_NUMBER
-    if not is_number or any(type(text) is not str for text in texts):
-        return replace(run, number=0, tickets_json="", fault=NOT_JSON)
-    return run
+def _insert(engine: sa.Engine, table: sa.Table) -> Any:  # noqa: ANN401 - of either kind, which share no type
+    insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
+    return insert(table)
 
 
 class EndingTable:
@@ -186,7 +143,6 @@ class EndingTable:
     def __init__(self, engine: sa.Engine, run_id: str) -> None:
         self._engine = engine
         self._run_id = run_id
-        self._insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
 
     def all(self) -> Mapping[str, Ending]:
         """Return the endings, by key."""
@@ -196,7 +152,8 @@ class EndingTable:
     def record(self, key: str, ending: Ending) -> Ending:
         """Write an ending where there is none, and return the one that counts."""
         values = {"run_id": self._run_id, "key": key, "state": ending.state, "text": ending.text}
-        _execute(self._engine, self._insert(ENDINGS).values(**values).on_conflict_do_nothing())
+        insert = _insert(self._engine, ENDINGS).values(**values)
+        _execute(self._engine, insert.on_conflict_do_nothing())
         for row in _execute(self._engine, self._query().where(ENDINGS.c.key == key)):
             return _ending(*row)
         return ending  # the run was forgotten meanwhile
@@ -210,30 +167,23 @@ class EndingTable:
 
     def keys(self) -> TicketKeys:
         """Return the keys of the run's tickets in their latest rounds."""
-        rows = _execute(
-            self._engine, sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS))
-        )
-        rounds: dict[str, int] = {}
-        for ticket_id, number in rows:
-            if not isinstance(number, int) or not 1 <= number <= _MOST_ROUNDS:
+        query = sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS))
+        rounds: dict[str, int] = dict(map(tuple, _execute(self._engine, query)))
+        for ticket_id, number in rounds.items():
+            if not 1 <= number <= _MOST_ROUNDS:
                 refuse_row(f"the round of {ticket_id}")
-            rounds[str(ticket_id)] = number
         return TicketKeys(self._run_id, rounds)
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None:
         """Let tickets run once more, in these rounds; one that is in it, or a later one, stays there."""
         for ticket_id, number in sorted(rounds.items()):
-            insert = self._insert(ROUNDS).values(
-                run_id=self._run_id, ticket=ticket_id, round=number
+            values = {"run_id": self._run_id, "ticket": ticket_id, "round": number}
+            insert = _insert(self._engine, ROUNDS).values(**values)
+            is_earlier = ROUNDS.c.round < number
+            upsert = insert.on_conflict_do_update(
+                index_elements=["run_id", "ticket"], set_={"round": number}, where=is_earlier
             )
-            _execute(
-                self._engine,
-                insert.on_conflict_do_update(
-                    index_elements=["run_id", "ticket"],
-                    set_={"round": number},
-                    where=ROUNDS.c.round < number,
-                ),
-            )
+            _execute(self._engine, upsert)
 
     def forget(self) -> None:
         """Delete what there is of the run."""
@@ -241,32 +191,23 @@ class EndingTable:
             _execute(self._engine, table.delete().where(self._of_run(table)))
 
     def _query(self) -> sa.Select[Any]:
-        size = size_of(ENDINGS.c.text, self._engine.dialect.name)
-        # NULL where it is too large to be read.
-        text = sa.case((size <= ROW_BYTES, ENDINGS.c.text))
-        return sa.select(ENDINGS.c.key, ENDINGS.c.state, text).where(self._of_run(ENDINGS))
+        columns = ENDINGS.c
+        return sa.select(columns.key, columns.state, columns.text).where(self._of_run(ENDINGS))
 
     def _of_run(self, table: sa.Table) -> sa.ColumnElement[bool]:
         return table.c.run_id == self._run_id
 
 
-def _ending(key: object, state: object, text: object) -> Ending:
+def _ending(key: str, state: str, text: str) -> Ending:
     """Return an ending; whoever reaches the database may have written its row."""
-    name = f"the ending of {ticket_of(str(key))}"
-    if text is None:
-        refuse_row(name, TOO_LARGE)
-    if not isinstance(text, str) or not isinstance(state, str) or state not in set(EndingState):
-        refuse_row(name)
-    if state == EndingState.SPREAD and not _is_list(text):
-        refuse_row(name)
-    return Ending(EndingState(state), text)
-
-
-def _is_list(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), list)
+        ending = Ending(EndingState(state), text)
+        is_ours = ending.state is not EndingState.SPREAD or isinstance(json.loads(text), list)
     except (ValueError, RecursionError):
-        return False
+        is_ours = False
+    if not is_ours:
+        refuse_row(f"the ending of {ticket_of(key)}")
+    return ending
 
 
 class SegmentTable:
@@ -287,7 +228,9 @@ class SegmentTable:
                 {"run_id": run_id, "digest": digest, "segment": _to_json(by_digest[digest])}
                 for digest in batch
             ]
-            retry_while_away(self._engine, partial(self._insert, rows))
+            # Another process that goes on with the run may have written them.
+            insert = _insert(self._engine, SEGMENTS).on_conflict_do_nothing()
+            _execute(self._engine, insert, rows)
             self._written.update((run_id, digest) for digest in batch)
         return digests
 
@@ -299,51 +242,35 @@ class SegmentTable:
         """
         segments = {digest: self._read[digest] for digest in digests if digest in self._read}
         unread = [digest for digest in set(digests) if digest not in segments]
+        columns = SEGMENTS.c
         for batch in batches(unread, _ROWS_AT_ONCE):
-            segments |= self._select(run_id, batch)
+            query = sa.select(columns.digest, columns.segment)
+            query = query.where(columns.run_id == run_id, columns.digest.in_(batch))
+            # A worker waits by itself for a database that is away.
+            with self._engine.connect() as connection:
+                rows = connection.execute(query).all()
+            segments |= {digest: _from_row(digest, text, run_id) for digest, text in rows}
         if len(self._read) + len(segments) > _REMEMBERED:
             self._read = {}
-        files = {digest: one for digest, one in segments.items() if one.section is Section.FILES}
-        self._read |= files
-        missing = next((digest for digest in digests if digest not in segments), None)
-        if missing is not None:
-            refuse_row(f"the segment {missing} of {run_id}", "is not there")
+        # Results are one ticket's own, and to remember them would only take memory.
+        self._read |= {key: one for key, one in segments.items() if one.section is Section.FILES}
+        for digest in digests:
+            if digest not in segments:
+                refuse_row(f"the segment {digest} of {run_id}", "is not there")
         return tuple(segments[digest] for digest in digests)
 
-    def _insert(self, rows: Sequence[dict[str, str]]) -> None:
-        insert = sqlite.insert if self._engine.dialect.name == "sqlite" else postgresql.insert
-        with self._engine.begin() as connection:
-            # Another process that goes on with the run may have written them.
-            connection.execute(insert(SEGMENTS).on_conflict_do_nothing(), rows)
 
-    def _select(self, run_id: str, digests: Sequence[str]) -> dict[str, Segment]:
-        columns = SEGMENTS.c
-        size = size_of(columns.segment, self._engine.dialect.name)
-        # NULL where it is too large to be read.
-        text = sa.case((size <= ROW_BYTES, columns.segment))
-        query = sa.select(columns.digest, text.label("segment")).where(
-            columns.run_id == run_id, columns.digest.in_(digests)
-        )
-        with self._engine.connect() as connection:
-            rows = connection.execute(query).all()
-        return {digest: _from_row(digest, text, run_id) for digest, text in rows}
-
-
-def _from_row(digest: str, text: object, run_id: str) -> Segment:
+def _from_row(digest: str, text: str, run_id: str) -> Segment:
     """Return a segment; whoever reaches the database may have written its row."""
-    if text is None:
-        refuse_row(f"the segment {digest} of {run_id}", TOO_LARGE)
-    if not isinstance(text, str) or _digest(text) != digest:
-        refuse_row(f"the segment {digest} of {run_id}", NOT_JSON)
+    if _digest(text) != digest:
+        refuse_row(f"the segment {digest} of {run_id}")
     section, markdown, stability, source = json.loads(text)
     return Segment(Section(section), markdown, Stability(stability), source)
 
 
 def _digest_of(segment: Segment) -> str:
-    # Those of files are shared; results are one ticket's own, and to remember them would only take memory.
-    if segment.section is Section.FILES:
-        return _remembered_digest(segment)
-    return _digest(_to_json(segment))
+    is_shared = segment.section is Section.FILES
+    return _remembered_digest(segment) if is_shared else _digest(_to_json(segment))
 
 
 @lru_cache(maxsize=_REMEMBERED)

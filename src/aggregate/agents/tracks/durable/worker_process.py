@@ -21,7 +21,12 @@ from aggregate.agents.tracks.attempt import (
     attempt_assignment,
     complete_assignment,
 )
-from aggregate.agents.tracks.durable.database import database_errors, open_engine
+from aggregate.agents.tracks.durable.database import (
+    JSON,
+    database_errors,
+    open_engine,
+    refuse_row,
+)
 from aggregate.agents.tracks.durable.dbos_queue import (
     APPLICATION,
     MAX_STARTS,
@@ -31,7 +36,6 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     DbosQueue,
 )
 from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
-from aggregate.agents.tracks.durable.schema import JSON, refuse_row
 from aggregate.agents.tracks.run_options import LEASE_SECONDS
 from aggregate.agents.tracks.worker import Worker
 from aggregate.base.errors import StateError
@@ -43,7 +47,7 @@ CLOSE_SECONDS = 2.0
 MAX_REQUEUES = 3
 """How often one process gives a ticket back that it could not record: each time a model is asked again."""
 _ONLY = Lock()
-"""Held by the one ``PoolProcess`` that is open in this process."""
+"""Held by the one process that is open here."""
 
 
 class WorkerProcess:
@@ -66,16 +70,11 @@ class WorkerProcess:
         changed: Event | None = None,
     ) -> None:
         # An engine of its own, which is closed for good when this process stops working.
-        self._engine = open_engine(engine.url.render_as_string(hide_password=False))
+        self._url = engine.url.render_as_string(hide_password=False)
+        self._engine = open_engine(self._url)
         self._worker = worker
         self._queue = DbosQueue(self._engine)
-        self._heartbeat = Heartbeat(
-            self._engine,
-            this_process(),
-            lease=lease,
-            recover=_recover,
-            after_beat=self._requeue_idle,
-        )
+        self._heartbeat = Heartbeat(self._engine, this_process(), lease=lease)
         self._slots = BoundedSemaphore(self._queue.concurrency())
         self._stop = Event()
         self._changed = changed or Event()
@@ -96,24 +95,9 @@ class WorkerProcess:
             raise StateError(
                 "this process works on tickets already: wait for it, or use a process for each run"
             )
-        try:
-            self._launch()
-        except BaseException:
-            _ONLY.release()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            self._close()
-        finally:
-            _ONLY.release()
-
-    def _launch(self) -> None:
-        """Let DBOS take tickets, once the database knows that this process lives."""
         config: DBOSConfig = {
             "name": APPLICATION,
-            "system_database_url": self._engine.url.render_as_string(hide_password=False),
+            "system_database_url": self._url,
             "system_database_engine": self._engine,
             "application_version": VERSION,
             "executor_id": self.executor_id,
@@ -122,31 +106,40 @@ class WorkerProcess:
             "log_level": "CRITICAL",  # a program that embeds this one has a log of its own
             "notification_listener_polling_interval_sec": LISTEN_SECONDS,
         }
-        with database_errors(str(self._engine.url)):
-            self._heartbeat.renew_lease()
-            DBOS(config=config)
-            DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
-            DBOS.launch()
-            self._heartbeat.start()
-            self._watch.start()
+        try:
+            with database_errors(self._url):
+                # The database knows that this process lives before DBOS takes any ticket.
+                self._heartbeat.renew_lease()
+                DBOS(config=config)
+                DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
+                DBOS.launch()
+                self._recover_dead()
+                self._heartbeat.start(self._look_after)
+                self._watch.start()
+        except BaseException:
+            _ONLY.release()
+            raise
+        return self
 
-    def _close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop taking tickets, leave those under way to others, and take DBOS down."""
-        self._stop.set()
-        for stop in list(self._busy):
-            stop.set()
-        end = monotonic() + CLOSE_SECONDS
-        while self._busy and monotonic() < end:
-            sleep(POLL_SECONDS)
-        self._heartbeat.stop()
-        if self._watch.is_alive():
+        try:
+            self._stop.set()
+            for stop in list(self._busy):
+                stop.set()
+            end = monotonic() + CLOSE_SECONDS
+            while self._busy and monotonic() < end:
+                sleep(POLL_SECONDS)
+            self._heartbeat.stop()
             self._watch.join(timeout=CLOSE_SECONDS)
-        # DBOS leaves threads behind that wait for what others record; they must not reach for the
-        # database any more. It sees to that on an engine of its own only.
-        sa.event.listen(self._engine, "do_connect", _refuse_connection)
-        sa.event.listen(self._engine, "checkin", _disconnect)
-        DBOS.destroy(destroy_registry=True)
-        self._engine.dispose()
+            # DBOS leaves threads behind that wait for what others record; they must not reach for the
+            # database any more. It sees to that on an engine of its own only.
+            sa.event.listen(self._engine, "do_connect", _refuse_connection)
+            sa.event.listen(self._engine, "checkin", _disconnect)
+            DBOS.destroy(destroy_registry=True)
+            self._engine.dispose()
+        finally:
+            _ONLY.release()
 
     def _workflow(self) -> Callable[[str, list[str]], str]:
         """Return the workflow; DBOS marks functions, and a method cannot be marked."""
@@ -219,13 +212,24 @@ class WorkerProcess:
                 for stop in (stop for stop, key in busy.items() if key in cancelled):
                     stop.set()
 
-    def _requeue_idle(self) -> None:
-        """Give back what this process took and does not work on; DBOS would leave it for ever."""
+    def _look_after(self) -> None:
+        """Recover what dead workers left, and give back what this one took and does not work on: DBOS does not."""
+        self._recover_dead()
         taken = self._queue.taken_by(self.executor_id)
         idle_before, self._idle = self._idle, taken - set(self._busy.values())
         idle_twice = idle_before & self._idle  # what was taken a moment ago is not busy yet
         self._queue.requeue({key for key in idle_twice if self._requeues[key] < MAX_REQUEUES})
         self._requeues.update(idle_twice)
+
+    def _recover_dead(self) -> None:
+        """Give dead workers' tickets back to the queue; what is another's by now stays there.
+
+        The library does this for its hosted service; here it is called by its internal name, which a test holds on to.
+        The public ``resume_workflows`` would take a ticket away from a worker that recovered it a moment ago, and count
+        its starts from nothing.
+        """
+        if dead := self._heartbeat.dead():
+            DBOS._recover_pending_workflows(dead)
 
 
 def _wait(stop: Event, seconds: float) -> None:
@@ -240,13 +244,3 @@ def _refuse_connection(*_: object) -> None:
 def _disconnect(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
     if connection is not None:
         connection.close()
-
-
-def _recover(executor_id: str) -> None:
-    """Give a dead worker's tickets back to the queue; what is another's by now stays there.
-
-    The library does this for its hosted service; here it is called by its internal name, which a test holds on to.
-    The public ``resume_workflows`` would take a ticket away from a worker that recovered it a moment ago, and count
-    its starts from nothing.
-    """
-    DBOS._recover_pending_workflows([executor_id])
