@@ -5,14 +5,9 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.concurrency.children import PATIENCE, Call, in_child, in_children
-    from aggregate.base.concurrency.threads import (
-        doubling_delay,
-        ordered_map,
-        run_async,
-        run_in_thread,
-    )
-    from aggregate.base.concurrency.worker_pool import DeadlinePassed, PoolProcess, WorkerPool
+    from aggregate.base.concurrency.children import *
+    from aggregate.base.concurrency.threads import *
+    from aggregate.base.concurrency.worker_pool import *
 else:
     __getattr__ = door(
         __name__,
