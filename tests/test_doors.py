@@ -28,15 +28,24 @@ def imports(path: Path) -> Iterator[ast.ImportFrom]:
 def test_a_door_gives_what_type_checkers_see(folder: Path) -> None:
     """Each name that stands for type checkers is given when it is asked for, also where a module is called like it."""
     package = import_module(".".join(folder.relative_to(SOURCE).parts))
+    tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    table = next(node for node in ast.walk(tree) if isinstance(node, ast.Dict))
     offered = {
-        name.name: node.module
-        for node in imports(folder / "__init__.py")
-        for name in node.names
-        if node.module and node.module.startswith(f"{package.__name__}.")
+        (f"{package.__name__}.{module}", name)
+        for module, names in ast.literal_eval(table).items()
+        for name in names.split()
+    }
+    seen = {
+        (node.module, each.name) for node in imports(folder / "__init__.py") for each in node.names
     }
     assert offered
-    for name, module in offered.items():
-        assert getattr(package, name) is getattr(import_module(str(module)), name)
+    for module, name in offered:
+        assert seen & {(module, name), (module, "*")}
+        assert getattr(package, name) is getattr(import_module(module), name)
+    assert {(module, name) for module, name in seen if name != "*"} - offered == {
+        ("typing", "TYPE_CHECKING"),
+        ("aggregate.base.door", "door"),
+    }
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = package.nothing
 

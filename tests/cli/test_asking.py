@@ -11,8 +11,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from aggregate import count
-from aggregate.base.values import Place, Task
-from aggregate.base.values.amounts import parse_tokens
+from aggregate.base.values import Place, Task, parse_number
 from aggregate.cli.asking import read_task, typed_places
 from aggregate.cli.program import program, run_program
 from aggregate.project.configuration import CONFIG_NAME
@@ -315,7 +314,7 @@ def test_a_budget_is_a_maximum(clone: Path, budget: str) -> None:
     """However small, the tokens of what is written do not exceed it (rule B-1)."""
     report = json.loads(start(clone, "fix the loop", "--budget", budget, "--json", "-q").out)
     text = Path(clone, report["path"]).read_text(encoding="utf-8")
-    assert count(text) == report["tokens"]["document"] <= parse_tokens(budget)
+    assert count(text) == report["tokens"]["document"] <= parse_number(budget)
 
 
 def test_a_configured_budget_needs_no_option(clone: Path) -> None:

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from aggregate.base.redaction.redact import digest_of
-from aggregate.base.redaction.rules import RULES
 from aggregate.base.redaction.scan import find_secrets
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Workspace
 from aggregate.project.index import user_index
-from tests.base.redaction.samples import PLANTED, pem
+from tests.base.redaction.samples import PLANTED, RARE, pem
 from tests.cli.command_line import start
 from tests.mcp.serving import Asking, over
 from tests.panel.opened import opened
@@ -26,7 +25,7 @@ KEY = PLANTED[3].value
 TASK = f"why does the lantern refuse {KEY}"
 
 
-EXAMPLES = ["".join(rule.example) for rule in RULES]
+EXAMPLES = [sample.content for sample in RARE]
 FILES = {
     "src/keys.md": "# Keys\n\n" + "\n".join(sample.content for sample in PLANTED),
     "src/rules.md": "# Rules\n\n" + "\n\n".join(EXAMPLES),

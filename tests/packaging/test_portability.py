@@ -10,7 +10,6 @@ from pathlib import Path, PureWindowsPath
 import pytest
 
 import aggregate
-from aggregate.base.disk.writing import move_over
 from aggregate.base.errors import OutputError
 from aggregate.project.paths import is_secret
 from aggregate.prompt import write_numbered
@@ -173,25 +172,6 @@ def test_a_namespace_is_a_file_name_on_every_system(tmp_path: Path, namespace: s
         write_numbered(tmp_path, namespace, "text")
     outside = PureWindowsPath("C:/project/md_gen") / "d:x_001.md"
     assert outside == PureWindowsPath("d:x_001.md")
-
-
-def test_a_file_that_others_read_is_replaced_once_they_let_it(tmp_path: Path) -> None:
-    """Where a system refuses that for a moment it is tried again, and at last the refusal is told."""
-    source, target = tmp_path / "new", tmp_path / "old"
-    source.write_text("new")
-    target.write_text("old")
-    refusals = [PermissionError("read by another program")] * 2
-
-    def replace(source: Path, target: Path) -> None:
-        if refusals:
-            raise refusals.pop()
-        source.replace(target)
-
-    move_over(source, target, replace=replace, tries=3)
-    assert target.read_text() == "new"
-    refusals = [PermissionError("read by another program")] * 2
-    with pytest.raises(PermissionError):
-        move_over(target, source, replace=replace, tries=2)
 
 
 @pytest.mark.parametrize("name", [".ENV", "ID_RSA", ".Aws/Credentials", "Secrets.KDBX"])

@@ -1,30 +1,5 @@
 """Every error that the package raises, in one tree.
 
-::
-
-    AggregateError
-    ├── ConfigError         a configuration file cannot be used: which file, key and line
-    ├── PresetError         a context preset is missing or cannot be stored
-    ├── AnchorError         a slice cannot be captured from this text
-    ├── SyntaxViewError     a file has no grammar or a symbol does not exist
-    ├── BeadsError          one source of a project's beads cannot be read
-    ├── TokenizerError      the bundled vocabulary is missing or damaged
-    ├── ScopeError          a project asks for a file that it may not read
-    ├── OutputError         a result cannot be written
-    ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
-    ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
-    ├── CompilerError       a result compiler cannot be registered
-    ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
-    ├── ToolError           a tool is unknown, cannot be registered or refuses its arguments (also a ValueError)
-    ├── ModelError          a model gave no answer
-    ├── TrackError          a track cannot be found, run, resumed or cancelled as asked
-    ├── WorkerError         a worker gave no answer to its assignment: with whether to ask again
-    ├── StateError          the store of saved state or of durable runs cannot be used
-    └── ClientError         a model cannot be asked
-        ├── ClientSetupError    a key, an SDK, a program or a name is missing: what to set or install
-        ├── PromptTooLongError  the prompt exceeds the model's context window
-        └── ProviderError       the provider refused or failed
-
 Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
 """
 
@@ -36,22 +11,14 @@ class AggregateError(Exception):
 
 
 class ConfigError(AggregateError):
-    """A configuration file cannot be used.
-
-    Attributes:
-        path: The file, or ``None`` for a configuration that was passed in as a mapping.
-        key: Dotted name of the key at fault, or ``""`` for the whole file.
-        line: 1-based line of that key, where it is known.
-    """
+    """A configuration file cannot be used: which file (``None`` for a mapping), dotted key (``""``: all) and line."""
 
     def __init__(
         self, message: str, *, path: str | None = None, key: str = "", line: int | None = None
     ) -> None:
         where = ":".join(str(part) for part in (path, line) if part is not None)
         super().__init__(f"{where}: {message}" if where else message)
-        self.path = path
-        self.key = key
-        self.line = line
+        self.path, self.key, self.line = path, key, line
 
 
 class PresetError(AggregateError):
@@ -69,11 +36,9 @@ class SyntaxViewError(AggregateError):
 class DeadlineError(SyntaxViewError):
     """A text cannot be parsed in the time and the memory that any program of its size needs."""
 
-    def __init__(
-        self,
-        problem: str = "this text takes far longer to parse than a program of its size, and was given up",
-    ) -> None:
-        super().__init__(problem)
+    def __init__(self, problem: str = "") -> None:
+        longer = "this text takes far longer to parse than a program of its size, and was given up"
+        super().__init__(problem or longer)
 
 
 class NotebookError(SyntaxViewError):
@@ -93,11 +58,9 @@ class ScopeError(AggregateError):
 
 
 class BudgetError(AggregateError):
-    """What must be shown does not fit into the budget.
+    """What must be shown does not fit into the budget; ``smallest`` is one with which the request succeeds, in tokens.
 
-    Attributes:
-        smallest: The smallest budget with which the same request succeeds, in tokens.
-        reason: What does not fit, without the remedy: of a larger request another budget would do.
+    ``reason`` is what does not fit, without the remedy: of a larger request another budget would do.
     """
 
     def __init__(self, message: str, *, smallest: int, reason: str = "") -> None:
@@ -132,11 +95,7 @@ class Refusal(StrEnum):
 
 
 class SpawnError(AggregateError):
-    """A sub-agent cannot be spawned as asked; nothing was spawned.
-
-    Attributes:
-        code: The stable name of the reason.
-    """
+    """A sub-agent cannot be spawned as asked, and nothing was spawned; ``code`` is the stable name of the reason."""
 
     def __init__(self, message: str, *, code: Refusal) -> None:
         super().__init__(message)
@@ -156,19 +115,13 @@ class Stopped(StrEnum):
 
 
 class SandboxError(AggregateError):
-    """Foreign code failed, was stopped at a limit, or cannot be run on this machine.
-
-    Attributes:
-        kind: Why it gave no value.
-        exception: Name of the exception that the code raised, ``""`` where there is none.
-    """
+    """Foreign code failed (with the name of its ``exception``), was stopped at a limit, or cannot be run here."""
 
     def __init__(
         self, message: str, *, kind: Stopped = Stopped.REFUSED, exception: str = ""
     ) -> None:
         super().__init__(message)
-        self.kind = kind
-        self.exception = exception
+        self.kind, self.exception = kind, exception
 
 
 class CompilerError(AggregateError):
@@ -185,16 +138,14 @@ class WorkerError(AggregateError):
     Attributes:
         again: Whether asking once more may help; a refusal stays one.
         tokens: What it has taken all the same, as far as is known.
-        cost: What that has cost in US dollars, ``None`` where the price is not known.
+        cost: Of these in US dollars, ``None`` where the price is not known.
     """
 
     def __init__(
         self, message: str, *, again: bool = True, tokens: int = 0, cost: float | None = None
     ) -> None:
         super().__init__(message)
-        self.again = again
-        self.tokens = tokens
-        self.cost = cost
+        self.again, self.tokens, self.cost = again, tokens, cost
 
 
 class DataReferenceError(AggregateError, FileNotFoundError):
@@ -214,17 +165,11 @@ class NoProviderError(ClientSetupError):
 
 
 class PromptTooLongError(ClientError):
-    """The prompt exceeds the model's context window.
-
-    Attributes:
-        tokens: Of the request, as the provider is taken to count, the room for the answer included.
-        window: Of the model.
-    """
+    """The prompt, with room for an answer, has more ``tokens`` than the model's context ``window``."""
 
     def __init__(self, message: str, *, tokens: int, window: int) -> None:
         super().__init__(message)
-        self.tokens = tokens
-        self.window = window
+        self.tokens, self.window = tokens, window
 
 
 class ProviderError(ClientError):
@@ -245,9 +190,7 @@ class ProviderError(ClientError):
         retryable: bool = False,
     ) -> None:
         super().__init__(message)
-        self.status = status
-        self.retry_after = retry_after
-        self.retryable = retryable
+        self.status, self.retry_after, self.retryable = status, retry_after, retryable
 
 
 class ToolError(AggregateError, ValueError):

@@ -8,8 +8,7 @@ from time import perf_counter
 from typing import Any, Final, TypeVar
 
 _Item = TypeVar("_Item")
-_END: Final[Any] = object()
-"""Stands behind the last item."""
+_END: Final[Any] = object()  # stands behind the last item
 
 
 @dataclass(frozen=True, slots=True)

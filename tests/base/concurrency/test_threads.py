@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from aggregate.base.concurrency import ordered_map, run_in_thread
+from aggregate.base.concurrency import doubling_delay, ordered_map, run_in_thread
 
 
 def test_results_stand_in_the_order_of_the_items() -> None:
@@ -49,3 +49,10 @@ def test_work_has_a_thread_of_its_own_that_is_a_daemon() -> None:
     assert (thread.name, thread.daemon) == ("one", True)
     with pytest.raises(ZeroDivisionError):
         run_in_thread("two", lambda: 1 / 0).result(timeout=5)
+
+
+def test_delays_double_up_to_a_limit() -> None:
+    """However often something has failed."""
+    assert [doubling_delay(number, 1, 8) for number in range(1, 6)] == [1, 2, 4, 8, 8]
+    assert doubling_delay(1, 30, 8) == 8
+    assert doubling_delay(100_000, 0.5, 60) == 60

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.values import AUTO, MOST_TOKENS, parse_amount
-from aggregate.base.values.amounts import parse_tokens
+from aggregate.base.values import AUTO, MOST_TOKENS, parse_amount, parse_number
 
 
 @pytest.mark.parametrize(
@@ -26,7 +25,7 @@ from aggregate.base.values.amounts import parse_tokens
 )
 def test_what_names_a_number(text: str, tokens: int) -> None:
     """Plain, grouped by commas or underscores, and in thousands or millions (rule B-1)."""
-    assert parse_tokens(text) == tokens
+    assert parse_number(text) == tokens
 
 
 NO_NUMBERS = """0 0k -1 1.5 1.0005k 3,2 32,00 1_0 1e3 k .5k 32kk 1000.1m 9999999999 ٣٢ full auto 1.k 0x10 NaN inf"""
@@ -38,7 +37,7 @@ def test_what_names_none(text: str) -> None:
     with pytest.raises(
         ValueError, match=r"^must be a number of tokens from 1 to 1,000,000,000, such as"
     ):
-        parse_tokens(text)
+        parse_number(text)
 
 
 @pytest.mark.parametrize("value", [True, 1.5, 32.0, None, [], 0, -5, MOST_TOKENS + 1, "autos", ""])
@@ -58,14 +57,14 @@ def test_each_way_to_write_a_number_gives_it(tokens: int) -> None:
     """What is written plain, grouped either way, or in thousands is read back (rule B-1)."""
     thousands = f"{tokens // 1000}.{tokens % 1000:03}k"
     for text in (str(tokens), f"{tokens:,}", f"{tokens:_}", thousands):
-        assert parse_tokens(text) == tokens
+        assert parse_number(text) == tokens
 
 
 @given(st.text(alphabet="0123456789,._kKmM -", max_size=20))
 def test_any_text_gives_a_number_within_bounds_or_a_sentence(text: str) -> None:
     """No text gives another error, nor a number that is no budget (rule B-1)."""
     try:
-        tokens = parse_tokens(text)
+        tokens = parse_number(text)
     except ValueError as error:
         assert str(error).startswith("must be")  # noqa: PT017 - either is right
     else:

@@ -5,20 +5,17 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.concurrency.children import PATIENCE, Call, in_child, in_children
-    from aggregate.base.concurrency.threads import (
-        doubling_delay,
-        ordered_map,
-        run_async,
-        run_in_thread,
-    )
-    from aggregate.base.concurrency.worker_pool import DeadlinePassed, PoolProcess, WorkerPool
+    from aggregate.base.concurrency.call import *
+    from aggregate.base.concurrency.children import *
+    from aggregate.base.concurrency.processes import *
+    from aggregate.base.concurrency.threads import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "children": "Call PATIENCE in_child in_children",
+            "call": "Call",
+            "children": "PATIENCE in_child in_children",
             "threads": "doubling_delay ordered_map run_async run_in_thread",
-            "worker_pool": "DeadlinePassed PoolProcess WorkerPool",
+            "processes": "DeadlinePassed PoolProcess WorkerPool",
         },
     )

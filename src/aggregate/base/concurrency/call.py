@@ -10,22 +10,13 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(slots=True, eq=False)
 class Call(Generic[_About, _Answer]):
-    """A function that a child is asked for, and its answer once that is there.
+    """A function that a child is asked for, and its answer once that is there."""
 
-    Attributes:
-        about: Whatever the asker wants to find again beside the answer.
-        function: What is called; ``None`` calls nothing, and keeps its place among the answers.
-        arguments: What it is called with.
-        size: About how many bytes wait with it.
-        answer: What the function returned or raised, or why it was given up.
-        is_answered: Whether there is an answer.
-    """
-
-    about: _About
-    function: Callable[..., _Answer] | None
+    about: _About  # whatever the asker wants to find again beside the answer
+    function: Callable[..., _Answer] | None  # ``None`` calls nothing, and keeps its place
     arguments: Sequence[Any] = ()
-    size: int = 0
-    answer: _Answer | Exception | None = None
+    size: int = 0  # about how many bytes wait with it
+    answer: _Answer | Exception | None = None  # also what was raised, or why it was given up
     is_answered: bool = False
 
     def settle(self, answer: _Answer | Exception | None) -> None:

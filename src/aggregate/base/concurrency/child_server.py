@@ -10,39 +10,74 @@ import pickle
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Final
 
-from aggregate.base.concurrency.pipes import serve_requests
 from aggregate.base.disk.programs import guard_process
 from aggregate.base.errors import AggregateError
 
+HEADER_BYTES: Final = 8  # of a message's length, big-endian, before the message
+# Above what is mapped at the start: ten times what the longest texts that are parsed take.
 _MOST_MEMORY: Final = 2 << 30
-"""Bytes above what is mapped at the start: ten times what the longest texts that are parsed take."""
+# Of computing, for one call: the largest grammar takes one to get its queries ready, which only the first one pays.
 _SECONDS: Final = 10.0
-"""Of computing, for one call: the largest grammar takes one to get its queries ready, which only the first one pays."""
+# Ten times what the densest text takes in all views, on the machine that this was measured on.
 _SECONDS_PER_BYTE: Final = 50e-6
-"""Ten times what the densest text takes in all views, on the machine that this was measured on."""
+# A hundred times what is usual: hardly anything here makes cycles, and looking for them often takes some percent.
 _OBJECTS_BETWEEN_COLLECTIONS: Final = 100_000
-"""A hundred times what is usual: hardly anything here makes cycles, and looking for them often takes some percent of
-the time."""
+
+
+def frame(message: bytes) -> bytes:
+    """Return ``message`` with its length before it."""
+    return len(message).to_bytes(HEADER_BYTES, "big") + message
 
 
 def serve_calls(pipes: tuple[int, int] | None = None) -> None:
-    """Say that the process is ready, then answer calls until there are no more.
-
-    Args:
-        pipes: As ``serve_requests`` takes them.
-    """
+    """Say that the process is ready, then answer calls until there are no more."""
     gc.freeze()  # what a fork has brought along stays where it is, untouched
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    _reset_signals()
+    if sys.platform != "win32":  # what the parent has set for signals that are to end this process
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGPROF):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
     _limit_memory()
     guard_process()
-    serve_requests(_answer, greeting=b"", pipes=pipes)
+    serve_requests(_answer, pipes)
+
+
+def serve_requests(answer: Callable[[bytes], bytes], pipes: tuple[int, int] | None = None) -> None:
+    """Say that the process is ready by an empty message, then answer messages until there are no more.
+
+    Where nobody takes the answers any more the process ends without a word, and an interrupt of the terminal, which
+    reaches all its processes, is the parent's to handle.
+
+    Args:
+        answer: Returns the answer to a message.
+        pipes: Where messages come from, and where answers go; by default standard input and output, of which the latter
+            then goes to standard error: what a library prints is not to stand between the answers.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if pipes is None:
+        pipes = os.dup(0), os.dup(1)
+        os.dup2(2, 1)
+        sys.stdin.close()
+    requests, answers = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
+    try:
+        reply = b""
+        while True:
+            answers.write(frame(reply))
+            answers.flush()
+            header = requests.read(HEADER_BYTES)
+            if not header:
+                return
+            reply = answer(requests.read(int.from_bytes(header, "big")))
+    except BrokenPipeError:
+        os._exit(0)  # Python would try to write the rest once more, and tell of that
 
 
 def _answer(request: bytes) -> bytes:
-    """Return what a function returns, or the error that it raises; where the memory does not suffice, end."""
+    # What a function returns, or the error that it raises; where the memory does not suffice, the process ends.
     _limit_time(_SECONDS + len(request) * _SECONDS_PER_BYTE)
     number, value = -1, None
     error: Exception | None = None
@@ -61,22 +96,12 @@ def _answer(request: bytes) -> bytes:
 
 
 def _limit_time(seconds: float) -> None:
-    """Let the kernel end the process after so many seconds of computing, wherever it is then; ``0`` is no limit."""
+    # The kernel ends the process after so many seconds of computing, wherever it is then; 0 is no limit.
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def _reset_signals() -> None:
-    """Take back what the parent has set for signals that are to end this process."""
-    if sys.platform != "win32":
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGPROF):
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-
-
 def _limit_memory() -> None:
-    """Bound the memory of this process where the system tells how much it has and can do that."""
     if sys.platform == "linux":
         import resource
 

@@ -17,12 +17,10 @@ if TYPE_CHECKING:
 _About = TypeVar("_About")
 _Answer = TypeVar("_Answer")
 
-__all__ = ["PATIENCE", "Call", "in_child", "in_children"]
-
+# Seconds that a child has for a call, whatever it does: it computes for less, so only one that sleeps is given up.
 PATIENCE: Final = 60.0
-"""Seconds that a child has for a call, whatever it does: it computes for less, so only one that sleeps is given up."""
+# Bytes of all calls that are not answered yet: a large one at the front stops nobody for half a second.
 _MOST_WAITING: Final = 4_000_000
-"""Bytes of all calls that are not answered yet: a large one at the front stops nobody for half a second."""
 
 
 def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
@@ -80,7 +78,11 @@ def in_children(
             if waiting and waiting[0].is_answered:
                 call = waiting.popleft()
                 held -= call.size
-                yield _unless_raised(call)
+                if isinstance(call.answer, Exception) and not isinstance(
+                    call.answer, DeadlineError
+                ):
+                    raise call.answer
+                yield call
             elif waiting and lanes:
                 lanes.await_answers()
     finally:
@@ -92,10 +94,4 @@ def _lanes(workers: int, patience: float) -> "Lanes":
     # Processes and pipes, which a run in which nothing is new does without.
     from aggregate.base.concurrency.lanes import Lanes
 
-    return Lanes(workers, patience=patience)
-
-
-def _unless_raised(call: Call[_About, _Answer]) -> Call[_About, _Answer]:
-    if isinstance(call.answer, Exception) and not isinstance(call.answer, DeadlineError):
-        raise call.answer
-    return call
+    return Lanes(workers, patience)

@@ -7,24 +7,13 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, TypeVar
 
-_MOST_DOUBLINGS = 64
-"""Beyond these no delay grows any more, and a float would overflow at 1,024."""
+_T = TypeVar("_T")
+_R = TypeVar("_R")
 
 
 def doubling_delay(number: int, base: float, most: float) -> float:
-    """Return the seconds to wait after the ``number``-th failure, counted from 1.
-
-    Args:
-        number: How often it has failed.
-        base: Seconds after the first failure; doubled after each further one.
-        most: The most seconds after any.
-    """
-    doublings = min(number - 1, _MOST_DOUBLINGS)
-    return min(base * 2.0**doublings, most)
-
-
-_T = TypeVar("_T")
-_R = TypeVar("_R")
+    """Return the seconds to wait after the ``number``-th failure, counted from 1: ``base``, then doubled."""
+    return min(base * 2.0 ** min(number - 1, 64), most)  # a float would overflow at 1,024
 
 
 def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
@@ -47,7 +36,6 @@ def ordered_map(
     queue: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()
     for pair in zip(futures, items, strict=True):
         queue.put(pair)
-
     stop = Event()
 
     def work_off_queue() -> None:

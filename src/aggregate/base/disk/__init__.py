@@ -5,54 +5,12 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.disk.databases import (
-        check_plain,
-        guard_connection,
-        has_triggers,
-        is_plain_table,
-        private_database,
-    )
-    from aggregate.base.disk.programs import (
-        TOOL_MODULES,
-        find_program,
-        guard_process,
-        guard_project,
-        search_path,
-    )
-    from aggregate.base.disk.reading import (
-        CONTENT_BYTES,
-        SETTINGS_BYTES,
-        UnreadableError,
-        is_file,
-        open_regular,
-        read_bytes,
-        read_own_text,
-        read_regular,
-        read_text,
-    )
-    from aggregate.base.disk.roots import is_inside, project_root, real_path
-    from aggregate.base.disk.user_folders import (
-        CACHE_VARIABLE,
-        STATE_VARIABLE,
-        cache_folder,
-        empty_folder,
-        home_folder,
-        state_folder,
-        user_state_folder,
-    )
-    from aggregate.base.disk.writing import (
-        PRIVATE_FOLDER,
-        TEMPORARY_SUFFIX,
-        confined,
-        create_private,
-        exclusive_access,
-        private_folder,
-        replace_own,
-        replace_text,
-        temporary_name,
-        without_links,
-        write_to_free,
-    )
+    from aggregate.base.disk.databases import *
+    from aggregate.base.disk.programs import *
+    from aggregate.base.disk.reading import *
+    from aggregate.base.disk.roots import *
+    from aggregate.base.disk.user_folders import *
+    from aggregate.base.disk.writing import *
 else:
     __getattr__ = door(
         __name__,

@@ -1,5 +1,6 @@
 """SQLite files that somebody else may have put there."""
 
+import errno
 import os
 import sqlite3
 import stat
@@ -16,16 +17,14 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
 }
+# Instructions of SQLite's machine between two looks at the clock: a millisecond or so.
 _STEPS = 5_000
-"""Instructions of SQLite's machine between two looks at the clock: a millisecond or so."""
 
 
 def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -> None:
-    """Bound what a database can make ``connection`` do by its schema and its rows.
+    """Bound what a database can make a new connection do by its schema and its rows.
 
-    Args:
-        connection: A new connection.
-        seconds: After which statements are interrupted, with an ``sqlite3.OperationalError``; ``None`` for never.
+    After ``seconds`` statements are interrupted, with an ``sqlite3.OperationalError``; ``None`` for never.
     """
     for limit, most in _LIMITS.items():
         connection.setlimit(limit, most)
@@ -48,10 +47,8 @@ def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
 
 def has_triggers(connection: sqlite3.Connection) -> bool:
     """Tell whether the database does more than what it is told when something is written into it."""
-    return (
-        connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger'").fetchone()
-        is not None
-    )
+    triggers = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger'")
+    return triggers.fetchone() is not None
 
 
 def private_database(path: Path) -> None:
@@ -73,19 +70,9 @@ def private_database(path: Path) -> None:
 
 
 def check_plain(path: Path) -> None:
-    """Make sure that there is a regular file at ``path`` or nothing, no link either.
-
-    Raises:
-        UnreadableError: There is something else.
-    """
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
-    if not stat.S_ISREG(mode):
-        what = (
-            "is a link: put the database itself there"
-            if stat.S_ISLNK(mode)
-            else "is no regular file"
-        )
-        raise UnreadableError(22, what, str(path))
+    """Make sure that there is a regular file at ``path`` or nothing, no link either, or raise ``UnreadableError``."""
+    if path.is_symlink():
+        why = "is a link: put the database itself there"
+        raise UnreadableError(errno.EINVAL, why, str(path))
+    if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+        raise UnreadableError(errno.EINVAL, "is no regular file", str(path))

@@ -20,6 +20,12 @@ from typing import Any, Final
 
 from aggregate.base.disk.roots import is_inside, project_root, real_path
 
+# How the names of modules begin that the user has asked to run: what these start is the user's choice.
+TOOL_MODULES: Final = "aggregate_tools_"
+_STARTS: Final = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"})
+# Whose projects are guarded against; empty in a process that is not ours.
+_FOLDERS: Final[set[str]] = set()
+
 
 def find_program(
     name: str, *, outside: Iterable[str | Path] = (), path: str | None = None
@@ -33,11 +39,11 @@ def find_program(
     """
     if Path(name).is_absolute():
         return shutil.which(name)
-    roots = forbidden_roots(outside)
+    roots = _forbidden_roots(outside)
     for folder in search_path(outside=outside, path=path).split(os.pathsep):
         # With a folder in the name nothing but that folder is searched, also on Windows.
         program = shutil.which(os.path.join(folder, name))
-        if program and not lies_in(program, roots):
+        if program and not _lies_in(program, roots):
             return program
     return None
 
@@ -49,37 +55,26 @@ def search_path(*, outside: Iterable[str | Path] = (), path: str | None = None) 
     are entries in the current folder, in ``outside``, and in the projects around these. Where none is left the path has
     no programs, since an empty one would mean the current folder again.
     """
-    roots = forbidden_roots(outside)
+    roots = _forbidden_roots(outside)
     search = os.environ.get("PATH", os.defpath) if path is None else path
     folders = [folder for folder in search.split(os.pathsep) if os.path.isabs(folder)]  # noqa: PTH117 - in each start
-    allowed = [folder for folder in folders if not lies_in(folder, roots)]
+    allowed = [folder for folder in folders if not _lies_in(folder, roots)]
     return os.pathsep.join(allowed) or os.devnull
 
 
-def lies_in(path: str, roots: Iterable[str]) -> bool:
-    """Tell whether a program or folder lies in one of ``roots``, or is a link there or from there."""
+def _lies_in(path: str, roots: Iterable[str]) -> bool:
+    # Or is a link there or from there.
     folder, name = os.path.split(path)
     here = os.path.join(real_path(folder), name)
     reals = (here, real_path(here)) if os.path.islink(here) else (here,)  # noqa: PTH114
     return any(is_inside(real, root) for root in roots for real in reals)
 
 
-def forbidden_roots(outside: Iterable[str | Path] = ()) -> list[str]:
-    """Return the roots of the projects around the current folder and ``outside``, unless the user's home is in it."""
+def _forbidden_roots(outside: Iterable[str | Path] = ()) -> list[str]:
+    # Of the projects around these; one with the user's home in it is none that came from somebody else.
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - without a home it stays as it is
     roots = {project_root(folder) for folder in (os.curdir, *outside)}
-    return sorted(root for root in roots if not _is_users(root))
-
-
-def _is_users(root: str) -> bool:
-    """Tell whether the user's home lies in ``root``, or is it: then it is no project that came from somebody else."""
-    return is_inside(os.path.realpath(os.path.expanduser("~")), root)  # noqa: PTH111 - without a home it stays as it is
-
-
-TOOL_MODULES: Final = "aggregate_tools_"
-"""How the names of modules begin that the user has asked to run: what these start is the user's choice."""
-_STARTS: Final = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"})
-_FOLDERS: Final[set[str]] = set()
-"""Whose projects are guarded against; empty in a process that is not ours."""
+    return sorted(root for root in roots if not is_inside(home, root))
 
 
 def guard_process() -> None:
@@ -104,12 +99,11 @@ def guard_project(folder: str | Path) -> None:
 def _look_at(event: str, arguments: tuple[Any, ...]) -> None:
     """Refuse a program of a project; called at every event, of which hardly any starts a program.
 
-    Raises:
-        PermissionError: It lies in one; libraries take it for a program that cannot be started.
+    Libraries take the error for a program that cannot be started.
     """
     if event not in _STARTS:
         return
-    roots = forbidden_roots({*_FOLDERS})
+    roots = _forbidden_roots({*_FOLDERS})
     for program in _programs(event, arguments):
         if _is_of_project(program, roots) and not _is_for_a_tool():
             raise PermissionError(EACCES, "a program of the project is not started", program)
@@ -117,15 +111,18 @@ def _look_at(event: str, arguments: tuple[Any, ...]) -> None:
 
 def _programs(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
     """Yield the paths of the program that is started, and of the one that it is told to start if it is a shell."""
-    folder = variables = None
-    if event == "os.system":
-        names = [_first_word(arguments[0])]
-    elif event == "subprocess.Popen":
+    folder = variables = words = None
+    if event == "subprocess.Popen":
         program, words, folder, variables = arguments
-        names = _in_command(program, words)
+    elif event == "os.system":
+        program, words = None, arguments[0]
     else:
         program, _, variables = arguments
-        names = [os.fsdecode(program)]
+    names = [] if program is None else [os.fsdecode(program)]
+    if isinstance(words, str | bytes):  # of Windows, or of a shell
+        names = names or [_first_word(words)]
+    elif words and words[1:2] == ["-c"] and os.path.basename(os.fsdecode(words[0])) == "sh":  # noqa: PTH119
+        names.append(_first_word(words[2]))
     current = os.path.abspath(os.fsdecode(folder or os.curdir))
     search = [os.path.join(current, entry) for entry in os.get_exec_path(variables)]
     if os.name == "nt" or event in ("os.exec", "os.posix_spawn"):
@@ -137,15 +134,6 @@ def _programs(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
             yield found
 
 
-def _in_command(program: str | bytes | None, words: str | Sequence[str | bytes]) -> list[str]:
-    names = [] if program is None else [os.fsdecode(program)]
-    if isinstance(words, str):  # on Windows
-        return names or [_first_word(words)]
-    if words[1:2] == ["-c"] and os.path.basename(os.fsdecode(words[0])) == "sh":  # noqa: PTH119
-        names.append(_first_word(words[2]))
-    return names
-
-
 def _first_word(command: str | bytes) -> str:
     text = os.fsdecode(command).lstrip()
     quote = text[:1] if text[:1] in ("'", '"') else None
@@ -153,12 +141,13 @@ def _first_word(command: str | bytes) -> str:
 
 
 def _is_of_project(program: str, roots: Sequence[str]) -> bool:
-    """Tell whether a program lies in a project; the environment that this one runs in usually does, and is no part."""
+    # The environment that this one runs in usually lies in a project, and is no part of it.
     if program == sys.executable:
         return False
     environment, folder = real_path(sys.prefix), real_path(os.path.dirname(program))  # noqa: PTH120
-    beside = [root for root in roots if is_inside(root, environment)]
-    return lies_in(program, beside if is_inside(folder, environment) else roots)
+    if is_inside(folder, environment):
+        roots = [root for root in roots if is_inside(root, environment)]
+    return _lies_in(program, roots)
 
 
 def _is_for_a_tool() -> bool:

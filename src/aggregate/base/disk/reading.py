@@ -5,20 +5,16 @@ import os
 import stat
 from pathlib import Path
 
+# The most bytes of a file that steers the program (configuration, ignore rules, scripts): real ones have kilobytes.
 SETTINGS_BYTES = 5_000_000
-"""The most bytes of a file that steers the program (configuration, ignore rules, scripts): real ones have kilobytes."""
+# The most bytes of a file whose content is used (sources, beads, records): no model takes more.
 CONTENT_BYTES = 50_000_000
-"""The most bytes of a file whose content is used (sources, beads, records): no model takes more."""
-
 # Not blocking: a FIFO without a writer would otherwise hang the run in open(). Nor does a terminal become ours.
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):
     _FLAGS |= getattr(os, _name, 0)
-_NO_FILE = (
-    errno.ENXIO,
-    errno.ENODEV,
-    errno.EOPNOTSUPP,
-)  # sockets and missing devices cannot even be opened
+# Sockets and missing devices cannot even be opened.
+_NO_FILE = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)
 _IRREGULAR = "is no regular file"
 _PART_BYTES = 1 << 20
 
@@ -61,11 +57,7 @@ def is_file(path: str | Path) -> bool:
 
 
 def read_regular(path: str | Path, *, limit: int) -> tuple[bytes, os.stat_result]:
-    """Return what the regular file at ``path`` holds, and what it is.
-
-    Args:
-        path: A file; a link to one is followed.
-        limit: The most bytes that it may hold.
+    """Return what the regular file at ``path``, or behind the link there, holds, and what it is.
 
     Raises:
         UnreadableError: It is no regular file, or holds more than ``limit`` bytes.
@@ -77,18 +69,20 @@ def read_regular(path: str | Path, *, limit: int) -> tuple[bytes, os.stat_result
         size = info.st_size
         if size <= limit:
             data = os.read(descriptor, size + 1)
-            if (
-                len(data) != size or not size
-            ):  # it changes meanwhile, or its file system does not know sizes
-                data = _rest(descriptor, data, limit)
+            # It changes meanwhile, or its file system does not know sizes: one byte over the limit at the most.
+            if len(data) != size or not size:
+                parts, size = [data], len(data)
+                while size <= limit and parts[-1]:
+                    parts.append(os.read(descriptor, min(limit + 1 - size, _PART_BYTES)))
+                    size += len(parts[-1])
+                data = b"".join(parts)
             if len(data) <= limit:
                 return data, info
             size = len(data)
     finally:
         os.close(descriptor)
-    raise UnreadableError(
-        errno.EFBIG, f"too large: {size:,} bytes, the most is {limit:,}", str(path)
-    )
+    reason = f"too large: {size:,} bytes, the most is {limit:,}"
+    raise UnreadableError(errno.EFBIG, reason, str(path))
 
 
 def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
@@ -97,33 +91,16 @@ def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
 
 
 def read_text(path: str | Path, *, limit: int = SETTINGS_BYTES) -> str:
-    """Return the regular file at ``path`` as UTF-8 text with its own line ends, without a byte order mark.
+    """Return a file as ``read_regular`` does, as UTF-8 text with its own line ends, without a byte order mark.
 
-    Raises:
-        UnicodeDecodeError: It is no UTF-8.
-        UnreadableError: It is no regular file, or holds more than ``limit`` bytes.
-        OSError: It cannot be read.
-        ValueError: The path holds a NUL.
+    What is no UTF-8 is a ``UnicodeDecodeError``, beside the other errors.
     """
     return read_bytes(path, limit=limit).decode("utf-8-sig")
 
 
 def read_own_text(path: str | Path, *, limit: int = SETTINGS_BYTES) -> str:
-    """Return a file that this user has written, as ``read_text`` does: others may have put one in its place.
-
-    Raises:
-        UnreadableError: It belongs to another user; else as ``read_text`` says, whose other errors it has too.
-    """
+    """Return a file that this user has written, as ``read_text`` does: others may have put one in its place."""
     data, info = read_regular(path, limit=limit)
     if hasattr(os, "geteuid") and info.st_uid != os.geteuid():
         raise UnreadableError(errno.EPERM, "belongs to another user", str(path))
     return data.decode("utf-8-sig")
-
-
-def _rest(descriptor: int, data: bytes, limit: int) -> bytes:
-    """Return ``data`` and what follows it, one byte over ``limit`` at the most."""
-    parts, size = [data], len(data)
-    while size <= limit and (part := os.read(descriptor, min(limit + 1 - size, _PART_BYTES))):
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts)

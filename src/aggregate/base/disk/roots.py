@@ -10,9 +10,8 @@ def project_root(folder: str | Path) -> str:
     A checkout counts by its ``.git``, git is not asked. One that belongs to another user than ``folder``, or that is a
     home folder (of dotfiles) around it, is passed over: neither makes what lies beside the project part of it.
     """
-    start = real_path(folder)
+    current = start = real_path(folder)
     home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - without a home it stays as it is
-    current = start
     while True:
         owner = _owner(os.path.join(current, ".git"))
         if owner is not None and owner == _owner(start) and (current == start or current != home):
@@ -27,10 +26,7 @@ def real_path(path: str | Path) -> str:
     """Return ``path`` with every link on the way resolved; what is missing, or can be no file, stays by its text."""
     try:
         return os.path.realpath(path)
-    except (
-        ValueError,
-        RecursionError,
-    ):  # a NUL character; more links, one behind the other, than any system follows
+    except (ValueError, RecursionError):  # a NUL; more links than any system follows
         return os.path.abspath(path)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,13 +10,10 @@ from tempfile import TemporaryDirectory
 from aggregate.base.disk.writing import private_folder
 from aggregate.base.errors import ConfigError, OutputError
 
-CACHE_VARIABLE = "AGGREGATE_CACHE_DIR"
-"""The environment variable that moves the cache folder."""
-STATE_VARIABLE = "AGGREGATE_STATE_DIR"
-"""The environment variable that moves the state folder."""
-_HASH_DIGITS = 16
+# The environment variables that move the folders.
+CACHE_VARIABLE, STATE_VARIABLE = "AGGREGATE_CACHE_DIR", "AGGREGATE_STATE_DIR"
+# Stands for the folders of a user without a home folder: nothing lies below it, and nothing can be made there.
 _NO_HOME = Path(os.devnull)
-"""Stands for the folders of a user without a home folder: nothing lies below it, and nothing can be made there."""
 
 
 def state_folder(project: Path) -> Path:
@@ -26,15 +23,12 @@ def state_folder(project: Path) -> Path:
     the project folder's name and a hash of its real path, so that two clones have two.
     """
     real = os.path.realpath(project)
-    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:_HASH_DIGITS]
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
     return _states() / "projects" / f"{Path(real).name[:80] or 'root'}-{digest}"
 
 
 def user_state_folder() -> Path | None:
-    """Return the folder of what outlives a run and belongs to no project; nothing is made.
-
-    ``None`` where the user has no home folder.
-    """
+    """Return the folder of what outlives a run and belongs to no project; ``None`` without a home folder."""
     folder = _states()
     return folder if folder != _NO_HOME else None
 
@@ -42,10 +36,8 @@ def user_state_folder() -> Path | None:
 def cache_folder() -> Path | None:
     """Return the folder of what can be computed again; nothing is made. ``None`` where the user has no home folder.
 
-    It never depends on the current folder: that may be a stranger's project, which would bring a cache of its own.
-
-    Raises:
-        ConfigError: The environment variable names a relative path.
+    It never depends on the current folder: that may be a stranger's project, which would bring a cache of its own. A
+    ``ConfigError`` says that the environment variable names a relative path.
     """
     named = os.environ.get(CACHE_VARIABLE)
     if named:
@@ -55,9 +47,7 @@ def cache_folder() -> Path | None:
                 "set it to an absolute one"
             )
         return Path(os.path.normpath(named))
-    from platformdirs import user_cache_path  # 4 ms, which most runs do without
-
-    usual = _usual_folder(user_cache_path)
+    usual = _usual_folder("user_cache_path")
     return usual if usual != _NO_HOME else None
 
 
@@ -66,10 +56,7 @@ def empty_folder() -> Iterator[Path]:
     """Give an empty folder for the user alone, which is removed at the end, for a program that looks around itself.
 
     It lies in the user's own state folder: a program that reads settings in the folders above would find in the
-    system's temporary folder what anybody on the machine has put there.
-
-    Raises:
-        OutputError: It cannot be made.
+    system's temporary folder what anybody on the machine has put there. An ``OutputError`` says why there is none.
     """
     parent = _states() / "empty"
     try:
@@ -83,15 +70,6 @@ def empty_folder() -> Iterator[Path]:
         yield Path(path)
 
 
-def _states() -> Path:
-    root = os.environ.get(STATE_VARIABLE)
-    if root:
-        return Path(os.path.abspath(root))
-    from platformdirs import user_state_path  # 4 ms, which most runs do without
-
-    return _usual_folder(user_state_path)
-
-
 def home_folder() -> Path:
     """Return the user's home folder; for a user without one, as in some containers, a place where nothing lies."""
     try:
@@ -100,10 +78,16 @@ def home_folder() -> Path:
         return _NO_HOME
 
 
-def _usual_folder(find: Callable[..., Path]) -> Path:
-    """Return what platformdirs says; some of its versions have a relative path without a home folder, some raise."""
+def _states() -> Path:
+    root = os.environ.get(STATE_VARIABLE)
+    return Path(os.path.abspath(root)) if root else _usual_folder("user_state_path")
+
+
+def _usual_folder(name: str) -> Path:
+    import platformdirs  # 4 ms, which most runs do without
+
     try:
-        folder = find("manual_slop", appauthor=False)
-    except RuntimeError:
+        folder: Path = getattr(platformdirs, name)("manual_slop", appauthor=False)
+    except RuntimeError:  # without a home folder, where other versions of it have a relative path
         return _NO_HOME
     return folder if folder.is_absolute() else _NO_HOME

@@ -8,27 +8,23 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from aggregate.base.disk.roots import is_inside, real_path
 from aggregate.base.errors import OutputError
 
-ALLOW = 'trust the project ("aggregate trust"), or allow it with --allow-outside'
-"""What a user does who wants a project to reach out of its own folder."""
+# Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read.
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-"""Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read."""
-_WRITE_BYTES = 1 << 20
-"""What is collected of many pieces before it is written: with the usual 8 KB each piece is a call of the system."""
-_TRIES, _TRY_SECONDS = 20, 0.05
-"""How often, and with which pauses, a file that others read is replaced on Windows: a second in all."""
+# What the names of files end with that are not whole yet.
 TEMPORARY_SUFFIX = ".tmp"
-"""What the names of files end with that are not whole yet."""
+# What is collected of many pieces before it is written: with the usual 8 KB each piece is a call of the system.
+_WRITE_BYTES = 1 << 20
+# Where Linux has a link to each file and folder that the program has open.
 _OPEN_FILES = "/proc/self/fd"
-"""Where Linux has a link to each file and folder that the program has open."""
+# Of a file's name in its temporary one, which must not have more than 255 bytes: a character has up to four.
 _STEM_CHARACTERS = 50
-"""Of a file's name in its temporary one, which must not have more than 255 bytes: a character has up to four."""
 
 
 def replace_text(
@@ -37,10 +33,8 @@ def replace_text(
     """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
 
     A link is written through, so that it stays one; where it could be a stranger's, name the folder ``within`` which it
-    has to lead. The file keeps its permissions, a new one has those of ``like``, and the disk is waited for.
-
-    Raises:
-        OutputError: It cannot be written, or leads elsewhere.
+    has to lead. The file keeps its permissions, a new one has those of ``like``, and the disk is waited for. An
+    ``OutputError`` says why it cannot be written, or that it leads elsewhere.
     """
     target = confined(Path(os.path.realpath(path)), within)
     try:
@@ -59,15 +53,34 @@ def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: boo
 
     A link in its place is replaced, not followed; the file is readable by the user alone, and so are the folders that
     had to be made for it. With ``durable`` the disk is waited for. Pieces of a text are written one behind the other.
-
-    Raises:
-        OutputError: It cannot be written.
+    An ``OutputError`` says why it cannot be written.
     """
+    data = data.encode() if isinstance(data, str) else data
     try:
         private_folder(path.parent)
-        _replace(path, _as_pieces(data), mode=PRIVATE_FILE, durable=durable)
+        pieces = (data,) if isinstance(data, bytes) else data
+        _replace(path, pieces, mode=PRIVATE_FILE, durable=durable)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable: bool) -> None:
+    # ``mode`` ``None`` leaves the user's default.
+    temporary = temporary_name(target.parent, target.name[:_STEM_CHARACTERS])
+    try:
+        opened = (
+            temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
+        )
+        with opened as file:
+            file.writelines(pieces)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def write_to_free(
@@ -103,42 +116,23 @@ def write_to_free(
             pinned.unlink(missing_ok=True)
 
 
-def move_over(
-    source: Path,
-    target: Path,
-    *,
-    replace: Callable[[Path, Path], object] = os.replace,
-    tries: int = _TRIES if os.name == "nt" else 1,
-) -> None:
-    """Put a file in the place of another in one step.
-
-    Windows refuses that while somebody reads the other one, as an editor or a virus scanner does for a moment.
-
-    Args:
-        source: What is moved.
-        target: What it replaces, if it is there.
-        replace: How, as ``os.replace`` does.
-        tries: How often it is tried where it is refused.
-
-    Raises:
-        OSError: It is refused, at last.
-    """
-    for left in reversed(range(tries)):
+def _take_name(temporary: Path, path: Path) -> bool:
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:
+        # A file system without links: the name is taken first, then the text moved over it.
         try:
-            replace(source, target)
-            return
-        except PermissionError:
-            if not left:
-                raise
-            time.sleep(_TRY_SECONDS)
+            os.close(create_private(path))
+        except FileExistsError:
+            return False
+        temporary.replace(path)
+    return True
 
 
 def private_folder(folder: Path) -> None:
-    """Make ``folder`` and what is missing above it, for the user alone; one that is there keeps its mode.
-
-    Raises:
-        OSError: It cannot be made.
-    """
+    """Make ``folder`` and what is missing above it, for the user alone; one that is there keeps its mode."""
     missing: list[Path] = []
     while not folder.is_dir() and folder != folder.parent:
         missing.append(folder)
@@ -148,7 +142,7 @@ def private_folder(folder: Path) -> None:
 
 
 def confined(path: Path, root: Path | None) -> Path:
-    """Return ``path`` if it lies in ``root`` with every link on the way resolved; it need not exist.
+    """Return ``path``, which need not exist, if it lies in ``root`` with every link on the way resolved.
 
     Args:
         path: A file or a folder.
@@ -160,7 +154,8 @@ def confined(path: Path, root: Path | None) -> Path:
     if root is None or is_inside(real_path(path), real_path(root)):
         return path
     raise OutputError(
-        f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or {ALLOW}"
+        f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or "
+        'trust the project ("aggregate trust"), or allow it with --allow-outside'
     )
 
 
@@ -170,10 +165,6 @@ def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
 
     A check of the name alone holds until the next moment: who may write beside the folder can swap it before it is
     written to. Linux gives open folders a path; elsewhere the name is checked, and that moment remains.
-
-    Raises:
-        OSError: It cannot be opened.
-        OutputError: It lies elsewhere.
     """
     if root is None or not os.path.isdir(_OPEN_FILES):  # noqa: PTH112 - text in, text out
         yield confined(folder, root)
@@ -191,10 +182,7 @@ def without_links(path: Path) -> Path:
     """Return ``path``, a place that the user or a default names, if no link in a project leads it out of there.
 
     The project is the checkout, else the current folder, that the name of ``path`` leads into; where it leads into
-    neither, the user chose a place elsewhere.
-
-    Raises:
-        OutputError: A link leads out.
+    neither, the user chose a place elsewhere. An ``OutputError`` says that a link leads out.
     """
     name = Path(os.path.abspath(path))
     current = Path.cwd()
@@ -209,66 +197,16 @@ def without_links(path: Path) -> Path:
 
 
 def create_private(path: Path) -> int:
-    """Create the file at ``path``, which must not be there, for the user alone; return a descriptor to write to it.
-
-    Raises:
-        OSError: It is there, also as a link, or cannot be made.
-    """
-    flags = (
-        os.O_WRONLY
-        | os.O_CREAT
-        | os.O_EXCL
-        | getattr(os, "O_BINARY", 0)
-        | getattr(os, "O_CLOEXEC", 0)
-    )
+    """Create a file that must not be there, also as a link, for the user alone; return a descriptor to write to it."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    for name in ("O_BINARY", "O_CLOEXEC"):
+        flags |= getattr(os, name, 0)
     return os.open(path, flags, PRIVATE_FILE)
 
 
 def temporary_name(folder: Path, stem: str) -> Path:
     """Return a hidden name in ``folder`` that nothing bears, for what is moved to its own name once it is whole."""
     return folder / f".{stem}-{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
-
-
-def _take_name(temporary: Path, path: Path) -> bool:
-    """Move a file to ``path``, or leave it; ``False`` where that name is taken."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        return False
-    except (
-        OSError
-    ):  # a file system without links: the name is taken first, then the text moved over it
-        try:
-            os.close(create_private(path))
-        except FileExistsError:
-            return False
-        move_over(temporary, path)
-    return True
-
-
-def _as_pieces(data: str | bytes | Iterable[bytes]) -> Iterable[bytes]:
-    if isinstance(data, bytes):
-        return (data,)
-    return (data.encode(),) if isinstance(data, str) else data
-
-
-def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable: bool) -> None:
-    """Put ``pieces`` in the place of ``target`` itself; ``mode`` ``None`` leaves the user's default."""
-    temporary = temporary_name(target.parent, target.name[:_STEM_CHARACTERS])
-    try:
-        opened = (
-            temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
-        )
-        with opened as file:
-            file.writelines(pieces)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        if mode is not None:
-            temporary.chmod(mode)
-        move_over(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -290,34 +228,17 @@ def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[No
     import fcntl
 
     folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY | os.O_DIRECTORY)
+    end = None if seconds is None else time.monotonic() + seconds
     try:
-        if seconds is None:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-        else:
-            _lock_within(folder, seconds)
+        while True:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | (fcntl.LOCK_NB if end else 0))
+                break
+            except BlockingIOError:
+                if end and time.monotonic() > end:
+                    reason = f"another program has kept its folder locked for {seconds:.0f} s"
+                    raise TimeoutError(errno.ETIMEDOUT, f"{reason}: try again") from None
+                time.sleep(0.05)
         yield
     finally:
         os.close(folder)
-
-
-def _lock_within(folder: int, seconds: float) -> None:
-    """Lock an open folder, or give up after some time.
-
-    Raises:
-        TimeoutError: Others keep it locked.
-    """
-    import fcntl
-
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > end:
-                reason = (
-                    f"another program has kept its folder locked for {seconds:.0f} s: try again"
-                )
-                raise TimeoutError(errno.ETIMEDOUT, reason) from None
-            time.sleep(_TRY_SECONDS)
-        else:
-            return

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.redaction.redact import redact
+    from aggregate.base.redaction.redact import *
 else:
     __getattr__ = door(
         __name__,

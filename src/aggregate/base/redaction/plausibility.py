@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+# What people write where a secret does not belong; it counts for nothing in a value.
 _WORDS = re.compile(
     r"examples?|samples?|dummy|changeme|change|replace|placeholder|redacted|insert|enter|fixme|todo|lorem|ipsum|"
     r"your|here|this|with|fake|mock|invalid|wrong|default|demo|local|host|tests?|testing|foo|bar|baz|qux|spam|eggs|"
@@ -13,41 +14,37 @@ _WORDS = re.compile(
     r"0?123456789|12345678|1234567|123456|12345|1234|123|abcdef|abcd|abc|qwerty|xxx+|[*.x_-]{3,}",
     re.IGNORECASE,
 )
-"""What people write where a secret does not belong; it counts for nothing in a value."""
+# A variable, a template, an escape, a path or an address: what refers to a value elsewhere.
 _REFERENCE = re.compile(
     r"^[{<(\[]|\{\w*\}|\{\{|[$#]\{|\$\(|%\(|%[sd]\b|<\w+>|\(\)|^\$\w+$|^%\w+%$|\\[ux]|://|^(?:\.{0,2}|~)/[a-z]|\.\.\."
 )
-"""A variable, a template, an escape, a path or an address: what refers to a value elsewhere."""
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\[)\w+\]?)*[;,]?")
 _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]+")
+_DIGIT = re.compile("[0-9]")
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
+# What names, versions and paths do not have.
 _SPECIAL = frozenset("!#$%^&*+=@?~|;")
-"""What names, versions and paths do not have."""
+# Characters of the pieces that upper case letters and digits part: names have longer ones.
 _SHORT_PIECES = 2.9
-"""Characters of the pieces that upper case letters and digits part: names have longer ones."""
 _MARKS = ("[REDACTED", "***")
 
 
+# Bits per character of a secret: eight characters that occur equally often have 3.0, words and runs less. A value of
+# fewer than twelve characters can hardly reach that: six different ones have 2.6.
 _LEAST_BITS, _LEAST_BITS_OF_SHORT, _SHORT = 3.0, 2.5, 12
-"""Bits per character of a secret: eight characters that occur equally often have 3.0, words and runs less. A value of
-fewer than twelve characters can hardly reach that: six different ones have 2.6."""
+# Characters of a token behind its known beginning, and of one without. Services' tokens have 16 and more, of which a
+# word that occurs by chance takes some.
 _LEAST_TOKEN, _LEAST_RANDOM = 12, 20
-"""Characters of a token behind its known beginning, and of one without. Services' tokens have 16 and more, of which a
-word that occurs by chance takes some."""
 
 
-def is_mixed(value: str, _group: int = 1) -> bool:
+def is_mixed(value: str) -> bool:
     """Tell whether a value with a known beginning has letters and digits in a random order, as tokens have."""
     rest = _WORDS.sub("", value)
-    return (
-        len(rest) >= _LEAST_TOKEN
-        and _has_digit(rest)
-        and _has_letter(rest)
-        and entropy(rest) >= _LEAST_BITS
-    )
+    has_both = _DIGIT.search(rest) and any(map(str.isalpha, rest))
+    return bool(has_both) and len(rest) >= _LEAST_TOKEN and entropy(rest) >= _LEAST_BITS
 
 
-def is_random(value: str, _group: int = 1) -> bool:
+def is_random(value: str) -> bool:
     """Tell whether a long value without a known beginning is random."""
     return (
         len(value) >= _LEAST_RANDOM
@@ -57,41 +54,35 @@ def is_random(value: str, _group: int = 1) -> bool:
     )
 
 
-def is_password(value: str, _group: int = 1) -> bool:
+def is_password(value: str) -> bool:
     """Tell whether a value in quotes, or at a place where only a password can stand, is one.
 
     Weak ones, such as a word with a number behind it, are not told from examples and are left.
     """
-    if any(mark in value for mark in _MARKS) or _REFERENCE.search(value) or not value.isprintable():
-        return False
-    if (
-        sum(character in "(){}[]<>;," for character in value) > 2 + len(value) // 16
-    ):  # minified code
+    is_minified = sum(value.count(sign) for sign in "(){}[]<>;,") > 2 + len(value) // 16
+    if is_minified or not value.isprintable() or not is_login(value):
         return False
     rest = _WORDS.sub("", value)
     lower, upper = any(map(str.islower, rest)), any(map(str.isupper, rest))
-    special = any(character in _SPECIAL for character in rest)
-    if len(rest) < 6 or (
-        _is_spelled(value) and not (lower and upper and special and _has_digit(rest))
-    ):
+    digit, special = bool(_DIGIT.search(rest)), not _SPECIAL.isdisjoint(rest)
+    if len(rest) < 6 or (_is_spelled(value) and not (lower and upper and special and digit)):
         return False
-    if not _has_digit(rest) and not (len(rest) >= 10 and (special or _is_scrambled(rest))):
+    if not digit and not (len(rest) >= 10 and (special or _is_scrambled(rest))):
         return False
-    other = any(not character.isalnum() for character in rest)
     # Two kinds of characters, digits among them or not: a word alone is no password, and digits alone are a number.
-    if lower + upper + other < (1 if _has_digit(rest) else 2):
+    if lower + upper + (not rest.isalnum()) < (1 if digit else 2):
         return False
     return entropy(rest) >= (_LEAST_BITS_OF_SHORT if len(rest) < _SHORT else _LEAST_BITS)
 
 
-def is_login(value: str, _group: int = 1) -> bool:
+def is_login(value: str) -> bool:
     """Tell whether what stands at a URL's place for a password is no placeholder; it may be weak."""
     if any(mark in value for mark in _MARKS) or _REFERENCE.search(value):
         return False
     return len(_WORDS.sub("", value)) >= 4
 
 
-def is_scrambled_password(value: str, _group: int = 1) -> bool:
+def is_scrambled_password(value: str) -> bool:
     """Tell whether a value is a password where nothing but its looks says so."""
     rest = _WORDS.sub("", value)
     return (
@@ -101,7 +92,7 @@ def is_scrambled_password(value: str, _group: int = 1) -> bool:
     )
 
 
-def is_unquoted_password(value: str, _group: int = 1) -> bool:
+def is_unquoted_password(value: str) -> bool:
     """Tell whether a value without quotes is a secret: it could be code as well, so names are refused."""
     if _DOTTED.fullmatch(value) and not _is_scrambled(value):
         return False
@@ -115,7 +106,7 @@ def entropy(value: str) -> float:
 
 
 def _is_scrambled(name: str) -> bool:
-    """Tell whether what could be a name changes between letters and digits more often than names do."""
+    # What could be a name changes between letters and digits more often than names do.
     if _HEXADECIMAL.fullmatch(name) and len(name) >= 24:
         return True
     changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(name))
@@ -126,7 +117,7 @@ def _is_scrambled(name: str) -> bool:
 
 
 def _is_spelled(value: str) -> bool:
-    """Tell whether ``value`` is made of words and at most a number behind them: ``resetTokenView2``, ``acme-web-1``."""
+    # Of words and at most a number behind them: ``resetTokenView2``, ``acme-web-1``.
     pieces = [piece for piece in _PIECES.findall(value) if piece.isalnum()]
     words = [piece for piece in pieces if len(piece) >= 3 and piece.isalpha()]
     letters = sum(len(word) for word in words)
@@ -136,11 +127,3 @@ def _is_spelled(value: str) -> bool:
         and digits <= 1
         and not _HEXADECIMAL.fullmatch(value)
     )
-
-
-def _has_digit(value: str) -> bool:
-    return any("0" <= character <= "9" for character in value)
-
-
-def _has_letter(value: str) -> bool:
-    return any(character.isalpha() for character in value)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 from aggregate.base.values.files import ALLOWED_LINE, Finding, Redaction
@@ -10,26 +11,20 @@ from aggregate.base.values.files import ALLOWED_LINE, Finding, Redaction
 if TYPE_CHECKING:
     from aggregate.base.redaction.scan import Secret
 
-SHORT, SHORTEST = b"[REDACTED]", b"***"
+_SHORT, _SHORTEST = b"[REDACTED]", b"***"
+# The redacted text is longer than the text by this part at the most, at every point of it.
 _GROWTH = 0.2
-"""The redacted text is longer than the text by this part at the most, at every point of it."""
+# How often a text is searched again before lines that hold secrets go as a whole: ordinary texts need one pass.
 _PASSES = 4
-"""How often a text is searched again before lines that hold secrets go as a whole: ordinary texts need one pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets; it has the same lines.
-
-    Attributes:
-        text: The text.
-        findings: What was replaced, in order.
-        has_allowed: Whether it holds something that the settings alone make no secret.
-    """
+    """A text without its secrets; it has the same lines."""
 
     text: str
-    findings: tuple[Finding, ...] = ()
-    has_allowed: bool = False
+    findings: tuple[Finding, ...] = ()  # what was replaced, in order
+    has_allowed: bool = False  # it holds something that the settings alone make no secret
 
 
 def redact(text: str, redaction: Redaction) -> Redacted:
@@ -39,24 +34,20 @@ def redact(text: str, redaction: Redaction) -> Redacted:
     never longer than 1.2 times the text up to there: where a short secret leaves no room, the placeholder is
     ``[REDACTED]`` or ``***``. Redacting once more changes nothing.
     """
-    data = text.encode("utf-8", "surrogatepass")
-    found = _found(data) if data else []
-    secrets = _not_allowed(data, found, redaction)
-    if not secrets:
-        return Redacted(text, has_allowed=bool(found))
-    findings = _findings(data, secrets)
-    data = _replaced(data, secrets, room=_GROWTH)
-    # What stood before a secret may now stand before something else, so that a rule finds it there.
-    for _ in range(_PASSES):
-        secrets = _not_allowed(data, _found(data), redaction)
+    data, findings = text.encode("utf-8", "surrogatepass"), list[Finding]()
+    for attempt in count():
+        found = _found(data) if data else []
+        secrets = [one for one in found if digest_of(one.value(data)) not in redaction.allow]
         if not secrets:
             break
         findings += _findings(data, secrets)
-        data = _replaced(data, secrets, room=0.0)
-    else:
-        while secrets := _not_allowed(data, _found(data), redaction):
-            findings += _findings(data, secrets)
+        # What stood before a secret may now stand before something else, so that a rule finds it there.
+        if attempt > _PASSES:
             data = _blanked(data, secrets)
+        else:
+            data = _replaced(data, secrets, room=0.0 if attempt else _GROWTH)
+    if not findings:
+        return Redacted(text, has_allowed=bool(found))
     findings.sort(key=lambda finding: finding.line)
     return Redacted(data.decode("utf-8", "surrogatepass"), tuple(findings))
 
@@ -67,7 +58,7 @@ def digest_of(value: bytes) -> str:
 
 
 def _found(data: bytes) -> "list[Secret]":
-    """Return the secrets but for those whose lines say that they are none."""
+    # But for those whose lines say that they are none.
     from aggregate.base.redaction.scan import find_secrets  # its rules and their library take 40 ms
 
     allowed_line = ALLOWED_LINE.encode()
@@ -82,11 +73,6 @@ def _found(data: bytes) -> "list[Secret]":
     return secrets
 
 
-def _not_allowed(data: bytes, secrets: "list[Secret]", redaction: Redaction) -> "list[Secret]":
-    allow = redaction.allow
-    return [each for each in secrets if not (allow and digest_of(each.value(data)) in allow)]
-
-
 def _findings(data: bytes, secrets: "Sequence[Secret]") -> list[Finding]:
     findings, line, position = [], 1, 0
     for secret in secrets:
@@ -99,7 +85,7 @@ def _findings(data: bytes, secrets: "Sequence[Secret]") -> list[Finding]:
 
 
 def _replaced(data: bytes, secrets: "Sequence[Secret]", *, room: float) -> bytes:
-    """Return the text with placeholders that fit: ``room`` is what they may add, as a part of the text before them."""
+    # ``room`` is what placeholders may add, as a part of the text before them.
     pieces: list[bytes] = []
     position = before = added = 0
     for secret in secrets:
@@ -108,8 +94,8 @@ def _replaced(data: bytes, secrets: "Sequence[Secret]", *, room: float) -> bytes
             before += _characters(data[position:start]) + size
             limit = size + int(room * before) - added if room else size
             full = f"[REDACTED:{secret.rule}]".encode()
-            forms = (full, SHORT, SHORTEST) if number == 0 else (SHORTEST,)
-            form = next((form for form in forms if len(form) <= limit), SHORTEST[:size])
+            forms = (full, _SHORT, _SHORTEST) if number == 0 else (_SHORTEST,)
+            form = next((form for form in forms if len(form) <= limit), _SHORTEST[:size])
             added += len(form) - size
             pieces += (data[position:start], form)
             position = end
@@ -117,13 +103,13 @@ def _replaced(data: bytes, secrets: "Sequence[Secret]", *, room: float) -> bytes
 
 
 def _blanked(data: bytes, secrets: "Sequence[Secret]") -> bytes:
-    """Return the text without the lines that hold secrets: rules that only hostile texts need, and always an end."""
+    # Without the lines that hold secrets: what only hostile texts need, and always an end.
     pieces: list[bytes] = []
     position = 0
     for start, end in (run for secret in secrets for run in secret.runs):
         first, last = data.rfind(b"\n", 0, start) + 1, _line_end(data, end)
         if first >= position:
-            pieces += (data[position:first], SHORTEST)
+            pieces += (data[position:first], _SHORTEST)
             position = last
     return b"".join([*pieces, data[position:]])
 

@@ -5,36 +5,14 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.text.columns import BAR, bar, fitted
-    from aggregate.base.text.generated import LOCK_FILES, TELLING_SUFFIXES, generated_reason
-    from aggregate.base.text.invisible import find_invisible, may_hide
-    from aggregate.base.text.line_diff import patched, unified_diff
-    from aggregate.base.text.lines import (
-        common_prefix,
-        fence,
-        heading_text,
-        line_count,
-        printable,
-        split_lines,
-    )
-    from aggregate.base.text.messages import (
-        cut,
-        did_you_mean,
-        first_of,
-        group_warnings,
-        nearest_path,
-        path_meant,
-        short_list,
-        shorten,
-    )
-    from aggregate.base.text.result_text import result_text, value_text
-    from aggregate.base.text.turns import (
-        SpokenTurn,
-        fenced_lines,
-        leaves_open,
-        spoken_turn,
-        turn_texts,
-    )
+    from aggregate.base.text.columns import *
+    from aggregate.base.text.generated import *
+    from aggregate.base.text.invisible import *
+    from aggregate.base.text.line_diff import *
+    from aggregate.base.text.lines import *
+    from aggregate.base.text.messages import *
+    from aggregate.base.text.result_text import *
+    from aggregate.base.text.turns import *
 else:
     __getattr__ = door(
         __name__,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.tokens.counter import TokenCounter, count, count_all, count_batch
+    from aggregate.base.tokens.counter import *
 else:
     __getattr__ = door(
         __name__,

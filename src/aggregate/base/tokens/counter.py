@@ -5,7 +5,6 @@ import re
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from aggregate.base.tokens.vocabulary import END_OF_TEXT, END_OF_TEXT_RANK, tokenizer
@@ -27,7 +26,7 @@ def count_batch(texts: Sequence[str]) -> list[int]:
     """Return the number of o200k tokens of each text; special tokens in them count as the plain text that they are."""
     joined = END_OF_TEXT.join(texts)
     if joined.count(END_OF_TEXT) != len(texts) - 1:  # it stands in one of them, or there is none
-        return [_count_plain(text) for text in texts]
+        return [len(_encode(text, set())) // _RANK_BYTES for text in texts]
     ranks = _encode(joined, {END_OF_TEXT})
     return [len(part) // _RANK_BYTES for part in ranks.split(_END_BYTES)]
 
@@ -46,12 +45,8 @@ def cut(text: str, characters: int) -> Iterator[str]:
     yield text[start:] if start else text
 
 
-def _count_plain(text: str) -> int:
-    return len(_encode(text, set())) // _RANK_BYTES
-
-
 def _encode(text: str, special: set[str]) -> bytes:
-    """Return the ranks of the tokens of a text; half a surrogate pair counts as a replacement character."""
+    # Half a surrogate pair counts as a replacement character.
     try:
         return bytes(tokenizer().encode_to_tiktoken_buffer(text, special))
     except UnicodeEncodeError:
@@ -59,10 +54,10 @@ def _encode(text: str, special: set[str]) -> bytes:
         return bytes(tokenizer().encode_to_tiktoken_buffer(whole, special))
 
 
+# Of the texts that one call counts: about 10 ms. Threads cost more than they save on a stream that has less.
 _BATCH_CHARACTERS = 200_000
-"""Of the texts that one call counts: about 10 ms. Threads cost more than they save on a stream that has less."""
+# Of the texts that wait to be counted, which bounds the memory that they hold.
 _WAITING_CHARACTERS = 8_000_000
-"""Of the texts that wait to be counted, which bounds the memory that they hold."""
 _THREADS = 4
 
 
@@ -75,22 +70,16 @@ class TokenCounter:
 
     def __init__(self) -> None:
         self._counts: list[int] = []
-        self._texts: list[str] = []
-        self._positions: list[int] = []
+        self._batch: list[tuple[int, str]] = []  # positions, and parts of the texts there
         self._characters = 0
-        self._waiting: deque[tuple[Future[list[int]], list[int], int]] = deque()
+        self._waiting: deque[tuple[Future[list[int]], list[tuple[int, str]], int]] = deque()
         self._waiting_characters = 0
         self._threads: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the threads; what is not counted by now is dropped."""
         if self._threads:
             self._threads.shutdown(cancel_futures=True)
@@ -99,15 +88,11 @@ class TokenCounter:
         """Take a text to count, and return its position among the results, from 0.
 
         Waits while the texts that are not counted yet have more than 8,000,000 characters.
-
-        Raises:
-            TokenizerError: The bundled vocabulary is missing or damaged.
         """
         position = len(self._counts)
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
-            self._texts.append(part)
-            self._positions.append(position)
+            self._batch.append((position, part))
             self._characters += len(part)
             if self._characters >= _BATCH_CHARACTERS:
                 self._start_batch()
@@ -123,9 +108,9 @@ class TokenCounter:
             self._start_batch()
             while self._waiting:
                 self._finish_batch()
-        elif self._texts:
-            self._add(self._positions, count_batch(self._texts))
-            self._texts, self._positions, self._characters = [], [], 0
+        elif self._batch:
+            self._add(self._batch, count_batch([part for _, part in self._batch]))
+            self._batch, self._characters = [], 0
         return list(self._counts)
 
     def _start_batch(self) -> None:
@@ -133,23 +118,22 @@ class TokenCounter:
             from concurrent.futures import ThreadPoolExecutor  # 5 ms, and few runs need threads
 
             self._threads = ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1), "count-tokens")
-        future = self._threads.submit(count_batch, self._texts)
-        self._waiting.append((future, self._positions, self._characters))
+        future = self._threads.submit(count_batch, [part for _, part in self._batch])
+        self._waiting.append((future, self._batch, self._characters))
         self._waiting_characters += self._characters
-        self._texts, self._positions, self._characters = [], [], 0
-        while self._waiting_characters > _WAITING_CHARACTERS or self._is_oldest_done():
+        self._batch, self._characters = [], 0
+        while self._waiting and (
+            self._waiting_characters > _WAITING_CHARACTERS or self._waiting[0][0].done()
+        ):
             self._finish_batch()
 
-    def _is_oldest_done(self) -> bool:
-        return bool(self._waiting) and self._waiting[0][0].done()
-
     def _finish_batch(self) -> None:
-        future, positions, characters = self._waiting.popleft()
+        future, batch, characters = self._waiting.popleft()
         self._waiting_characters -= characters
-        self._add(positions, future.result())
+        self._add(batch, future.result())
 
-    def _add(self, positions: list[int], counts: list[int]) -> None:
-        for position, tokens in zip(positions, counts, strict=True):
+    def _add(self, batch: list[tuple[int, str]], counts: list[int]) -> None:
+        for (position, _), tokens in zip(batch, counts, strict=True):
             self._counts[position] += tokens
 
 

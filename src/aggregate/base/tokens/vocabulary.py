@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 NAME = "o200k_base"
-END_OF_TEXT = "<|endoftext|>"
-END_OF_TEXT_RANK = 199_999
-"""The vocabulary's own token that ends a text, https://github.com/openai/tiktoken (tiktoken_ext/openai_public.py)."""
+# The vocabulary's own token that ends a text, https://github.com/openai/tiktoken (tiktoken_ext/openai_public.py).
+END_OF_TEXT, END_OF_TEXT_RANK = "<|endoftext|>", 199_999
 _SHA256 = "c827535adb586ac7e9903aec876b73cfea83d3dbb0a079ee8256d22528ad911e"
 # The vocabulary's published splitting rule, from the same place as its special token. The alternatives without a look-
 # ahead stand in a group, which changes no match: one search by the fast engine then tries them all, which takes a
@@ -51,11 +50,7 @@ class Tokenizer(Protocol):
     """What is used of tiktoken's compiled core."""
 
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: set[str], /) -> "Buffer":
-        """Return the ranks of the tokens of ``text``, four bytes each; other threads run meanwhile.
-
-        Raises:
-            UnicodeEncodeError: The text holds half a surrogate pair.
-        """
+        """Return the ranks of the tokens of ``text``, four bytes each; other threads run meanwhile."""
 
 
 def tokenizer() -> Tokenizer:
@@ -74,30 +69,18 @@ def _load() -> Tokenizer:
     # and gives tokens as lists of numbers: ten times the memory of the buffer, made while other threads wait.
     from tiktoken._tiktoken import CoreBPE
 
-    core: Tokenizer = CoreBPE(_read_ranks(), {END_OF_TEXT: END_OF_TEXT_RANK}, _PATTERN)
-    return core
-
-
-def _read_ranks() -> dict[bytes, int]:
-    data = _read_file()
-    # Two numbers for each token, and the last one's end, stand before the first one's bytes.
-    count = int.from_bytes(data[:4], "little") // 8
-    borders = struct.unpack_from(f"<{count + 1}I", data)
-    ranks = struct.unpack_from(f"<{count}I", data, 4 * len(borders))
-    return {
-        data[start:end]: rank for (start, end), rank in zip(pairwise(borders), ranks, strict=True)
-    }
-
-
-def _read_file() -> bytes:
+    unusable = f"the bundled vocabulary {NAME} {{}}: reinstall manual-slop"
     try:
         data = Path(__file__).with_name(f"{NAME}.ranks").read_bytes()
     except OSError as error:
-        raise _unusable(f"cannot be read ({error})") from error
+        raise TokenizerError(unusable.format(f"cannot be read ({error})")) from error
     if hashlib.sha256(data).hexdigest() != _SHA256:
-        raise _unusable("is damaged")
-    return data
-
-
-def _unusable(reason: str) -> TokenizerError:
-    return TokenizerError(f"the bundled vocabulary {NAME} {reason}: reinstall manual-slop")
+        raise TokenizerError(unusable.format("is damaged"))
+    # Two numbers for each token, and the last one's end, stand before the first one's bytes.
+    count = int.from_bytes(data[:4], "little") // 8
+    borders = struct.unpack_from(f"<{count + 1}I", data)
+    numbers = struct.unpack_from(f"<{count}I", data, 4 * len(borders))
+    tokens = (data[start:end] for start, end in pairwise(borders))
+    ranks = dict(zip(tokens, numbers, strict=True))
+    core: Tokenizer = CoreBPE(ranks, {END_OF_TEXT: END_OF_TEXT_RANK}, _PATTERN)
+    return core

@@ -5,122 +5,18 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.values.amounts import AUTO, MOST_TOKENS, Amount, parse_amount, parse_number
-    from aggregate.base.values.bead import Bead, Board, Dependency
-    from aggregate.base.values.decisions import (
-        Audit,
-        Cut,
-        Decided,
-        FileChoice,
-        Level,
-        Missing,
-        Reason,
-        SentFile,
-        rounded,
-        unknown_names,
-    )
-    from aggregate.base.values.files import (
-        ALLOWED_LINE,
-        AS_THEY_ARE,
-        FileItem,
-        FileRecord,
-        FileRow,
-        Finding,
-        PackedSpans,
-        PackedView,
-        Redaction,
-        RenderedFile,
-        ShownText,
-        SliceDict,
-        Span,
-        View,
-        ViewMode,
-        ViewRequest,
-    )
-    from aggregate.base.values.jsonable import (
-        DEPTH,
-        JsonCopy,
-        StandIn,
-        entries,
-        failure_text,
-        free_key,
-        json_text,
-        jsonable,
-        members,
-        message_text,
-        type_name,
-    )
-    from aggregate.base.values.models import (
-        AZURE,
-        BEDROCK,
-        CLOUDS,
-        VERTEX,
-        FinishReason,
-        Reply,
-        Usage,
-        api_family,
-        bare_model_name,
-        reported_fields,
-        reported_tokens,
-    )
-    from aggregate.base.values.packed_map import pack_map, unpack_map
-    from aggregate.base.values.prompt import (
-        SEPARATOR,
-        Image,
-        Prompt,
-        Screenshot,
-        Section,
-        Segment,
-        Stability,
-        SurrogateJoiner,
-    )
-    from aggregate.base.values.request import (
-        ALLOW_OUTSIDE,
-        ALLOW_SECRETS,
-        Budget,
-        ContextFileEntry,
-        ContextPreset,
-        Entry,
-        FileEntry,
-        FileOrder,
-        GeneratedPolicy,
-        GeneratedView,
-        Place,
-        Scope,
-        Task,
-    )
-    from aggregate.base.values.results import (
-        AggregatedResult,
-        Answer,
-        AnswerKind,
-        AnswerSource,
-        CompilationContext,
-        CustomFunction,
-        FailurePolicy,
-        Group,
-        GroupStatus,
-        LabelledOutput,
-        MergeOrder,
-        MergeStrategy,
-        RunRecord,
-        RunStatus,
-        SpawnRequest,
-    )
-    from aggregate.base.values.source_map import Label, Origin, OriginKind, RunCollector, SourceMap
-    from aggregate.base.values.values import (
-        CACHE_DIR,
-        REFERENCE_FORMAT,
-        THRESHOLD,
-        DataReference,
-        Value,
-        behaves_as,
-        escape_surrogates,
-        extent,
-        is_reference,
-        isolated_copy,
-        row_maker,
-        unawaited,
-    )
+    from aggregate.base.values.amounts import *
+    from aggregate.base.values.bead import *
+    from aggregate.base.values.decisions import *
+    from aggregate.base.values.files import *
+    from aggregate.base.values.jsonable import *
+    from aggregate.base.values.models import *
+    from aggregate.base.values.packed_map import *
+    from aggregate.base.values.prompt import *
+    from aggregate.base.values.request import *
+    from aggregate.base.values.results import *
+    from aggregate.base.values.source_map import *
+    from aggregate.base.values.values import *
 else:
     __getattr__ = door(
         __name__,
@@ -136,6 +32,6 @@ else:
             "request": "ALLOW_OUTSIDE ALLOW_SECRETS Budget ContextFileEntry ContextPreset Entry FileEntry FileOrder GeneratedPolicy GeneratedView Place Scope Task",
             "results": "AggregatedResult Answer AnswerKind AnswerSource CompilationContext CustomFunction FailurePolicy Group GroupStatus LabelledOutput MergeOrder MergeStrategy RunRecord RunStatus SpawnRequest",
             "source_map": "Label Origin OriginKind RunCollector SourceMap",
-            "values": "escape_surrogates CACHE_DIR DataReference REFERENCE_FORMAT THRESHOLD Value behaves_as extent is_reference isolated_copy row_maker unawaited",
+            "values": "CACHE_DIR DataReference REFERENCE_FORMAT THRESHOLD Value behaves_as escape_surrogates extent is_reference isolated_copy row_maker unawaited",
         },
     )

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from aggregate.base.values.request import Budget, Task
     from aggregate.base.values.source_map import SourceMap
 
+Lines = tuple[tuple[int, int], ...]  # runs of lines: the first and the last one, 1-based, inclusive
+
 
 class Level(StrEnum):
     """How much of a file is shown, from most to least (rule B-2); ``none``, ``masked``, ``custom`` as configured."""
@@ -33,17 +35,11 @@ class Level(StrEnum):
 
 
 class Reason(NamedTuple):
-    """Why a file is relevant, in part.
+    """Why a file is relevant, in part."""
 
-    Attributes:
-        kind: Of the evidence, such as ``"definition text"``, ``"named in the task"``, ``"changed together"``.
-        weight: What it added to the file's score, comparable among all reasons of a prompt.
-        matched: Terms, a symbol, ``imports X``, ``tested by Y``, ``changed together with Z in 3 commits``.
-    """
-
-    kind: str
-    weight: float
-    matched: str
+    kind: str  # of the evidence, such as ``"definition text"``, ``"named in the task"``, ``"changed together"``
+    weight: float  # what it added to the file's score, comparable among all reasons of a prompt
+    matched: str  # terms, a symbol, ``imports X``, ``tested by Y``, ``changed together with Z in 3 commits``
 
 
 class FileChoice(NamedTuple):
@@ -63,8 +59,8 @@ class FileChoice(NamedTuple):
         next: The level that another tenth of the budget would buy, ``None`` where that changes nothing.
         content_hash: SHA-256 of the file's bytes in hexadecimal digits, ``""`` where it was not read.
         size: Tokens of the whole file, as far as they are known or estimated from its characters.
-        lines: The runs of lines that are shown, of the most that may be: of the file's own lines where it may be shown
-            in full, else of those of its view. First and last line, 1-based and inclusive.
+        lines: Those that are shown, of the most that may be: of the file's own lines where it may be shown in full,
+            else of those of its view.
     """
 
     path: str
@@ -80,42 +76,27 @@ class FileChoice(NamedTuple):
     next: Level | None = None
     content_hash: str = ""
     size: int = 0
-    lines: tuple[tuple[int, int], ...] = ()
+    lines: Lines = ()
 
 
 class Cut(NamedTuple):
-    """Something else than a file that was shortened or left out for the budget (rule A-4).
+    """Something else than a file that was shortened or left out for the budget (rule A-4)."""
 
-    Attributes:
-        section: ``"history"``, ``"results"``, ``"beads"`` or ``"screenshots"``.
-        what: Which turn, result or list.
-        tokens: How many tokens that saved.
-        reason: Why, in a sentence.
-    """
-
-    section: str
-    what: str
-    tokens: int
-    reason: str
+    section: str  # ``"history"``, ``"results"``, ``"beads"`` or ``"screenshots"``
+    what: str  # which turn, result or list
+    tokens: int  # how many that saved
+    reason: str  # a sentence
 
 
 class Missing(NamedTuple):
-    """Evidence that there was none of (rule T-5).
-
-    Attributes:
-        evidence: Its kind.
-        reason: Why, in a sentence.
-    """
+    """Evidence that there was none of, and why, in a sentence (rule T-5)."""
 
     evidence: str
     reason: str
 
 
 def unknown_names(missing: Sequence[Missing]) -> list[str]:
-    """Return a sentence for each name of the user's that stands for nothing (rule T-2).
-
-    Other evidence may well be missing; what the user has named is asked for.
-    """
+    """Return a sentence for each name of the user's that stands for nothing: what they name is asked for (T-2)."""
     return [gap.reason for gap in missing if gap.evidence == "symbol"]
 
 
@@ -125,74 +106,42 @@ class Decided(Protocol):
     @property
     def choices(self) -> Sequence[FileChoice]:
         """What was decided about each candidate, in the order of the configuration; none with neither."""
-        ...
 
     @property
     def cut(self) -> Sequence[Cut]:
         """What else was shortened or left out for the budget."""
-        ...
 
     @property
     def missing(self) -> Sequence[Missing]:
         """Evidence that there was none of."""
-        ...
 
 
 class SentFile(NamedTuple):
-    """How much of a file was sent with the last prompt of a discussion (rule B-9).
-
-    Attributes:
-        path: As the prompt shows it.
-        level: How much of it was shown.
-        lines: The runs of lines that were shown, as ``FileChoice.lines``.
-        content_hash: SHA-256 of the file's bytes then, in hexadecimal digits, ``""`` where it was not known. With
-            another one ``lines`` name other lines now.
-        tokens: Of its block in the prompt, with the separator behind it.
-    """
+    """How much of a file was sent with the last prompt of a discussion (rule B-9); fields as of ``FileChoice``."""
 
     path: str
     level: Level
-    lines: tuple[tuple[int, int], ...] = ()
-    content_hash: str = ""
+    lines: Lines = ()
+    content_hash: str = ""  # with another one ``lines`` name other lines now
     tokens: int = 0
 
 
-_DIGITS = 6
-"""Of a score's fraction: what lies beyond may differ from one machine to the next."""
-
-
 def rounded(number: float) -> float:
-    """Return a number as an account holds it: finite, with few digits, and never ``-0.0``."""
-    return round(number, _DIGITS) + 0.0 if math.isfinite(number) else 0.0
+    """Return a number as an account holds it: finite, never ``-0.0``, with the digits that all machines agree on."""
+    return round(number, 6) + 0.0 if math.isfinite(number) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The account of one prompt.
+    """The account of one prompt: tokens of rows, what is generated and sections without files add up (rule A-2)."""
 
-    The tokens of the rows, what is ``generated`` and the sections without files add up to ``tokens`` (rule A-2).
-
-    Attributes:
-        task: What the prompt is for, empty where nobody said so.
-        budget: The most tokens that it may have, ``None`` for no limit.
-        tokens: Of the whole prompt, by o200k.
-        sections: Tokens of each section that is there, in order.
-        generated: Tokens of the sections of files that belong to no row: headings, and what lists the files that are
-            not shown.
-        rows: Each candidate, in the order of the configuration.
-        cut: What else was shortened or left out for the budget.
-        missing: Evidence that there was none of.
-        size: Bytes of the prompt, ``0`` where it was not written.
-        source_map: Where its lines come from, ``None`` where that is not recorded.
-    """
-
-    task: "Task"
+    task: "Task"  # empty where nobody said what the prompt is for
     budget: "Budget | None"
-    tokens: int
-    sections: "Mapping[Section, int]"
-    generated: int
-    rows: tuple[FileChoice, ...]
+    tokens: int  # of the whole prompt, by o200k
+    sections: "Mapping[Section, int]"  # tokens of each that is there, in order
+    generated: int  # tokens of the files' section that belong to no row: headings, lists of files that are not shown
+    rows: tuple[FileChoice, ...]  # each candidate, in the order of the configuration
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
-    size: int = 0
+    size: int = 0  # bytes of the prompt, ``0`` where it was not written
     source_map: "SourceMap | None" = field(default=None, repr=False)

@@ -2,9 +2,9 @@
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, NotRequired, TypedDict, overload
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict, cast, overload
 
 
 class ViewMode(StrEnum):
@@ -28,10 +28,10 @@ _MODES = {mode.value: mode for mode in ViewMode}
 
 
 class Span(NamedTuple):
-    """A run of consecutive lines of a view that stands for a run of lines of the file.
+    """A run of consecutive lines of a view that stands for a run of lines of the file, 1-based and inclusive.
 
-    All four numbers are 1-based and inclusive. Where both runs have one length they map line by line; otherwise the
-    whole run of the view (a placeholder, an outline's row) stands for the whole run of the file.
+    Where both runs have one length they map line by line; otherwise the whole run of the view (a placeholder, an
+    outline's row) stands for the whole run of the file.
     """
 
     start: int
@@ -44,11 +44,7 @@ _SPAN = struct.Struct("<4I")
 
 
 class PackedSpans(Sequence[Span]):
-    """Spans as the bytes of their numbers: most are never looked at, and each object takes a while to make.
-
-    Args:
-        data: Four unsigned numbers of 32 bits for each span, little-endian.
-    """
+    """Spans as the bytes of their numbers: most are never looked at, and each object takes a while to make."""
 
     __slots__ = ("data",)
 
@@ -60,8 +56,7 @@ class PackedSpans(Sequence[Span]):
         """Return ``spans`` packed."""
         if isinstance(spans, PackedSpans):
             return spans
-        numbers = [number for span in spans for number in span]
-        return cls(struct.pack(f"<{len(numbers)}I", *numbers))
+        return cls(b"".join(_SPAN.pack(*span) for span in spans))
 
     def __len__(self) -> int:
         return len(self.data) // _SPAN.size
@@ -83,6 +78,11 @@ class PackedSpans(Sequence[Span]):
 
     def __hash__(self) -> int:
         return hash(tuple(self))
+
+
+PackedView = tuple[
+    str, bytes, str, tuple[str, ...]
+]  # as ``View``, its spans as ``PackedSpans.data``
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,93 +109,61 @@ class View:
                 return span.source_start + (line - span.start if same_length else 0)
         return None
 
-    def pack(self) -> "PackedView":
+    def pack(self) -> PackedView:
         """Return the view as plain values, which cross to another process ten times as fast as objects do."""
         return self.text, PackedSpans.of(self.spans).data, self.language, self.problems
 
     @classmethod
-    def unpack(cls, packed: "PackedView") -> "View":
+    def unpack(cls, packed: PackedView) -> "View":
         """Return the view that ``pack`` made plain."""
         text, spans, language, problems = packed
         return cls(text, PackedSpans(spans), language, problems)
 
 
-PackedView = tuple[str, bytes, str, tuple[str, ...]]
-"""Text, spans as ``PackedSpans`` holds them, language, problems."""
-
-
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """A file's text and how to show it.
+    """A file's text and how to show it."""
 
-    Attributes:
-        path: The file's path, of which the name and suffix decide the language.
-        text: The decoded text.
-        mode: The view.
-        mask: For ``MASKED``: symbol path to ``"def"``, ``"sig"`` or ``"hide"``.
-        slices: For ``CUSTOM``: the slices as the user's files hold them.
-    """
-
-    path: str
+    path: str  # its name and suffix decide the language
     text: str
     mode: ViewMode
-    mask: Mapping[str, str] = field(default_factory=dict)
-    slices: Sequence[Mapping[str, Any]] = ()
+    mask: Mapping[str, str] = field(default_factory=dict)  # symbol path to "def", "sig" or "hide"
+    slices: Sequence[Mapping[str, Any]] = ()  # as the user's files hold them
 
 
 class ShownText(NamedTuple):
-    """The text that a block's content was made of, and how.
+    """The text that a block's content was made of, and how: texts that are in memory anyway, nothing computed yet."""
 
-    It refers to texts that are in memory anyway; nothing is computed until somebody asks.
-
-    Attributes:
-        source: The file's text, secrets replaced; ``""`` where it was not read.
-        spans: Where the lines of the content come from; ``None`` where the content is the text itself.
-        redacted: Runs of lines ``(first, last)`` in which secrets were replaced.
-        is_message: Whether the content says why the file is not shown.
-    """
-
-    source: str
-    spans: Sequence[Span] | None = None
-    redacted: Sequence[tuple[int, int]] = ()
-    is_message: bool = False
+    source: str  # the file's text, secrets replaced; ``""`` where it was not read
+    spans: Sequence[Span] | None = None  # ``None`` where the content is the text itself
+    redacted: Sequence[tuple[int, int]] = ()  # runs of lines in which secrets were replaced
+    is_message: bool = False  # the content says why the file is not shown
 
 
+# In a line, in a comment of any language, it lets the line's secrets stand.
 ALLOWED_LINE: Final = "aggregate: allow-secret"
-"""In a line, in a comment of any language, it lets the line's secrets stand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What is redacted.
+    """What is redacted: secrets are told of in any case, and nothing that is kept for later runs has one."""
 
-    Attributes:
-        allow: Hashes of values that are no secrets, each ``sha256:`` and 64 hexadecimal digits.
-        replaces: Whether secrets are replaced in what is shown. They are told of in any case, and nothing that is kept
-            for later runs has one.
-    """
-
-    allow: AbstractSet[str] = field(default_factory=frozenset)
-    replaces: bool = True
+    allow: AbstractSet[str] = field(
+        default_factory=frozenset
+    )  # ``sha256:…`` of values that are no secrets
+    replaces: bool = True  # in what is shown
 
 
 AS_THEY_ARE: Final = Redaction(replaces=False)
-"""Secrets are told of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A secret that was found; its value is not kept.
-
-    Attributes:
-        rule: The id of the rule.
-        line: The 1-based line where it begins.
-        digest: ``sha256:…`` of the value, to be allowed by; ``""`` for one so short that its hash would give it away.
-    """
+    """A secret that was found; its value is not kept."""
 
     rule: str
-    line: int
-    digest: str = ""
+    line: int  # where it begins, 1-based
+    digest: str = ""  # to be allowed by; ``""`` for one so short that its hash would give it away
 
     @property
     def sentence(self) -> str:
@@ -290,10 +258,7 @@ class FileItem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all ten fields as plain values; slices and masks are copies."""
-        data = {item_field.name: getattr(self, item_field.name) for item_field in fields(self)}
-        data["ast_mask"] = dict(self.ast_mask)
-        data["custom_slices"] = [dict(piece) for piece in self.custom_slices]
-        return data
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
@@ -315,45 +280,24 @@ class FileRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RenderedFile:
-    """One file as a prompt shows it; a ``FileRecord`` is its public form.
-
-    Attributes:
-        path: As the prompt shows it: relative to the base directory with ``/``, also where the file
-            lies outside (``../other/c.py``).
-        entry: The path or glob that the caller wrote.
-        content: The view, or the text that stands for a file that could not be shown.
-        source: The decoded text of the file, ``""`` where it could not be read.
-        mtime: Unix time of the last change in seconds, ``0.0`` where there is no file.
-        error: Whether ``content`` says why the file is not shown.
-        view_mode: The view that was asked for.
-        auto_aggregate: ``False`` keeps the file out of the prompt unless it is a focus file.
-        force_full: Whether the raw text is shown whatever the strategy says.
-        tier: ``3`` marks a focus file of a Tier 3 context.
-        ast_mask: The symbols of the masked view.
-        custom_slices: The runs of lines of the custom view.
-        language: The language tag for the fence around ``content``, ``""`` for none.
-        spans: Where the lines of ``content`` come from; none for a file in full, whose lines are its
-            own.
-        secrets: Those that the file holds, replaced or not.
-        redacted: Runs of lines ``(first, last)`` of ``source`` in which secrets were replaced.
-    """
+    """One file as a prompt shows it; a ``FileRecord`` is its public form."""
 
     path: str
-    entry: str = ""
-    content: str = ""
+    entry: str = ""  # the path or glob that the caller wrote
+    content: str = ""  # the view, or the text that stands for a file that could not be shown
     source: str = ""
-    mtime: float = 0.0
-    error: bool = False
-    view_mode: ViewMode = ViewMode.FULL
+    mtime: float = 0.0  # Unix time in seconds, ``0.0`` where there is no file
+    error: bool = False  # ``content`` says why the file is not shown
+    view_mode: ViewMode = ViewMode.FULL  # as it was asked for
     auto_aggregate: bool = True
     force_full: bool = False
-    tier: int | None = None
+    tier: int | None = None  # ``3`` marks a focus file of a Tier 3 context
     ast_mask: Mapping[str, str] = field(default_factory=dict)
     custom_slices: Sequence[Mapping[str, Any]] = ()
     language: str = ""
     spans: Sequence[Span] = ()
-    secrets: Sequence[Finding] = ()
-    redacted: Sequence[tuple[int, int]] = ()
+    secrets: Sequence[Finding] = ()  # those that the file holds, replaced or not
+    redacted: Sequence[tuple[int, int]] = ()  # runs of lines of ``source`` in which some were
 
     @property
     def shown(self) -> ShownText:
@@ -379,54 +323,26 @@ class RenderedFile:
 
     def to_record(self) -> FileRecord:
         """Return the file as a mapping of plain values, masks and slices as copies."""
-        return FileRecord(
-            path=self.path,
-            entry=self.entry,
-            content=self.content,
-            source=self.source,
-            mtime=self.mtime,
-            error=self.error,
-            view_mode=self.view_mode.value,
-            auto_aggregate=self.auto_aggregate,
-            force_full=self.force_full,
-            tier=self.tier,
-            ast_mask=dict(self.ast_mask),
-            custom_slices=[dict(piece) for piece in self.custom_slices],
-            language=self.language,
-            spans=tuple(self.spans),
-        )
+        record = {name: getattr(self, name) for name in FileRecord.__annotations__}
+        record["view_mode"] = self.view_mode.value
+        record["ast_mask"] = dict(self.ast_mask)
+        record["custom_slices"] = [dict(piece) for piece in self.custom_slices]
+        record["spans"] = tuple(self.spans)
+        return cast("FileRecord", record)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "RenderedFile":
         """Return the file that a record describes; one written by hand may lack any key.
 
-        Without ``path`` the entry stands for it, and without ``source`` the content, unless that
-        is an error.
+        Without ``path`` the entry stands for it, and without ``source`` the content, unless that is an error. The mode
+        says what the content is, so nothing is read into odd spellings.
         """
-        content = str(record.get("content", ""))
-        error = bool(record.get("error"))
-        source = (record.get("source") or "") if error else record.get("source", content)
-        return cls(
-            path=str(record.get("path") or record.get("entry") or ""),
-            entry=str(record.get("entry", "")),
-            content=content,
-            source=str(source),
-            mtime=record.get("mtime", 0.0),
-            error=error,
-            view_mode=_known_mode(record.get("view_mode")),
-            auto_aggregate=bool(record.get("auto_aggregate", True)),
-            force_full=bool(record.get("force_full")),
-            tier=record.get("tier"),
-            ast_mask=record.get("ast_mask") or {},
-            custom_slices=record.get("custom_slices") or (),
-            language=str(record.get("language") or ""),
-            spans=record.get("spans", ()),
-        )
-
-
-def _known_mode(value: object) -> ViewMode:
-    """Return the mode of a record: what its content is, so nothing is read into odd spellings."""
-    try:
-        return ViewMode(str(value))
-    except ValueError:
-        return ViewMode.FULL
+        known = {name: record.get(name) for name in FileRecord.__annotations__}
+        values = {name: value for name, value in known.items() if value is not None}
+        values["path"] = str(record.get("path") or record.get("entry") or "")
+        values["error"] = bool(record.get("error"))
+        if not values["error"]:
+            values.setdefault("source", values.get("content", ""))
+        if "view_mode" in values:
+            values["view_mode"] = _MODES.get(str(values["view_mode"]), ViewMode.FULL)
+        return cls(**values)

@@ -26,20 +26,18 @@ from aggregate.base.values.values import (
     long_text,
 )
 
+# Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level.
 DEPTH: Final = 100
-"""Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level."""
-KEY_DEPTH: Final = 3
-"""Levels of a key or an enumeration's value: enough for a tuple of tuples, and no key becomes a page."""
-MOST_ITEMS: Final = 300_000
-"""Items taken of a container that is no list or dictionary: its iterator may never end."""
-_MORE: Final = f"<more than {MOST_ITEMS:,} items>"
-MOST_BITS: Final = 14_000
-"""Integers that are longer have more digits than Python converts by default (4,300); they are written in hex."""
+# Levels of a key or an enumeration's value: enough for a tuple of tuples, and no key becomes a page.
+_KEY_DEPTH: Final = 3
+# Taken of a container that is no list or dictionary: its iterator may never end.
+_MOST_ITEMS: Final = 300_000
+# Integers that are longer have more digits than Python converts by default (4,300); they are written in hex.
+_MOST_BITS: Final = 14_000
 _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
-NO_REASON: Final = "no reason given"
-UNREADABLE: Final = "its message cannot be read"
+# Kinds that have no parts.
 _LEAVES: Final = (str, int, float, Enum, date, time, bytes, bytearray, memoryview, BaseException)
-"""Kinds that have no parts."""
+_UNREADABLE: Final = "its message cannot be read"
 
 
 class StandIn(str):
@@ -80,9 +78,9 @@ def failure_text(error: object) -> str:
     if issubclass(type(error), BaseException):
         return _exception_text(error)
     try:
-        return ("" if error is None else message_text(error)) or NO_REASON
+        return ("" if error is None else message_text(error)) or "no reason given"
     except KeyboardInterrupt:
-        return UNREADABLE
+        return _UNREADABLE
 
 
 def type_name(value: object) -> str:
@@ -93,24 +91,18 @@ def type_name(value: object) -> str:
 class JsonCopy:
     """One copy under way.
 
-    Attributes:
-        cut: Why the copy is not the whole value, ``""`` where it is: it contains itself, has too many levels, or holds
-            the same parts too often.
+    Args:
+        stored: As rule D-40 stores it: dates as their ``str()``, and NaN and infinities stay numbers, which Python's
+            own JSON reads.
     """
 
     def __init__(self, *, stored: bool = False) -> None:
-        """Begin a copy.
-
-        Args:
-            stored: As rule D-40 stores it: dates as their ``str()``, and NaN and infinities stay numbers, which
-                Python's own JSON reads.
-        """
+        # Why the copy is not the whole value: it contains itself, has too many levels, or the same parts too often.
         self.cut = ""
         self._stored = stored
         self._ancestors: set[int] = set()
         self._copied: dict[int, Value] = {}
-        self._repeated = 0
-        self._repeated_text = 0
+        self._repeated = self._repeated_text = 0
 
     def of(self, value: Value, depth: int = DEPTH) -> Value:
         """Return the copy of ``value`` with at most ``depth`` levels."""
@@ -122,8 +114,6 @@ class JsonCopy:
         if self._repeated_text > MOST_REPEATED_TEXT and id(value) in self._copied:
             return self._too_often(value)  # before the same text is made once more
         try:
-            if kind is int or kind is float:
-                return self._counted(self._number(value), value)
             if issubclass(kind, _LEAVES):
                 return self._counted(self._leaf(value, kind), value)
             return self._nested(value, kind, depth)
@@ -150,24 +140,19 @@ class JsonCopy:
         self.cut = self.cut or "it holds the same parts too often"
         return _stand_in(value, " that is repeated too often")
 
-    def _number(self, value: float) -> Value:
-        if isinstance(value, int):
-            return value if value.bit_length() <= MOST_BITS else hex(value)
-        if self._stored or math.isfinite(value):
-            return value
-        if math.isnan(value):
-            return "NaN"
-        return "Infinity" if value > 0 else "-Infinity"
-
     def _leaf(self, value: Value, kind: type) -> Value:
         if issubclass(kind, Enum):
-            return self.of(value._value_, KEY_DEPTH)
+            return self.of(value._value_, _KEY_DEPTH)
         if issubclass(kind, str):
             return str.__str__(value)
         if issubclass(kind, int):
-            return self._number(int.__int__(value))
+            number = int.__int__(value)
+            return number if number.bit_length() <= _MOST_BITS else hex(number)
         if issubclass(kind, float):
-            return self._number(float.__float__(value))
+            real = float.__float__(value)
+            if self._stored or math.isfinite(real):
+                return real
+            return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(real, "NaN")
         if issubclass(kind, date | time):
             return str(value) if self._stored else value.isoformat()
         if issubclass(kind, bytes | bytearray | memoryview):
@@ -175,7 +160,7 @@ class JsonCopy:
         return _exception_text(value)
 
     def _nested(self, value: Value, kind: type, depth: int) -> Value:
-        """Copy a container, unless it is inside itself or too deep; anything else is shown by its own text."""
+        # A container is copied unless it is inside itself or too deep; anything else is shown by its own text.
         if kind is DataReference:
             return value
         copy_parts = self._copier(kind)
@@ -199,9 +184,8 @@ class JsonCopy:
             self._ancestors.discard(id(value))
 
     def _copier(self, kind: type) -> Callable[[Value, int], Value] | None:
-        """Return what copies the parts of a container of this kind, ``None`` for what is no container."""
         if issubclass(kind, Mapping):
-            return self._mapping
+            return lambda value, depth: self._keyed(entries(value), depth)
         if issubclass(kind, list | tuple):
             return self._items
         if issubclass(kind, set | frozenset):
@@ -211,48 +195,39 @@ class JsonCopy:
         if is_dataclass(kind) and not issubclass(kind, type):
             return self._dataclass
         if hasattr(kind, "dtype") and hasattr(kind, "tolist"):
-            return self._array
+            return lambda value, depth: self.of(value.tolist(), depth)
         return self._items if issubclass(kind, Collection) and kind is not range else None
-
-    def _mapping(self, value: Value, depth: int) -> dict[str, Value]:
-        return self._keyed(entries(value), depth)
 
     def _items(self, value: Value, depth: int) -> list[Value]:
         return [self.of(item, depth) for item in members(value)]
 
     def _set(self, value: Value, depth: int) -> list[Value]:
-        """Copy a set in an order that does not depend on hashes."""
+        # In an order that does not depend on hashes.
         copies = self._items(value, depth)
         kinds = {type(copy) for copy in copies}
         comparable = kinds <= {int, float} or kinds == {str}
         return sorted(copies) if comparable else sorted(copies, key=json_text)
 
     def _dataclass(self, value: Value, depth: int) -> dict[str, Value]:
-        return self._keyed(
-            ((field.name, _attribute(value, field.name)) for field in fields(value)), depth
-        )
+        names = (field.name for field in fields(value))
+        return self._keyed(((name, _tried(getattr, value, name)) for name in names), depth)
 
     def _pydantic_model(self, value: Value, depth: int) -> dict[str, Value]:
-        """Copy a model's fields, and those that it was given beyond them."""
         attributes, extra = value.__dict__, value.__pydantic_extra__ or {}
         declared = [(name, attributes.get(name)) for name in type(value).__pydantic_fields__]
         return self._keyed([*declared, *extra.items()], depth)
-
-    def _array(self, value: Value, depth: int) -> Value:
-        return self.of(value.tolist(), depth)
 
     def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:
         """Copy the entries of an object; a key that is taken as a text gets ``-2``, ``-3``, ..."""
         copy: dict[str, Value] = {}
         last_numbers: dict[str, int] = {}
         for key, item in pairs:
-            text = key if type(key) is str and len(key) <= LONG else self._key(key)
+            text = key
+            if type(key) is not str or len(key) > LONG:
+                text = self.of(key, _KEY_DEPTH)
+                text = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
             copy[free_key(copy, text, last_numbers)] = self.of(item, depth)
         return copy
-
-    def _key(self, key: Value) -> str:
-        copy = self.of(key, KEY_DEPTH)
-        return copy if isinstance(copy, str) else json.dumps(copy, ensure_ascii=False)
 
 
 def free_key(
@@ -272,11 +247,11 @@ def free_key(
     """
     if wanted not in taken:
         return wanted
-    number = 2 if last_numbers is None else last_numbers.get(wanted, 1) + 1
+    last_numbers = {} if last_numbers is None else last_numbers
+    number = last_numbers.get(wanted, 1) + 1
     while f"{wanted}{separator}{number}" in taken:
         number += 1
-    if last_numbers is not None:
-        last_numbers[wanted] = number
+    last_numbers[wanted] = number
     return f"{wanted}{separator}{number}"
 
 
@@ -289,9 +264,9 @@ def members(value: Value) -> Iterable[Value]:
 
 
 def _bounded(items: Iterator[Value]) -> Iterator[Value]:
-    yield from islice(items, MOST_ITEMS)
+    yield from islice(items, _MOST_ITEMS)
     if next(items, None) is not None:
-        yield StandIn(_MORE)
+        yield StandIn(f"<more than {_MOST_ITEMS:,} items>")
 
 
 def entries(value: Value) -> Iterable[tuple[Value, Value]]:
@@ -301,16 +276,13 @@ def entries(value: Value) -> Iterable[tuple[Value, Value]]:
         yield from value.items() if type(value) is OrderedDict else dict.items(value)
         return
     for key in _bounded(iter(value)):
-        try:
-            yield key, None if type(key) is StandIn else value[key]
-        except Exception as error:  # noqa: BLE001 - the other entries are shown
-            yield key, _stand_in(error)
+        yield key, None if type(key) is StandIn else _tried(lambda key: value[key], key)
 
 
-def _attribute(value: Value, name: str) -> Value:
+def _tried(get: Callable[..., Value], *arguments: Value) -> Value:
     try:
-        return getattr(value, name)
-    except Exception as error:  # noqa: BLE001 - the other fields are shown
+        return get(*arguments)
+    except Exception as error:  # noqa: BLE001 - the other parts are shown
         return _stand_in(error)
 
 
@@ -319,16 +291,15 @@ def _stand_in(value: object, why: str = "") -> StandIn:
 
 
 def _exception_text(error: Value) -> str:
-    """Return an exception's name and message, also where its own code does not give the message."""
     try:
         message = str.__str__(str(error))
     except BaseException:  # noqa: BLE001 - a run has to end, also where its exception ends the program when it is shown
-        message = UNREADABLE
+        message = _UNREADABLE
     return f"{type_name(error)}: {message}" if message else type_name(error)
 
 
 def _own_text(value: Value, kind: type) -> str:
-    """Return the text that a class gives its values; ``<type>`` where it gives none, or one with an address in it."""
+    # <type> where its class gives it no text, or one with an address in it.
     if all(getattr(kind, name) is getattr(object, name) for name in ("__str__", "__repr__")):
         return _stand_in(value)
     text = str.__str__(str(value))

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+# The clouds that serve models of other makers: their caches, prices and limits go by the maker.
 AZURE, BEDROCK, VERTEX = "azure", "bedrock", "vertex"
-"""The clouds that serve models of other makers: their caches, prices and limits go by the maker."""
 CLOUDS: Final = frozenset({AZURE, BEDROCK, VERTEX})
+_MOST_TOKENS: Final = 10**12  # no request has more: a server that reports more reports nonsense
 
 
 def bare_model_name(model: str) -> str:
@@ -22,17 +23,9 @@ def bare_model_name(model: str) -> str:
 
 def api_family(provider: str, model: str) -> str:
     """Return the provider whose rules hold for a cloud's model, the provider itself where it is no cloud."""
-    if provider == AZURE:
-        return "openai"
-    if provider == BEDROCK:
-        return "anthropic"
     if provider == VERTEX:
         return "anthropic" if bare_model_name(model).startswith("claude") else "gemini"
-    return provider
-
-
-_MOST_TOKENS: Final = 10**12
-"""No request has more: a server that reports more reports nonsense."""
+    return {AZURE: "openai", BEDROCK: "anthropic"}.get(provider, provider)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +57,14 @@ class Usage:
         return self.cache_read / self.input if self.input else 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.fresh + other.fresh,
-            self.cache_write + other.cache_write,
-            self.cache_read + other.cache_read,
-            self.output + other.output,
-            self.cache_write_long + other.cache_write_long,
-        )
+        return Usage(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
 def reported_tokens(value: object) -> int:
-    """Return a number of tokens as a server reports it; none for what is no such number, such as a text or NaN.
-
-    Servers of one's own and gateways report many things, and no answer may be lost by it.
-    """
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not 0 <= value <= _MOST_TOKENS
-    ):
+    """Return a number of tokens as a server reports it; none for what is no such number: no answer is lost by it."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
-    return int(value)
+    return int(value) if 0 <= value <= _MOST_TOKENS else 0
 
 
 def reported_fields(value: object) -> dict[str, Any]:

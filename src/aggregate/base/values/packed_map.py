@@ -12,27 +12,18 @@ from array import array
 from base64 import b85decode, b85encode
 from collections.abc import Iterator, Sequence
 
-from aggregate.base.values.source_map import WITHOUT_SOURCE, Label, PackedRuns, SourceMap
+from aggregate.base.values.source_map import WITHOUT_SOURCE, PackedRuns, SourceMap, label_of
 
 _COLUMNS = 5
+# Unpacked, the map of a prompt of 100 MB has less; what has more is no map of ours, and might never end.
 _MOST_BYTES = 1 << 23
-"""Unpacked, the map of a prompt of 100 MB has less; what has more is no map of ours, and might never end."""
-_MOST_BITS = 35
-"""Of a number: a line's, its sign and what fills its last group."""
-_MOST = 2**32 - 1
-"""No prompt has as many lines."""
+_MOST_BITS = 35  # of a number: a line's, its sign and what fills its last group
+_MOST = 2**32 - 1  # no prompt has as many lines
+_NO_MAP = "is not a map of sources"
 
 
 def pack_map(source_map: SourceMap, known: Sequence[str] = ()) -> tuple[list[str], str]:
-    """Return a map in a form for JSON.
-
-    Args:
-        source_map: The map.
-        known: Sources that the reader of the map knows from elsewhere, in order.
-
-    Returns:
-        The other sources, which follow on ``known``, and the runs.
-    """
+    """Return the sources that are not ``known`` to the map's reader, which follow on those, and the runs as a text."""
     places: dict[str, int] = {}
     for place, source in enumerate(known):
         places.setdefault(source, place)
@@ -43,65 +34,48 @@ def pack_map(source_map: SourceMap, known: Sequence[str] = ()) -> tuple[list[str
             places[source] = len(known) + len(others)
             others.append(source)
         table.append(places[source] if source else 0)
-    data = bytearray()
-    for column in _columns(source_map.runs.numbers, table):
-        data += _varints(column)
-    return others, b85encode(zlib.compress(bytes(data))).decode()
+    data = b"".join(map(_varints, _columns(source_map.runs.numbers, table)))
+    return others, b85encode(zlib.compress(data)).decode()
 
 
 def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
-    """Return the map that ``pack_map`` wrote.
+    """Return the map that ``pack_map`` wrote; a ``ValueError`` says that it is damaged or somebody else's.
 
     Args:
         text: The runs.
         sources: The known and the other sources, one behind the other.
-
-    Raises:
-        ValueError: It is damaged, or somebody else has written it.
     """
     inflater = zlib.decompressobj()
     try:
         data = inflater.decompress(b85decode(text), _MOST_BYTES)
     except zlib.error as error:
         raise ValueError(str(error)) from None
-    if not inflater.eof:
-        raise ValueError("is not a map of sources")
     numbers = array("Q", _numbers(data))
     count = len(numbers) // _COLUMNS
-    if len(numbers) != count * _COLUMNS:
-        raise ValueError("is not a map of sources")
+    if not inflater.eof or len(numbers) != count * _COLUMNS:
+        raise ValueError(_NO_MAP)
     columns = [numbers[column * count : (column + 1) * count] for column in range(_COLUMNS)]
-    table = ("", *sources)
-    return SourceMap(PackedRuns(table, _rows(columns, len(sources))))
+    return SourceMap(PackedRuns(("", *sources), _rows(columns, len(sources))))
 
 
 def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int]]:
     by_kind = [numbers[column::_COLUMNS].tolist() for column in range(_COLUMNS)]
-    steps: list[int] = []
-    starts: list[int] = []
-    differences: list[int] = []
+    steps, starts, differences = list[int](), list[int](), list[int]()
     ends: dict[int, int] = {}
     before = 0
     for lines, label, place, first, last in zip(*by_kind, strict=True):
         source = before if label in WITHOUT_SOURCE else table[place]
         steps.append(_folded(source - before))
         before = source
+        starts.append(_folded(first - ends.get(source, 0) - 1) + 1 if first else 0)
+        differences.append(_folded(last - first + 1 - lines) if first else 0)
         if first:
-            starts.append(_folded(first - ends.get(source, 0) - 1) + 1)
-            differences.append(_folded(last - first + 1 - lines))
             ends[source] = last
-        else:
-            starts.append(0)
-            differences.append(0)
     return [*by_kind[:2], steps, starts, differences]
 
 
 def _rows(columns: Sequence[Sequence[int]], sources: int) -> "array[int]":
-    """Return the numbers of the runs, run by run.
-
-    Raises:
-        ValueError: They cannot be those of a prompt.
-    """
+    # The numbers of the runs, run by run, as long as they can be those of a prompt.
     numbers = array("I")
     ends: dict[int, int] = {}
     source = 0
@@ -111,16 +85,16 @@ def _rows(columns: Sequence[Sequence[int]], sources: int) -> "array[int]":
         if start:
             first = _unfolded(start - 1) + ends.get(source, 0) + 1
             last = ends[source] = first + lines - 1 + _unfolded(difference)
-        place = 0 if Label(label) in WITHOUT_SOURCE else source + 1
+        place = 0 if label_of(label) in WITHOUT_SOURCE else source + 1
         is_possible = 0 < lines <= _MOST and source >= 0 and place <= sources
         if not is_possible or not 0 <= first <= last <= _MOST:
-            raise ValueError("is not a map of sources")
+            raise ValueError(_NO_MAP)
         numbers.extend((lines, label, place, first, last))
     return numbers
 
 
 def _folded(number: int) -> int:
-    """Return a number without its sign: small ones of either sign stay small."""
+    # Small ones of either sign stay small.
     return number * 2 if number >= 0 else -number * 2 - 1
 
 
@@ -132,16 +106,12 @@ def _varints(numbers: Sequence[int]) -> bytes:
     if max(numbers, default=0) < 128:
         return bytes(numbers)
     data = bytearray()
-    append = data.append
     for number in numbers:
-        if number < 128:  # as most are
-            append(number)
-            continue
         rest = number
         while rest > 127:
-            append(rest & 127 | 128)
+            data.append(rest & 127 | 128)
             rest >>= 7
-        append(rest)
+        data.append(rest)
     return bytes(data)
 
 
@@ -151,7 +121,7 @@ def _numbers(data: bytes) -> Iterator[int]:
         number |= (byte & 127) << shift
         shift += 7
         if shift > _MOST_BITS:
-            raise ValueError("is not a map of sources")
+            raise ValueError(_NO_MAP)
         if byte < 128:
             yield number
             number = shift = 0

@@ -29,20 +29,12 @@ class SurrogateJoiner:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One image as it is sent.
+    """One image as it is sent."""
 
-    Attributes:
-        path: As the prompt's link shows it.
-        media_type: Such as ``image/png``, by its content.
-        data: The bytes of the file.
-        width: In pixels.
-        height: In pixels.
-    """
-
-    path: str
-    media_type: str
+    path: str  # as the prompt's link shows it
+    media_type: str  # by its content, such as ``image/png``
     data: bytes = field(repr=False)
-    width: int
+    width: int  # in pixels, as the height
     height: int
 
     @property
@@ -53,19 +45,12 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Screenshot:
-    """One resolved image.
+    """One resolved image."""
 
-    Attributes:
-        path: As it is shown: relative to the screenshots' base directory with ``/``.
-        exists: Whether there is a file.
-        refused: Why it may not be shown, ``""`` where it may.
-        file: Where it lies, links resolved as far as that was checked; ``""`` where it may not be shown.
-    """
-
-    path: str
+    path: str  # relative to the screenshots' base directory with ``/``
     exists: bool = True
-    refused: str = ""
-    file: str = field(default="", compare=False, repr=False)
+    refused: str = ""  # why it may not be shown
+    file: str = field(default="", compare=False, repr=False)  # where it lies, if it may be shown
 
     @property
     def problem(self) -> str:
@@ -118,8 +103,7 @@ class Segment:
         object.__setattr__(self, "text", escape_surrogates(self.text))
 
 
-SEPARATOR = "\n\n"
-"""Stands between two segments."""
+SEPARATOR = "\n\n"  # between two segments
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +118,9 @@ class Prompt:
         return SEPARATOR.join(segment.text for segment in self.segments)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the markdown piece by piece, as it is written.
-
-        One character outside of the basic plane makes Python keep the whole text in four bytes a character; the pieces
-        around it stay small, and quick to encode.
-        """
+        """Yield the markdown piece by piece, as it is written."""
+        # One character outside of the basic plane makes Python keep the whole text in four bytes a character; the
+        # pieces around it stay small, and quick to encode.
         for i, segment in enumerate(self.segments):
             if i:
                 yield SEPARATOR.encode()

@@ -56,18 +56,14 @@ class Place:
         match = _LINES.fullmatch(text)
         if match is None:
             return cls(text)
-        first = int(match["first"])
-        last = int(match["last"] or first)
-        return cls(match["path"], min(first, last), max(first, last))
+        first, last = sorted((int(match["first"]), int(match["last"] or match["first"])))
+        return cls(match["path"], first, last)
 
     def __str__(self) -> str:
         if not self.first:
             return self.path
-        return (
-            f"{self.path}:{self.first}"
-            if self.first == self.last
-            else f"{self.path}:{self.first}-{self.last}"
-        )
+        end = "" if self.first == self.last else f"-{self.last}"
+        return f"{self.path}:{self.first}{end}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +83,18 @@ class Task:
     since: str = ""
 
 
+# The options of the command line that permit it.
 ALLOW_OUTSIDE, ALLOW_SECRETS = "--allow-outside", "--allow-secrets"
-"""The options of the command line that permit it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which files may be read.
+    """Which files may be read."""
 
-    Attributes:
-        root: The real path of the project's root. What a file of the project asks for must lie below it.
-        allow_outside: Whether files elsewhere may be read too.
-        allow_secrets: Whether files that look like secrets may be read where they are named; a glob never takes them.
-        is_fixed: Whether whoever asks cannot permit more, so that nothing tells how.
-    """
-
-    root: str = ""
+    root: str = ""  # the real path that a file which the project asks for must lie below
     allow_outside: bool = True
-    allow_secrets: bool = True
-    is_fixed: bool = False
+    allow_secrets: bool = True  # what looks like a secret and is named; a glob never takes it
+    is_fixed: bool = False  # whoever asks cannot permit more, so that nothing tells how
 
 
 class GeneratedView(StrEnum):
@@ -118,22 +107,17 @@ class GeneratedView(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedPolicy:
-    """Which files count as generated, and what is shown of them.
+    """Which files count as generated, and what is shown of them."""
 
-    Attributes:
-        view: What is shown; ``FULL`` shows each file as its entry asks.
-        focus_paths: The files that are shown as asked, since the caller focuses on them.
-        marks: What the project's ``.gitattributes`` say of some files, by their path: ``True`` for
-            generated, ``False`` for not.
-    """
-
-    view: GeneratedView = GeneratedView.FULL
-    focus_paths: frozenset[str] = frozenset()
-    marks: Mapping[str, bool] = field(default_factory=dict)
+    view: GeneratedView = GeneratedView.FULL  # ``FULL`` shows each file as its entry asks
+    focus_paths: frozenset[str] = frozenset()  # shown as asked
+    marks: Mapping[str, bool] = field(default_factory=dict)  # what ``.gitattributes`` say by path
 
 
 ContextFileEntry = FileItem
 """An entry of a preset; a plain string is promoted to one."""
+FileEntry = FileItem | str | Mapping[str, Any]
+"""A file as the caller may name it: an item, a path or glob, or a mapping with the fields of an item and ``tier``."""
 
 
 @dataclass
@@ -156,48 +140,34 @@ class ContextPreset:
     budget: int | str | None = None
 
     def __post_init__(self) -> None:
-        self.files = [promote(entry) for entry in self.files]
+        self.files = [_promoted(entry) for entry in self.files]
 
 
-def promote(entry: FileItem | str | Mapping[str, Any]) -> FileItem:
-    """Return ``entry`` as a ``FileItem``: a string is a path, a mapping goes through ``FileItem.from_dict``."""
+def _promoted(entry: FileEntry) -> FileItem:
     if isinstance(entry, FileItem):
         return entry
     return FileItem(path=entry) if isinstance(entry, str) else FileItem.from_dict(entry)
 
 
-FileEntry = FileItem | str | Mapping[str, Any]
-"""A file as the caller may name it: an item, a path or glob, or a mapping with the fields of an item and ``tier``."""
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a file list.
-
-    Attributes:
-        item: How its files are shown; ``item.path`` is the path or glob.
-        tier: ``3`` marks a focus file of a Tier 3 context; only mappings can carry it (rule M-X11).
-        view_mode: The view of its files: ``force_full`` wins, then the shortcuts for the skeleton.
-    """
+    """One entry of a file list: how its files are shown, ``item.path`` being their path or glob."""
 
     item: FileItem
-    tier: int | None = None
+    tier: int | None = None  # ``3`` marks a focus file of a Tier 3 context (rule M-X11)
     view_mode: ViewMode = field(init=False)
 
     def __post_init__(self) -> None:
         # Once for all the files that a glob stands for.
-        object.__setattr__(self, "view_mode", _view_mode(self.item))
+        mode = ViewMode.parse(self.item.view_mode)
+        if self.item.force_full:
+            mode = ViewMode.FULL
+        elif mode is ViewMode.FULL and (self.item.ast_signatures or self.item.ast_definitions):
+            mode = ViewMode.SKELETON
+        object.__setattr__(self, "view_mode", mode)
 
     @classmethod
     def of(cls, entry: FileEntry) -> "Entry":
-        """Return ``entry`` in this form."""
+        """Return ``entry`` in this form; only mappings can carry a tier."""
         tier = entry.get("tier") if isinstance(entry, Mapping) else None
-        return cls(promote(entry), tier if isinstance(tier, int) else None)
-
-
-def _view_mode(item: FileItem) -> ViewMode:
-    if item.force_full:
-        return ViewMode.FULL
-    mode = ViewMode.parse(item.view_mode)
-    wants_skeleton = item.ast_signatures or item.ast_definitions
-    return ViewMode.SKELETON if mode is ViewMode.FULL and wants_skeleton else mode
+        return cls(_promoted(entry), tier if isinstance(tier, int) else None)

@@ -66,29 +66,17 @@ CustomFunction = Callable[[list[Any]], Any] | str
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One run of a sub-agent: what is known of it so far.
+    """One run of a sub-agent: what is known of it so far."""
 
-    Attributes:
-        run_id: Unique within its session.
-        session_key: The parent session.
-        variable_name: The group it belongs to, or ``None`` for a run that is not collected.
-        label: The name that the user gave it.
-        status: ``pending`` until it ends.
-        output: What it returned, ``None`` unless it succeeded.
-        error: Why it gave nothing, ``None`` while it is pending and where it succeeded.
-        completed_at: When it ended.
-        sequence: Its place among the session's ended runs, from 1; 0 while it is pending.
-    """
-
-    run_id: str
-    session_key: str
-    variable_name: str | None = None
+    run_id: str  # unique within its session
+    session_key: str  # the parent session
+    variable_name: str | None = None  # the group, ``None`` for a run that is not collected
     label: str | None = None
     status: RunStatus = RunStatus.PENDING
-    output: Any = None
-    error: str | None = None
+    output: Any = None  # ``None`` unless it succeeded
+    error: str | None = None  # ``None`` while it is pending and where it succeeded
     completed_at: datetime | None = None
-    sequence: int = 0
+    sequence: int = 0  # its place among the session's ended runs, from 1; 0 while it is pending
 
     @property
     def name(self) -> str:
@@ -98,22 +86,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The state of one aggregation group; its runs stand in the state of the session.
-
-    Attributes:
-        variable_name: ``$name``.
-        strategy: How its results are merged.
-        custom_function: For ``MergeStrategy.CUSTOM``.
-        order: Which result comes first.
-        on_error: What a failed run does.
-        status: Where it stands.
-        spawned: Runs that belong to it.
-        ended: Runs that have ended, failed ones included.
-        opened: How often it was opened; a spawn into a complete group opens it again.
-        completed_at: When it became final, ``None`` while it is open.
-        last_sequence: The ``sequence`` of the run that made it final, 0 while it is open; later ends are late.
-        closed: No run may be spawned into it any more.
-    """
+    """The state of one aggregation group; its runs stand in the state of the session."""
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
@@ -122,11 +95,11 @@ class Group:
     on_error: FailurePolicy = FailurePolicy.REPORT
     status: GroupStatus = GroupStatus.PENDING
     spawned: int = 0
-    ended: int = 0
-    opened: int = 1
-    completed_at: datetime | None = None
-    last_sequence: int = 0
-    closed: bool = False
+    ended: int = 0  # failed runs included
+    opened: int = 1  # how often: a spawn into a complete group opens it again
+    completed_at: datetime | None = None  # ``None`` while it is open
+    last_sequence: int = 0  # of the run that made it final, 0 while it is open; later ends are late
+    closed: bool = False  # no run may be spawned into it any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +169,9 @@ class AnswerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """Which result an answer was taken from, and why.
+    """Which result an answer was taken from, and why it was preferred, as one phrase."""
 
-    Attributes:
-        index: 1-based position of the result, 0 where none was usable.
-        kind: What sort of result it is.
-        reason: Why it was preferred, as one phrase.
-    """
-
-    index: int
+    index: int  # 1-based, 0 where none was usable
     kind: AnswerKind
     reason: str
 
@@ -253,16 +220,9 @@ class CompilationContext:
 
 @dataclass(frozen=True, slots=True)
 class SpawnRequest:
-    """What a host asks for when it spawns a sub-agent, after validation.
+    """What a host asks for when it spawns a sub-agent, after validation."""
 
-    Attributes:
-        task: A text for an agent that the host runs, or a callable for the session's executor.
-        label: The name that the user gave it.
-        variable_name: ``$name`` of the group, or ``None``.
-        options: The host's own options (agent, model, ...), passed through untouched.
-    """
-
-    task: object
+    task: object  # a text for an agent that the host runs, or a callable for the session's executor
     label: str | None = None
     variable_name: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # the host's own, passed through

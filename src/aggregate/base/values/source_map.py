@@ -21,56 +21,46 @@ class OriginKind(StrEnum):
 
 
 class Label(IntEnum):
-    """What a run of lines is; recorded maps hold the numbers, so they never change."""
+    """What a run of lines is, and what such a line stands for; recorded maps hold the numbers, so they never change."""
 
-    VERBATIM = 0
-    PART = 1
-    REDACTED = 2
-    NOT_SHOWN = 3
-    SUMMARY = 4
-    NOTE = 5
-    MESSAGE = 6
-    HEADING = 7
-    FENCE = 8
-    BLANK = 9
-    SECTION = 10
-    REMAINDER = 11
-    REMOVED = 12
-    TURN = 13
-    BEAD = 14
-    RESULT = 15
-    SCREENSHOT = 16
-    RULE = 17
-    SECTION_NOTE = 18
-    EARLIER = 19
+    kind: OriginKind
+    meaning: str
 
+    def __new__(cls, number: int, kind: OriginKind, meaning: str = "") -> "Label":  # noqa: D102
+        label = int.__new__(cls, number)
+        label._value_ = number
+        label.kind, label.meaning = kind, meaning
+        return label
 
-_MEANINGS: dict[Label, tuple[OriginKind, str]] = {
-    Label.VERBATIM: (OriginKind.FILE, ""),
-    Label.PART: (OriginKind.FILE, ""),
-    Label.REDACTED: (OriginKind.FILE, "a line with a secret that was replaced"),
-    Label.NOT_SHOWN: (OriginKind.GENERATED, "not shown: {lines} of {source}"),
-    Label.SUMMARY: (OriginKind.GENERATED, "summary of {source}"),
-    Label.NOTE: (OriginKind.GENERATED, "note on {source}"),
-    Label.MESSAGE: (OriginKind.GENERATED, "message about {source}"),
-    Label.HEADING: (OriginKind.GENERATED, "heading of {source}"),
-    Label.FENCE: (OriginKind.GENERATED, "fence of {source}"),
-    Label.BLANK: (OriginKind.GENERATED, "blank line"),
-    Label.SECTION: (OriginKind.GENERATED, "heading of the section {source}"),
-    Label.REMAINDER: (OriginKind.GENERATED, "remainder"),
-    Label.REMOVED: (OriginKind.GENERATED, "line that {source} no longer has"),
-    Label.TURN: (OriginKind.TURN, ""),
-    Label.BEAD: (OriginKind.BEAD, ""),
-    Label.RESULT: (OriginKind.RESULT, ""),
-    Label.SCREENSHOT: (OriginKind.SCREENSHOT, ""),
-    Label.RULE: (OriginKind.GENERATED, "rule between two turns"),
-    Label.EARLIER: (OriginKind.FILE, "a text of the file whose lines are not known"),
-    Label.SECTION_NOTE: (OriginKind.GENERATED, "note of the section {source}"),
-}
+    VERBATIM = 0, OriginKind.FILE
+    PART = 1, OriginKind.FILE
+    REDACTED = 2, OriginKind.FILE, "a line with a secret that was replaced"
+    NOT_SHOWN = 3, OriginKind.GENERATED, "not shown: {lines} of {source}"
+    SUMMARY = 4, OriginKind.GENERATED, "summary of {source}"
+    NOTE = 5, OriginKind.GENERATED, "note on {source}"
+    MESSAGE = 6, OriginKind.GENERATED, "message about {source}"
+    HEADING = 7, OriginKind.GENERATED, "heading of {source}"
+    FENCE = 8, OriginKind.GENERATED, "fence of {source}"
+    BLANK = 9, OriginKind.GENERATED, "blank line"
+    SECTION = 10, OriginKind.GENERATED, "heading of the section {source}"
+    REMAINDER = 11, OriginKind.GENERATED, "remainder"
+    REMOVED = 12, OriginKind.GENERATED, "line that {source} no longer has"
+    TURN = 13, OriginKind.TURN
+    BEAD = 14, OriginKind.BEAD
+    RESULT = 15, OriginKind.RESULT
+    SCREENSHOT = 16, OriginKind.SCREENSHOT
+    RULE = 17, OriginKind.GENERATED, "rule between two turns"
+    SECTION_NOTE = 18, OriginKind.GENERATED, "note of the section {source}"
+    EARLIER = 19, OriginKind.FILE, "a text of the file whose lines are not known"
 
 
+def label_of(number: int) -> Label:
+    """Return the label that is recorded as ``number``; a ``ValueError`` says that there is none."""
+    return Label(number)  # type: ignore[call-arg] # looked up, not made
+
+
+# What belongs to nothing: its source is "".
 WITHOUT_SOURCE = frozenset({Label.BLANK, Label.REMAINDER, Label.RULE})
-"""What belongs to nothing: its source is ``""``."""
 
 
 class Origin(NamedTuple):
@@ -98,13 +88,6 @@ class Run(NamedTuple):
     """Lines of a prompt that follow each other and have one origin.
 
     Where they are as many as those of the file, they stand for these line by line; otherwise all for all.
-
-    Attributes:
-        lines: How many lines of the prompt.
-        label: What they are.
-        source: As ``Origin.source``.
-        first: As ``Origin.first``, of all of them.
-        last: As ``Origin.last``, of all of them.
     """
 
     lines: int
@@ -115,26 +98,15 @@ class Run(NamedTuple):
 
     def origin(self, offset: int) -> Origin:
         """Return the origin of one of the lines, counted from ``0``."""
-        kind, meaning = _MEANINGS[self.label]
-        first, last = self.first, self.last
+        first, last, meaning = self.first, self.last, self.label.meaning
         if first and last - first + 1 == self.lines:
             first = last = first + offset
         if "{" in meaning:
-            meaning = meaning.replace("{lines}", _counted(first, last))
+            shown = "1 line" if first == last else f"{last - first + 1:,} lines"
+            meaning = meaning.replace("{lines}", shown if first else "lines")
             meaning = meaning.replace("{source}", self.source)
-        return Origin(kind, self.source, first, last, self.label is Label.VERBATIM, meaning)
-
-    def line_of(self, line: int) -> int | None:
-        """Return which of the lines, counted from ``0``, shows ``line`` of the file; ``None`` where none does."""
-        if not self.first <= line <= self.last or not self.first:
-            return None
-        return line - self.first if self.last - self.first + 1 == self.lines else 0
-
-
-def _counted(first: int, last: int) -> str:
-    if not first:
-        return "lines"
-    return "1 line" if first == last else f"{last - first + 1:,} lines"
+        is_verbatim = self.label is Label.VERBATIM
+        return Origin(self.label.kind, self.source, first, last, is_verbatim, meaning)
 
 
 _NUMBERS = 5
@@ -161,7 +133,7 @@ class PackedRuns(Sequence[Run]):
     def __getitem__(self, index: int) -> Run:  # type: ignore[override] # nobody slices it
         start = range(len(self))[index] * _NUMBERS
         lines, label, source, first, last = self.numbers[start : start + _NUMBERS]
-        return Run(lines, Label(label), self.sources[source], first, last)
+        return Run(lines, label_of(label), self.sources[source], first, last)
 
     def __iter__(self) -> Iterator[Run]:
         return (self[index] for index in range(len(self)))
@@ -193,14 +165,11 @@ class RunCollector:
             return
         if self._lines:
             self._numbers.extend((self._lines, self._label, self._place, self._first, self._last))
-        self._lines = lines
-        self._label = label
-        self._place = place
-        self._first = first
-        self._last = last
+        self._lines, self._label, self._place = lines, label, place
+        self._first, self._last = first, last
 
     def _goes_on(self, lines: int, first: int, last: int) -> bool:
-        """Tell whether a run of the same kind and source goes on with the last one, line by line or with no lines."""
+        # Line by line, or with no lines.
         if not first or not self._first:
             return first == self._first and self._lines > 0
         is_exact = self._last - self._first + 1 == self._lines and last - first + 1 == lines
@@ -216,11 +185,7 @@ class RunCollector:
 
 @dataclass(frozen=True, slots=True)
 class SourceMap:
-    """The origin of every line of a prompt; its lines are those that a line feed ends.
-
-    Attributes:
-        runs: In the order of the prompt.
-    """
+    """The origin of every line of a prompt, in its order; its lines are those that a line feed ends."""
 
     runs: PackedRuns
 
@@ -243,23 +208,16 @@ class SourceMap:
             yield from (run.origin(offset) for offset in range(run.lines))
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the first line of the prompt that shows a file's line verbatim, else the first that stands for it.
-
-        Args:
-            path: The file, as the prompt shows its path.
-            line: The 1-based line of the file.
-
-        Returns:
-            ``None`` where no line of the prompt is made of it.
-        """
+        """Return the first line of the prompt that shows a file's 1-based line verbatim, else that stands for it."""
         stand_in: int | None = None
         for start, run in self.runs_of(path):
-            offset = run.line_of(line)
-            if offset is None:
+            if not run.first or not run.first <= line <= run.last:
                 continue
+            is_exact = run.last - run.first + 1 == run.lines
+            found = start + (line - run.first if is_exact else 0)
             if run.label is Label.VERBATIM:
-                return start + offset
-            stand_in = stand_in or start + offset
+                return found
+            stand_in = stand_in or found
         return stand_in
 
     def verbatim_lines(self, path: str) -> frozenset[int]:

@@ -4,12 +4,26 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from copy import deepcopy
 from functools import partial
-from itertools import chain
 from math import inf
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard, TypeVar
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
+
+Value: TypeAlias = Any  # whatever an agent, a step, a tool or foreign code returned
+ATOMS = (str, int, float, bool, bytes, type(None))  # cannot change: they are shared, not copied
+# Lists and dictionaries that a copy without sharing may hold beyond those that there are: forty lists, each of which
+# holds the next one twice, are a million million written out.
+MOST_REPEATED: Final = 20_000
+# Characters of long texts that a copy may hold beyond those that there are: one text of a megabyte in a list a million
+# times is a few megabytes here, and a million of them written out.
+MOST_REPEATED_TEXT: Final = 20_000_000
+# From how many on a text counts for that; the place that a shorter one takes in a list is hardly less.
+LONG: Final = 100
+CACHE_DIR: Final = "state/data_cache"
+THRESHOLD: Final = 5000  # bytes of JSON from which a value is written to disk (rules D-9, X-1)
+REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of such a value (rule D-42)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def row_maker(kind: type[_Row]) -> Callable[[Iterable[Any]], _Row]:
@@ -21,37 +35,12 @@ def row_maker(kind: type[_Row]) -> Callable[[Iterable[Any]], _Row]:
     return partial(tuple.__new__, kind)
 
 
-Value: TypeAlias = Any
-"""Whatever an agent, a step, a tool or foreign code returned."""
-
-ATOMS = (str, int, float, bool, bytes, type(None))
-"""Types whose values cannot change: they are shared, not copied."""
-
-MOST_REPEATED: Final = 20_000
-"""Lists and dictionaries that a copy without sharing may hold beyond those that there are: forty lists, each of which
-holds the next one twice, are a million million written out."""
-
-MOST_REPEATED_TEXT: Final = 20_000_000
-"""Characters of long texts that a copy may hold beyond those that there are: one text of a megabyte in a list a million
-times is a few megabytes here, and a million of them written out."""
-LONG: Final = 100
-"""Characters from which a text counts for that; the place that a shorter one takes in a list is hardly less."""
-
-_CONTAINERS = (dict, list, tuple)
-
-
 class Extent(NamedTuple):
-    """How far a value goes as JSON, where what is shared is written each time and what holds itself has no end.
+    """How far a value goes as JSON, where what is shared is written each time and what holds itself has no end."""
 
-    Attributes:
-        levels: Of lists, tuples and dictionaries inside each other.
-        repeated: How many of them are written once more than they exist.
-        repeated_text: Characters of long texts that are written once more than they exist.
-    """
-
-    levels: float
-    repeated: float
-    repeated_text: float = 0
+    levels: float  # of lists, tuples and dictionaries inside each other
+    repeated: float  # how many of them are written once more than they exist
+    repeated_text: float = 0  # characters of long texts that are
 
     @property
     def too_often(self) -> bool:
@@ -61,68 +50,59 @@ class Extent(NamedTuple):
 
 def extent(value: Value) -> Extent:
     """Measure ``value``, in time that grows with the parts that exist; never raises for what the value does."""
-    if not issubclass(type(value), _CONTAINERS):
-        return Extent(0, 0)
-    # Of each container: itself and everything inside it, as often as it is written.
-    written: dict[int, Extent] = {}
+    # Of each container: itself and everything inside it, as often as it is written; None while that is not known.
+    written: dict[int, Extent | None] = {}
     texts: dict[int, int] = {}
-    open_containers: set[int] = set()
-    pending = [value]
+    pending = [value] if _is_container(value) else []
     while pending:
         container = pending[-1]
-        if id(container) in written:
+        if written.get(id(container)):
             pending.pop()
             continue
-        children = _children(container)
-        inner = [child for child in children if _is_container(child)]
-        unmeasured = [child for child in inner if id(child) not in written]
-        if unmeasured:
-            open_containers.add(id(container))
-            if any(id(child) in open_containers for child in unmeasured):
+        parts = _parts(container)
+        inner = [part for part in parts if _is_container(part)]
+        if id(container) not in written:
+            written[id(container)] = None
+            if any(written.get(id(part), 0) is None for part in inner):
                 return Extent(inf, inf)
-            pending += unmeasured
-            continue
-        keys = dict.keys(container) if issubclass(type(container), dict) else ()
-        long_texts = [
-            (id(text), size) for text in chain(children, keys) if (size := long_text(text))
-        ]
+            if unmeasured := [part for part in inner if id(part) not in written]:
+                pending += unmeasured
+                continue
+        pending.pop()
+        below = [each for part in inner if (each := written[id(part)])]
+        long_texts = [(id(part), size) for part in parts if (size := long_text(part))]
         texts.update(long_texts)
-        below = [written[id(child)] for child in inner]
         written[id(container)] = Extent(
             1 + max((each.levels for each in below), default=0),
             1 + sum(each.repeated for each in below),
             sum(size for _, size in long_texts) + sum(each.repeated_text for each in below),
         )
-        pending.pop()
-    whole = written[id(value)]
-    return Extent(
-        whole.levels, whole.repeated - len(written), whole.repeated_text - sum(texts.values())
-    )
+    whole = written.get(id(value)) or Extent(0, 0)
+    repeated_text = whole.repeated_text - sum(texts.values())
+    return Extent(whole.levels, whole.repeated - len(written), repeated_text)
 
 
 def _is_container(value: Value) -> bool:
     kind = type(value)
-    return kind not in ATOMS and issubclass(kind, _CONTAINERS)
+    return kind not in ATOMS and issubclass(kind, (dict, list, tuple))
+
+
+def _parts(value: Value) -> list[Value]:
+    # Whatever a subclass makes of it.
+    for kind in (list, tuple):
+        if issubclass(type(value), kind):
+            return list(kind.__iter__(value))
+    return [*dict.values(value), *dict.keys(value)]
 
 
 def long_text(value: Value) -> int:
     """Return the characters of a text, or of a whole number as a text, from which it counts as long; else 0."""
-    kind = type(value)
+    kind, size = type(value), 0
     if issubclass(kind, str):
         size = str.__len__(value)
     elif issubclass(kind, int):
         size = int.bit_length(value) // 3
-    else:
-        return 0
     return size if size > LONG else 0
-
-
-def _children(value: Value) -> list[Value]:
-    """Return what is in a container, whatever a subclass makes of it."""
-    kind = type(value)
-    if issubclass(kind, dict):
-        return list(dict.values(value))
-    return list(list.__iter__(value) if issubclass(kind, list) else tuple.__iter__(value))
 
 
 def isolated_copy(value: Value) -> Value:
@@ -132,8 +112,12 @@ def isolated_copy(value: Value) -> Value:
     that can change is deep-copied; what cannot be copied (a lock, an open file, a dictionary whose keys have no hash
     any more) is shared. Never raises for what the value does.
     """
+    return value if type(value) in ATOMS else _unless_it_refuses(_isolated, value)
+
+
+def _unless_it_refuses(copy: Callable[[Value], Value], value: Value) -> Value:
     try:
-        return value if type(value) in ATOMS else _isolated(value)
+        return copy(value)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - a value that refuses to be copied is passed on as it is
@@ -145,32 +129,22 @@ def _isolated(value: Value) -> Value:
     unfinished: list[tuple[Value, Value]] = []
 
     def copy_of(part: Value) -> Value:
-        """Return the one copy of ``part``; the entries of a dictionary or list in it are still the original's."""
+        # The one copy; the entries of a dictionary or list in it are still the original's.
         if id(part) not in copies:
             if type(part) in (dict, list):
                 copies[id(part)] = part.copy()
                 unfinished.append((part, copies[id(part)]))
             else:
-                copies[id(part)] = _deep(part)
+                copies[id(part)] = _unless_it_refuses(deepcopy, part)
         return copies[id(part)]
 
     top = copy_of(value)
     while unfinished:
         source, copy = unfinished.pop()
-        items = source.items() if type(source) is dict else enumerate(source)
-        for key, child in items:
+        for key, child in source.items() if type(source) is dict else enumerate(source):
             if type(child) not in ATOMS:
                 copy[key] = copy_of(child)
     return top
-
-
-def _deep(value: Value) -> Value:
-    try:
-        return deepcopy(value)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - a value that refuses to be copied is passed on as it is
-        return value
 
 
 def behaves_as(value: Value, kind: type) -> bool:
@@ -193,14 +167,6 @@ def unawaited(value: Value) -> str:
     if behaves_as(value, Coroutine):
         value.close()  # nobody can await it any more, and Python would warn of it
     return f"the output is a {type(value).__name__} that was not awaited: await it and report what it gives"
-
-
-CACHE_DIR: Final = "state/data_cache"
-"""Where large values are kept."""
-THRESHOLD: Final = 5000
-"""Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
-REFERENCE_FORMAT: Final = "disk_reference"
-"""The ``_format`` of a value that was written to disk (rule D-42)."""
 
 
 class DataReference(dict[str, Any]):
@@ -234,14 +200,8 @@ def is_reference(value: object) -> TypeGuard[DataReference]:
     return type(value) is DataReference
 
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-
 def escape_surrogates(text: str) -> str:
-    r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them.
-
-    In JSON that is the character's own escape.
-    """
+    r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them."""
     if text.isascii():
         return text
     return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)

@@ -1,0 +1,294 @@
+"""Child processes that answer framed requests: sent ahead or one by one, killed at their deadline, kept in pools.
+
+Between two answers a process that is asked only once it has answered stands idle until its parent gets to it. One that
+has its next request in the pipe already goes on at once, so nobody waits unless there is nothing to do.
+"""
+
+import contextlib
+import math
+import os
+import select
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from io import FileIO
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from aggregate.base.concurrency.child_server import HEADER_BYTES, frame
+
+if TYPE_CHECKING:
+    import subprocess
+
+# Of one read or write: far above what a pipe holds, so that one call takes all that is there.
+_CHUNK_BYTES: Final = 1 << 20
+# As large as Linux lets every user make a pipe, so that a request and an answer fit in without the other side.
+_PIPE_BYTES: Final = 1 << 20
+_MOST_ANSWERED: Final = 1 << 28  # bytes: ten times what the largest text gives
+_POLL_SECONDS: Final = 3600.0  # at most for one ``poll``, which counts milliseconds in 32 bits
+
+
+class DeadlinePassed(Exception):  # noqa: N818 - an event that callers turn into an error of theirs
+    """The deadline has passed."""
+
+
+class ForkedProcess:
+    """A forked child, as much like ``Popen`` as is needed."""
+
+    stderr = None
+
+    def __init__(self, pid: int, requests: int, answers: int) -> None:
+        self.pid = pid
+        self.stdin, self.stdout = FileIO(requests, "wb"), FileIO(answers, "rb")
+        self.returncode: int | None = None
+
+    def kill(self) -> None:
+        """End it; may be called again."""
+        if self.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """Return how it ended, once it has: a signal's number is negative; may be called again."""
+        if self.returncode is None:
+            self.returncode = 0
+            with contextlib.suppress(ChildProcessError):  # somebody has waited for all children
+                self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.returncode
+
+
+class PoolProcess:
+    """A child process with messages on their way to and from it.
+
+    Args:
+        process: Started with ``stdin`` and ``stdout`` as pipes and ``bufsize=0``; it belongs to this object now.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("a process is talked to through pipes")
+        self.pid = process.pid
+        self._process = process
+        self._pipes: list[IO[bytes] | Any] = [process.stdin, process.stdout]
+        self._requests, self._answers = process.stdin.fileno(), process.stdout.fileno()
+        self._unsent: deque[memoryview] = deque()
+        self._received = bytearray()
+        self._most = _MOST_ANSWERED  # bytes of an answer: one that says more is not listened to
+        self.has_ended = False  # it was found dead; what it answered before is still to be had
+        self._prepare()
+
+    def _prepare(self) -> None:
+        for pipe in (self._requests, self._answers):
+            os.set_blocking(pipe, False)
+            # Neither the module nor the name is there on every system; an OSError means that the user has many pipes.
+            with contextlib.suppress(ImportError, AttributeError, OSError):
+                import fcntl
+
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+    def send(self, request: bytes) -> None:
+        """Put a request behind those that are on their way."""
+        self._unsent.append(memoryview(frame(request)))
+        self._write()
+
+    def transfer(self) -> list[bytes]:
+        """Write and read what the pipes take and hold now, and return the answers that are complete."""
+        self._write()
+        self._read()
+        answers: list[bytes] = []
+        while len(self._received) >= HEADER_BYTES:
+            end = HEADER_BYTES + int.from_bytes(self._received[:HEADER_BYTES], "big")
+            if end > self._most + HEADER_BYTES:
+                self.has_ended = True
+                break
+            if len(self._received) < end:
+                break
+            answers.append(bytes(memoryview(self._received)[HEADER_BYTES:end]))
+            del self._received[:end]
+        return answers
+
+    def ask(
+        self,
+        request: bytes | None,
+        *,
+        seconds: float,
+        most: int,
+        watch: Callable[[], None] | None = None,
+        every: float = math.inf,
+    ) -> bytes:
+        """Send a request and return the answer; after any error the process is of no use any more: kill it.
+
+        Args:
+            request: One message, ``None`` to hear what the process says before any.
+            seconds: From now until the answer has to be there.
+            most: Bytes that the answer may have.
+            watch: Called while waiting; what it raises ends the wait.
+            every: Seconds between two calls of ``watch``.
+
+        Raises:
+            DeadlinePassed: The time is over.
+            OSError: The process ended, or announces more than ``most`` bytes.
+        """
+        if request is not None:
+            self.send(request)
+        self._most, now = most, time.monotonic()
+        deadline, next_watch = now + seconds, now + every
+        while not (answers := self.transfer()):
+            if self.has_ended:
+                raise OSError("it ended without an answer, or the answer is too long")
+            now = time.monotonic()
+            if now >= deadline:
+                raise DeadlinePassed
+            if watch and now >= next_watch:
+                watch()
+                next_watch = time.monotonic() + every
+            wait_for_any([self], min(deadline, next_watch))
+        return answers[0]
+
+    def greeting(self, *, seconds: float, most: int) -> bytes:
+        """Return what the process says before any request; raises as ``ask`` does."""
+        return self.ask(None, seconds=seconds, most=most)
+
+    def kill_and_read_errors(self, most: int) -> str:
+        """Kill the process and return at most ``most`` bytes of what it wrote to its standard error, a pipe."""
+        self._process.kill()
+        stream = self._process.stderr
+        return stream.read(most).decode("utf-8", errors="replace").strip() if stream else ""
+
+    def kill(self) -> int:
+        """End the process, reap it, close its pipes, and return how it ended; may be called again."""
+        self._process.kill()
+        self.leave()
+        if self._process.stderr:
+            self._process.stderr.close()
+        return self._process.wait()
+
+    def leave(self) -> None:
+        """Close the pipes, as a fork of this process does that is not to talk to its parent's child."""
+        for pipe in self._pipes:
+            pipe.close()
+
+    def _write(self) -> None:
+        while self._unsent:
+            try:
+                written = os.write(self._requests, self._unsent[0][:_CHUNK_BYTES])
+            except BlockingIOError:
+                return
+            except OSError:  # the other side is closed
+                self.has_ended = True
+                return
+            self._unsent[0] = self._unsent[0][written:]
+            if not self._unsent[0]:
+                self._unsent.popleft()
+
+    def _read(self) -> None:
+        while (
+            len(self._received) <= self._most + HEADER_BYTES
+        ):  # one that floods would never let go
+            try:
+                part = os.read(self._answers, _CHUNK_BYTES)
+            except BlockingIOError:
+                return
+            if not part:
+                self.has_ended = True
+                return
+            self._received += part
+
+    def watch(self, poller: "select.poll") -> None:
+        """Name the pipes to wait for."""
+        poller.register(self._answers, select.POLLIN)
+        if self._unsent:
+            poller.register(self._requests, select.POLLOUT)
+
+
+class AlternatingProcess(PoolProcess):
+    """A child process for systems on which no pipe can be read without waiting: it has one request at a time."""
+
+    _has_greeted = False
+
+    def _prepare(self) -> None:
+        pass
+
+    _write = _read = _prepare
+
+    def exchange(self, deadline: float) -> None:
+        """Send a request and wait for its answer, or first for the greeting; at the deadline the process is killed."""
+        timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._process.kill)
+        timer.start()
+        try:
+            if self._has_greeted and self._unsent:
+                message = self._unsent.popleft()
+                while message:
+                    message = message[os.write(self._requests, message[:_CHUNK_BYTES]) :]
+            self._receive(HEADER_BYTES)
+            self._receive(min(self._most, int.from_bytes(self._received[-HEADER_BYTES:], "big")))
+            self._has_greeted = True
+        except OSError:
+            self.has_ended = True
+        finally:
+            timer.cancel()
+
+    def _receive(self, size: int) -> None:
+        while size:
+            part = os.read(self._answers, min(size, _CHUNK_BYTES))
+            if not part:
+                raise BrokenPipeError
+            self._received += part
+            size -= len(part)
+
+
+def wait_for_any(processes: Iterable[PoolProcess], deadline: float) -> None:
+    """Wait until ``transfer`` of one of the processes has something to do, or until ``deadline`` (of ``monotonic``)."""
+    processes = list(processes)
+    for process in processes:
+        if isinstance(process, AlternatingProcess):
+            process.exchange(deadline)
+            return
+    poller = select.poll()  # ``select`` knows no descriptor above 1023
+    for process in processes:
+        process.watch(poller)
+    seconds = min(max(0.0, deadline - time.monotonic()), _POLL_SECONDS)
+    poller.poll(math.ceil(seconds * 1000))
+
+
+class WorkerPool:
+    """At most ``size`` processes, each handed to one caller at a time; callers beyond that wait.
+
+    Args:
+        start: Starts a process; what it raises reaches the caller of ``ask``.
+        size: How many there may be.
+    """
+
+    def __init__(self, start: Callable[[], PoolProcess], size: int) -> None:
+        self._start = start
+        self._size = size
+        self._idle: list[PoolProcess] = []
+        self.after_fork()
+
+    def after_fork(self) -> None:
+        """Begin anew in a forked child; the parent's processes stay the parent's and are held, not ended."""
+        self._lock = threading.Lock()
+        self._slots = threading.BoundedSemaphore(self._size)
+        self._of_parent, self._idle = self._idle, []
+
+    def ask(self, request: bytes, *, seconds: float, most: int) -> bytes:
+        """Let an idle or a new process answer, as ``PoolProcess.ask`` does; one that fails is killed."""
+        with self._slots:
+            with self._lock:
+                idle = self._idle.pop() if self._idle else None
+            worker = idle or self._start()
+            try:
+                answer = worker.ask(request, seconds=seconds, most=most)
+            except BaseException:
+                worker.kill()
+                raise
+            with self._lock:
+                self._idle.append(worker)
+            return answer
+
+    def close(self) -> None:
+        """Kill the idle processes; one that is asked at this moment goes on."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().kill()
