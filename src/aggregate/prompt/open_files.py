@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from aggregate.base.values import Redaction
-from aggregate.project.index import Index, describe_settled
+from aggregate.project.index import Index, describe, look_at
 from aggregate.prompt.ranked_files import ReadFiles, read_files
 from aggregate.prompt.request import Request
 from aggregate.prompt.request_files import select_files
@@ -131,5 +131,6 @@ def _states(selection: Selection, seen_ns: int) -> bytes:
     It does not where one is gone, or was changed so shortly before that the next change may not show.
     """
     paths = [file.file for file in selection.files if not file.problem]
-    described = describe_settled(paths, seen_ns=seen_ns)
+    states = [look_at(path, seen_ns=seen_ns) for path in paths]
+    described = describe(states, settled=True)
     return sha256(described).digest() if described else b""
