@@ -32,12 +32,13 @@ from aggregate.prompt.assemble import (
     beads_text,
     with_references,
 )
-from aggregate.prompt.file_rendering import FileStream, find_screenshots, render_files, stream_files
+from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
 from aggregate.prompt.focus import AskedBudget, AskedTask
 from aggregate.prompt.layout import Strategy, files_segments, is_summarized, section_segments
 from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
 from aggregate.prompt.request import Request
+from aggregate.prompt.screenshots import find_screenshots
 from aggregate.prompt.sections.screenshots import screenshots_section
 from aggregate.prompt.selection import resolve_entries
 from aggregate.prompt.tier3 import tier3_segments

@@ -14,12 +14,10 @@ from aggregate.prompt.file_rendering import (
     FileStream,
     RenderedFiles,
     error_sentence,
-    file_warnings,
     refusals,
 )
 from aggregate.prompt.request import Request
-from aggregate.prompt.request_files import select_files
-from aggregate.prompt.selection import ResolvedFile, Selection
+from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
 _DECIDING = frozenset({".gitignore", ".gitattributes", *MARKERS})
 """Names of files that decide on others."""
@@ -111,7 +109,7 @@ class LivePrompt:
             if not (before and now and before.still_holds(now)) or known != file:
                 changed.append(file)
         for path in self._known.keys() - present.keys():
-            self._reader.forget(self._known[path][0])
+            self._reader.forget(path)
             self._rendered.pop(path, None)
         self._known = present
         return changed
@@ -119,7 +117,7 @@ class LivePrompt:
     def _render(self, files: Sequence[ResolvedFile]) -> None:
         """Read and render ``files``, in place of what was known of them."""
         for file in files:
-            self._reader.forget(file)
+            self._reader.forget(file.path)
             self._rendered.pop(file.path, None)
             self._known[file.path] = file, look_at(file.file, seen_ns=time.time_ns())
         rendered_files = self._stream(files)
@@ -143,7 +141,7 @@ class LivePrompt:
         present = [self._rendered[path] for path in self._known if path in self._rendered]
         files = (*present, *self._remarks)
         errors = (error_sentence(file) for file in files if file.error)
-        warnings = file_warnings(self._selection, self._reader.notes, errors)
+        warnings = self._reader.warnings(self._selection, errors)
         return RenderedFiles(files, (*self._request.doubts, *warnings), refusals(self._selection))
 
 

@@ -9,8 +9,7 @@ from aggregate.base.values import Redaction
 from aggregate.project.index import Index, describe, look_at
 from aggregate.prompt.ranked_files import ReadFiles, read_files
 from aggregate.prompt.request import Request
-from aggregate.prompt.request_files import select_files
-from aggregate.prompt.selection import ResolvedFile, Selection
+from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
 
 class _Remembered(NamedTuple):

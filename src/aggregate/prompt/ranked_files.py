@@ -14,8 +14,7 @@ from aggregate.prompt.corpus_reading import read_corpus
 from aggregate.prompt.file_corpus import FileCorpus
 from aggregate.prompt.file_reading import FileReader
 from aggregate.prompt.request import Request
-from aggregate.prompt.request_files import select_files
-from aggregate.prompt.selection import ResolvedFile, Selection
+from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 from aggregate.ranking import (
     MOST_READ,
     WEIGHTS,
