@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     )
     from aggregate.prompt.beads_reading import build_beads_section
     from aggregate.prompt.budgeted_prompt import BudgetFitting, compose_within_budget
-    from aggregate.prompt.discussions import DiscussionTurns, discussion_turns
     from aggregate.prompt.file_corpus import FileCorpus
     from aggregate.prompt.file_reading import missing_grammar, missing_grammar_notes, redact_file
     from aggregate.prompt.file_rendering import (
@@ -63,7 +62,6 @@ if TYPE_CHECKING:
         is_named,
         parse_place,
     )
-    from aggregate.prompt.inputs import files_of_sections
     from aggregate.prompt.layout import Strategy, files_segments
     from aggregate.prompt.live_prompt import LivePrompt
     from aggregate.prompt.manifest import compare_manifests
@@ -77,8 +75,10 @@ if TYPE_CHECKING:
         request_log_path,
         write_numbered,
     )
-    from aggregate.prompt.open_files import OpenFiles, shown_otherwise
     from aggregate.prompt.project import (
+        DiscussionTurns,
+        discussion_turns,
+        files_of_sections,
         find_persona,
         find_preset,
         is_users_own,
@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         shared_personas,
     )
     from aggregate.prompt.ranked_files import (
+        OpenFiles,
         RankedFiles,
         ReadFiles,
         file_scores,
@@ -129,20 +130,17 @@ else:
             "audit_text": "audit_lines audit_schema footing_lines heading_lines row_lines table_lines",
             "beads_reading": "build_beads_section",
             "budgeted_prompt": "BudgetFitting compose_within_budget",
-            "discussions": "DiscussionTurns discussion_turns",
             "file_corpus": "FileCorpus",
             "file_rendering": "RenderedFiles check_refused render_files",
             "file_sizes": "FileSizes FolderRow MEASURED compute_file_stats folder_rows group_files_by_dir largest_folders measure_files",
             "focus": "ALL_FILES FOCUS_TIER FocusIndex for_reader is_named parse_place",
-            "inputs": "files_of_sections",
             "layout": "Strategy files_segments",
             "live_prompt": "LivePrompt",
             "manifest": "compare_manifests",
             "file_reading": "missing_grammar missing_grammar_notes redact_file",
             "numbered_output": "audit_path find_next_increment is_output numbered_files prune_outputs reply_path request_log_path write_numbered",
-            "open_files": "OpenFiles shown_otherwise",
-            "project": "find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
-            "ranked_files": "RankedFiles ReadFiles file_scores rank_files read_files scores_of",
+            "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
+            "ranked_files": "OpenFiles RankedFiles ReadFiles file_scores rank_files read_files scores_of",
             "redact_prompt": "FoundSecrets redact_text",
             "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference prune_data_cache recognise_reference",
             "request": "Request",
