@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from aggregate.project.files import SourceFile
-from aggregate.prompt.analysis_pool import pack_all
-from aggregate.prompt.known_files import AnalysisRequest, KnownFile
+from aggregate.prompt.known_files import AnalysisRequest, KnownFile, pack_all
 
 REQUESTS: Sequence[AnalysisRequest] = [
     None,

@@ -8,7 +8,7 @@ import pytest
 
 from aggregate.base.values import AS_THEY_ARE, Redaction
 from aggregate.project.index import Index
-from aggregate.prompt import FileCorpus, Request, select_files
+from aggregate.prompt import FileCorpus, Request, Selection, select_files
 from aggregate.prompt.corpus_reading import read_corpus
 from aggregate.prompt.file_reading import FileReader
 from aggregate.ranking import terms_in
@@ -46,7 +46,7 @@ def told(request: Request, index: Index) -> dict[str, object]:
         "hashes": [corpus.content_hash(number) for number in numbers],
         "shown": [corpus.shown[number] for number in numbers],
         "others": [(other.file, other.source.error) for other in corpus.others],
-        "notes": reader.notes.in_order([file.path for file in corpus.files]),
+        "notes": reader.warnings(Selection(()), (), shown=[file.path for file in corpus.files]),
     }
     index.flush()
     return answer

@@ -10,9 +10,9 @@ import pytest
 
 import aggregate
 from aggregate.prompt.commit_history import HISTORY_CODE, HISTORY_LIBRARIES, history_version
+from aggregate.prompt.file_rendering import VIEW_CODE, VIEW_LIBRARIES, view_version
 from aggregate.prompt.known_files import ANALYSIS_CODE, ANALYSIS_LIBRARIES, analysis_version
 from aggregate.prompt.token_counts import TOKEN_CODE, TOKEN_LIBRARIES, token_version
-from aggregate.prompt.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
 
 PACKAGE = Path(aggregate.__file__).parent
 VIEW_MAKERS = (

@@ -20,7 +20,6 @@ from aggregate.prompt import (
     OpenFiles,
     PromptTokens,
     RankedFiles,
-    ReadFiles,
     Request,
     ResolvedFile,
     Selection,
@@ -28,7 +27,6 @@ from aggregate.prompt import (
     rank_files,
     scores_of,
     select_files,
-    shown_otherwise,
 )
 
 
@@ -252,12 +250,11 @@ class Composer:
         """Return what was ranked with some of the files to be shown in another way, ``None`` where more has changed."""
         before = last.ranked.files
         selection = self._selections.select(request, disk=last.disk)
-        files = shown_otherwise(before, selection)
+        before.corpus.trim()
+        files = before.shown_as(selection)
         if files is None:
             return None
-        before.corpus.trim()
-        corpus = before.corpus.shown_otherwise(files)
-        ranked = replace(last.ranked, files=ReadFiles(selection, before.reader, corpus))
+        ranked = replace(last.ranked, files=files)
         fitting = last.fitting.shown_otherwise(request, ranked) if last.fitting else None
         return _Ranked(question, last.disk, ranked, fitting)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
+    from aggregate.project.files import display_path
     from aggregate.prompt.api import (
         build_file_items,
         build_markdown,
@@ -36,13 +37,11 @@ if TYPE_CHECKING:
     )
     from aggregate.prompt.beads_reading import build_beads_section
     from aggregate.prompt.budgeted_prompt import BudgetFitting, compose_within_budget
-    from aggregate.prompt.discussions import DiscussionTurns, discussion_turns
     from aggregate.prompt.file_corpus import FileCorpus
+    from aggregate.prompt.file_reading import missing_grammar, missing_grammar_notes, redact_file
     from aggregate.prompt.file_rendering import (
         RenderedFiles,
         check_refused,
-        find_screenshots,
-        read_images,
         render_files,
     )
     from aggregate.prompt.file_sizes import (
@@ -63,11 +62,9 @@ if TYPE_CHECKING:
         is_named,
         parse_place,
     )
-    from aggregate.prompt.inputs import files_of_sections
     from aggregate.prompt.layout import Strategy, files_segments
     from aggregate.prompt.live_prompt import LivePrompt
     from aggregate.prompt.manifest import compare_manifests
-    from aggregate.prompt.missing_grammars import missing_grammar, missing_grammar_notes
     from aggregate.prompt.numbered_output import (
         audit_path,
         find_next_increment,
@@ -78,8 +75,10 @@ if TYPE_CHECKING:
         request_log_path,
         write_numbered,
     )
-    from aggregate.prompt.open_files import OpenFiles, shown_otherwise
     from aggregate.prompt.project import (
+        DiscussionTurns,
+        discussion_turns,
+        files_of_sections,
         find_persona,
         find_preset,
         is_users_own,
@@ -91,6 +90,7 @@ if TYPE_CHECKING:
         shared_personas,
     )
     from aggregate.prompt.ranked_files import (
+        OpenFiles,
         RankedFiles,
         ReadFiles,
         file_scores,
@@ -98,7 +98,7 @@ if TYPE_CHECKING:
         read_files,
         scores_of,
     )
-    from aggregate.prompt.redact_prompt import FoundSecrets, redact_file, redact_text
+    from aggregate.prompt.redact_prompt import FoundSecrets, redact_text
     from aggregate.prompt.references import (
         NOTE_CHARACTERS,
         NOTES_SHOWN,
@@ -108,8 +108,8 @@ if TYPE_CHECKING:
         recognise_reference,
     )
     from aggregate.prompt.request import Request
-    from aggregate.prompt.request_files import select_files
-    from aggregate.prompt.selection import ResolvedFile, Selection, display_path, own_output_filter
+    from aggregate.prompt.screenshots import find_screenshots, read_images
+    from aggregate.prompt.selection import ResolvedFile, Selection, own_output_filter, select_files
     from aggregate.prompt.source_map import SourceMapBuilder
     from aggregate.prompt.tier3 import Tier3Files, focus_paths, tier3_segments
     from aggregate.prompt.token_counts import (
@@ -130,25 +130,22 @@ else:
             "audit_text": "audit_lines audit_schema footing_lines heading_lines row_lines table_lines",
             "beads_reading": "build_beads_section",
             "budgeted_prompt": "BudgetFitting compose_within_budget",
-            "discussions": "DiscussionTurns discussion_turns",
             "file_corpus": "FileCorpus",
-            "file_rendering": "RenderedFiles check_refused find_screenshots read_images render_files",
+            "file_rendering": "RenderedFiles check_refused render_files",
             "file_sizes": "FileSizes FolderRow MEASURED compute_file_stats folder_rows group_files_by_dir largest_folders measure_files",
             "focus": "ALL_FILES FOCUS_TIER FocusIndex for_reader is_named parse_place",
-            "inputs": "files_of_sections",
             "layout": "Strategy files_segments",
             "live_prompt": "LivePrompt",
             "manifest": "compare_manifests",
-            "missing_grammars": "missing_grammar missing_grammar_notes",
+            "file_reading": "missing_grammar missing_grammar_notes redact_file",
             "numbered_output": "audit_path find_next_increment is_output numbered_files prune_outputs reply_path request_log_path write_numbered",
-            "open_files": "OpenFiles shown_otherwise",
-            "project": "find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
-            "ranked_files": "RankedFiles ReadFiles file_scores rank_files read_files scores_of",
-            "redact_prompt": "FoundSecrets redact_file redact_text",
+            "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
+            "ranked_files": "OpenFiles RankedFiles ReadFiles file_scores rank_files read_files scores_of",
+            "redact_prompt": "FoundSecrets redact_text",
             "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference prune_data_cache recognise_reference",
             "request": "Request",
-            "request_files": "select_files",
-            "selection": "ResolvedFile Selection display_path own_output_filter",
+            "screenshots": "find_screenshots read_images",
+            "selection": "ResolvedFile Selection display_path own_output_filter select_files",
             "source_map": "SourceMapBuilder",
             "tier3": "Tier3Files focus_paths tier3_segments",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",

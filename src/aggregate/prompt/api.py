@@ -32,12 +32,13 @@ from aggregate.prompt.assemble import (
     beads_text,
     with_references,
 )
-from aggregate.prompt.file_rendering import FileStream, find_screenshots, render_files, stream_files
+from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
 from aggregate.prompt.focus import AskedBudget, AskedTask
 from aggregate.prompt.layout import Strategy, files_segments, is_summarized, section_segments
 from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
 from aggregate.prompt.request import Request
+from aggregate.prompt.screenshots import find_screenshots
 from aggregate.prompt.sections.screenshots import screenshots_section
 from aggregate.prompt.selection import resolve_entries
 from aggregate.prompt.tier3 import tier3_segments
@@ -61,8 +62,7 @@ def build_file_items(
     Args:
         base_dir: Where relative paths begin.
         files: Paths, globs, items or mappings.
-        allow_outside: Whether files outside the project around ``base_dir`` may be read: the caller knows whose
-            entries they are.
+        allow_outside: Whether files outside the project around ``base_dir`` may be read.
         allow_secrets: Whether files that look like secrets may be read where they are named.
     """
     scope = Scope(project_root(base_dir), allow_outside=allow_outside, allow_secrets=allow_secrets)
@@ -82,11 +82,7 @@ def build_screenshots_section(
 ) -> str:
     """Return the Screenshots section, ``""`` where there is none (rules M-7, M-51).
 
-    Args:
-        base_dir: Where relative paths begin.
-        screenshots: Paths or globs of images.
-        shown_from: The folder that paths are shown relative to, by default ``base_dir``.
-        allow_outside: Whether images outside the project around ``base_dir`` may be shown.
+    ``shown_from`` is the folder that paths are shown relative to, by default ``base_dir``.
     """
     listing = FolderListing(Scope(project_root(base_dir), allow_outside=allow_outside))
     root = base_dir if shown_from is None else shown_from
@@ -134,15 +130,9 @@ def build_markdown_no_history(
     The full text is this, two line breaks, and ``build_discussion_text(history)``.
     """
     with get_monitor().scope("build_markdown_no_history"):
+        shown = file_items, screenshot_base_dir, screenshots, ()
         return build_markdown_from_items(
-            file_items,
-            screenshot_base_dir,
-            screenshots,
-            [],
-            summary_only,
-            aggregation_strategy,
-            execution_mode,
-            base_dir,
+            *shown, summary_only, aggregation_strategy, execution_mode, base_dir
         )
 
 
@@ -169,11 +159,9 @@ def build_tier3_context(
         focus_files: Files to show in full.
         execution_mode: ``"beads"`` adds the progress track.
         base_dir: Where the project's beads are looked for.
-        results: What other workers found: a session's ``subagent_results``, a mapping of names to results, an answer,
-            a compiled report, or a list of these.
+        results: As for ``run``.
         cache_dir: Where large values among the results are kept.
-        results_threshold: Bytes of JSON from which a result, an answer or a list of failures is shown by its summary
-            and a reference.
+        results_threshold: As for ``run``.
     """
     with get_monitor().scope("build_tier3_context"):
         segments = section_segments(
@@ -196,15 +184,9 @@ def build_markdown(
     execution_mode: str = "native",
 ) -> str:
     """Read the files and compose all sections (rule M-13)."""
-    items = build_file_items(base_dir, files)
+    shown = build_file_items(base_dir, files), screenshot_base_dir, screenshots, history
     return build_markdown_from_items(
-        items,
-        screenshot_base_dir,
-        screenshots,
-        history,
-        summary_only,
-        execution_mode=execution_mode,
-        base_dir=base_dir,
+        *shown, summary_only, execution_mode=execution_mode, base_dir=base_dir
     )
 
 
@@ -227,22 +209,17 @@ def run(
     With a task or a budget and no files in ``config`` it is about all files that git would take (rule T-6).
 
     Args:
-        config: A project's configuration: the tables as a mapping (folders relative to the working directory), a loaded
-            project, or the path of a ``manual_slop.toml``.
+        config: The tables as a mapping (folders relative to the working directory), a loaded project, or the path of a
+            ``manual_slop.toml``.
         aggregation_strategy: ``auto``, ``summarize`` or ``full``; by default the configuration's.
-        focus_files: Files to show in full in a Tier 3 context (rule M-X6); with a task or a budget, and without a
-            tier, files or lines of them to show in any case, from which ranking starts (rule T-2).
+        focus_files: As for ``request_for``.
         tier: ``3`` makes a Tier 3 context also without focus files.
-        task: What the prompt is for: a text, or a ``Task`` with places, symbols and a revision; by default what
-            ``[task] text`` says.
-        budget: The most tokens of the markdown: ``32000``, ``"32k"``, ``"auto"`` or a ``Budget``; by default what the
-            preset says, then ``[budget]``.
+        task: What the prompt is for: a text, or a ``Task`` with places, symbols and a revision.
+        budget: The most tokens of the markdown: ``32000``, ``"32k"``, ``"auto"`` or a ``Budget``.
         results: What sub-agents found: a session's ``subagent_results``, a mapping of names to results, an answer, a
             compiled report, or a list of these. Large values are kept in ``state/data_cache`` beside the configuration.
-        allow_outside: Whether files outside the project may be read; by default a mapping may ask for them, a file
-            only if the user trusts the project.
-        allow_secrets: Whether files that look like secrets may be read where they are named; by default only a mapping
-            may.
+        allow_outside: As for ``open_project``.
+        allow_secrets: As for ``open_project``.
         redact: Whether secrets are replaced; by default with a task or a budget, and where the configuration says so.
         results_threshold: Bytes of JSON from which a result, an answer or a list of failures is shown by its summary
             and a reference.
@@ -296,7 +273,10 @@ def compose_prompt(
     """
     index = index or user_index()
     if request.budget is not None:
-        return _within_budget(request, index, on_start, on_done)
+        # Ranking is another half of the program, which most runs do without.
+        from aggregate.prompt.budgeted_prompt import compose_within_budget
+
+        return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
     rendered = render_files(
         request, index=index, workers=workers, on_start=on_start, on_done=on_done
     )
@@ -314,15 +294,13 @@ def stream_prompt(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> ComposedPrompt:
-    """Return the prompt that ``request`` names, for a program that writes it and keeps none of its texts.
+    """Return the prompt that ``request`` names, as ``compose_prompt`` does, for a program that keeps none of its texts.
 
-    One with a budget is composed at once, since it is small.
-
-    Files are read while the segments are iterated; the arguments are those of ``compose_prompt``.
+    Files are read while the segments are iterated; a prompt with a budget is small, and composed at once.
     """
-    index = index or user_index()
     if request.budget is not None:
-        return _within_budget(request, index, on_start, on_done)
+        return compose_prompt(request, index=index, on_start=on_start, on_done=on_done)
+    index = index or user_index()
     needs_texts = (
         request.is_tier3
         or is_summarized(request.strategy, summary_only=request.summary_only)
@@ -337,23 +315,10 @@ def stream_prompt(
     return stream
 
 
-def _within_budget(
-    request: Request,
-    index: Index,
-    on_start: Callable[[int], None] | None,
-    on_done: Callable[[int], None] | None,
-) -> Composition:
-    """Return the prompt of a request with a budget."""
-    # Ranking is another half of the program, which most runs do without.
-    from aggregate.prompt.budgeted_prompt import compose_within_budget
-
-    return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
-
-
 def _scored_choices(
     request: Request, index: Index
 ) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
-    from aggregate.prompt.ranked_files import rank_files, scores_of  # as above
+    from aggregate.prompt.ranked_files import rank_files, scores_of  # as with a budget
 
     return scores_of(rank_files(request, index=index))
 

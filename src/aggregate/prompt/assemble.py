@@ -21,11 +21,12 @@ from aggregate.base.values import (
 )
 from aggregate.project.configuration import BEADS_MODE
 from aggregate.project.files import FolderListing, read_file
-from aggregate.prompt.file_rendering import RenderedFiles, check_refused, find_screenshots
+from aggregate.prompt.file_rendering import RenderedFiles, check_refused
 from aggregate.prompt.focus import unknown_focus
 from aggregate.prompt.layout import files_segments, section_segments
 from aggregate.prompt.redact_prompt import FoundSecrets
 from aggregate.prompt.request import Request
+from aggregate.prompt.screenshots import find_screenshots
 from aggregate.prompt.sections.discussion import OmittedTurns
 from aggregate.prompt.sections.screenshots import screenshots_section
 from aggregate.prompt.tier3 import is_focus, tier3_segments

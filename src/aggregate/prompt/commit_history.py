@@ -3,6 +3,7 @@
 Git is asked each time which commits there are, which is quick, and what they hold only for those that are new (I-6).
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from aggregate.base.values import Missing, Redaction
 from aggregate.project.git import (
     Head,
-    HunkContext,
     LoggedCommit,
     commit_ids,
     context_rules,
@@ -162,33 +162,17 @@ def commit_blocks(ids: Sequence[str]) -> list[Sequence[str]]:
 
 
 def pack_commits(commits: Sequence[Commit]) -> bytes:
-    """Return commits without names as bytes: terms between blanks, words behind a tab, paths behind NUL.
-
-    Two NULs stand between commits.
-    """
-    records = [
-        "\0".join(
-            (
-                f"{' '.join(sorted(commit.terms))}\t{' '.join(sorted(commit.change_words))}",
-                *commit.paths,
-            )
-        )
-        for commit in commits
-    ]
-    return "\0\0".join(records).encode("utf-8", "surrogatepass")
+    """Return commits without names as bytes."""
+    rows = [(sorted(each.terms), sorted(each.change_words), each.paths) for each in commits]
+    return json.dumps(rows).encode()
 
 
 def unpack_commits(row: bytes) -> list[Commit]:
     """Return what ``pack_commits`` made bytes of."""
-    records = row.decode("utf-8", "surrogatepass").split("\0\0")
-    commits: list[Commit] = []
-    for record in records:
-        message, *paths = record.split("\0")
-        terms, _, words = message.partition("\t")
-        commits.append(
-            Commit(frozenset(terms.split()), tuple(paths), change_words=frozenset(words.split()))
-        )
-    return commits
+    return [
+        Commit(frozenset(terms), tuple(paths), change_words=frozenset(words))
+        for terms, words, paths in json.loads(row)
+    ]
 
 
 def _commit(commit: LoggedCommit) -> Commit:
@@ -205,38 +189,22 @@ def _commit(commit: LoggedCommit) -> Commit:
 def _read_names(
     folder: str, head: Head, ids: Sequence[str], index: "Index"
 ) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return the definitions that commits changed, each with the path of its file."""
     kind = _kind("commit names")
-    keys = [_key("names", head.prefix, [commit_id]) for commit_id in ids]
-    rows = dict(zip(ids, index.get_many(kind, keys), strict=True))
-    names = {commit_id: _unpack_names(row) for commit_id, row in rows.items() if row is not None}
+    key_of = {commit_id: _key("names", head.prefix, [commit_id]) for commit_id in ids}
+    rows = zip(key_of, index.get_many(kind, list(key_of.values())), strict=True)
+    names = {name: tuple(map(tuple, json.loads(row))) for name, row in rows if row is not None}
     unknown = [commit_id for commit_id in ids if commit_id not in names]
-    if unknown:
-        contexts = read_contexts(folder, head, unknown)
-        read = {
-            commit_id: _names(contexts[commit_id]) for commit_id in unknown if commit_id in contexts
-        }
-        key_of = dict(zip(ids, keys, strict=True))
-        index.put_many(kind, [(key_of[name], _pack_names(read[name])) for name in read])
-        names |= read
+    for commit_id, contexts in (read_contexts(folder, head, unknown) if unknown else {}).items():
+        clean = redact_words((part for each in contexts for part in (each.path, each.line)), _ALL)
+        named = (
+            (clean.get(each.path, each.path), definition_name(clean.get(each.line, each.line)))
+            for each in contexts
+        )
+        found = tuple(dict.fromkeys((path, name) for path, name in named if name))
+        names[commit_id] = found
+        index.put_many(kind, [(key_of[commit_id], json.dumps(found).encode())])
     return names
-
-
-def _names(contexts: Sequence[HunkContext]) -> tuple[tuple[str, str], ...]:
-    clean = redact_words((part for each in contexts for part in (each.path, each.line)), _ALL)
-    named = (
-        (clean.get(each.path, each.path), definition_name(clean.get(each.line, each.line)))
-        for each in contexts
-    )
-    return tuple(dict.fromkeys((path, name) for path, name in named if name))
-
-
-def _pack_names(names: Sequence[tuple[str, str]]) -> bytes:
-    return "\0".join(part for pair in names for part in pair).encode("utf-8", "surrogatepass")
-
-
-def _unpack_names(row: bytes) -> tuple[tuple[str, str], ...]:
-    parts = row.decode("utf-8", "surrogatepass").split("\0") if row else []
-    return tuple(zip(parts[::2], parts[1::2], strict=False))
 
 
 def _key(what: str, prefix: str, ids: Sequence[str]) -> bytes:

@@ -1,31 +1,101 @@
-"""From the files that a request selects to the corpus that a ranking reads; what is known unchanged is not read."""
+"""From the files that a request selects to the corpus that a ranking reads; what is known unchanged is not read.
+
+What is known of files that follow each other by their paths is kept together, in tables of a group.
+"""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import repeat
+from operator import itemgetter
 from typing import Final
+from zlib import crc32
 
 from aggregate.base.values import Redaction
-from aggregate.project.files import SourceFile
-from aggregate.project.index import Index, file_state
-from aggregate.prompt.analysis_pool import pack_all, pack_one
-from aggregate.prompt.file_corpus import CorpusFiles, FileCorpus, NumberedGroup, source_hash
-from aggregate.prompt.file_groups import FileGroup, GroupLookup, GroupPlan, Member, groups_of
-from aggregate.prompt.file_reading import FileReader, PreparedFile, unread
+from aggregate.project.files import SourceFile, modified_at, read_file
+from aggregate.project.index import FileState, Index, file_state
+from aggregate.prompt.file_corpus import (
+    ABSENT,
+    CorpusFiles,
+    FileCorpus,
+    NumberedGroup,
+    source_hash,
+)
+from aggregate.prompt.file_reading import (
+    FileReader,
+    NoteKind,
+    ReadFacts,
+    Reading,
+    remember,
+    unread,
+)
 from aggregate.prompt.known_files import (
+    IDENTITY_BYTES,
+    USUAL,
     AnalysisIndex,
     AnalysisRequest,
     KnownFile,
     KnownGroup,
+    pack_all,
     terms_of,
 )
 from aggregate.prompt.selection import ResolvedFile
+from aggregate.ranking import MOST_MEMBERS, FileFacts
 
+_MEMBERS: Final = 64
+"""Files of a group on average: an edit makes one group anew, in some hundredths of a second, and a project of 100,000
+files has some 1,600 groups to look a term up in."""
+_GROUPS_AT_ONCE: Final = 32
+"""Of which the index is asked at once."""
 _LARGE: Final = 200_000
-"""Characters of a text that does not wait for the others of its group to be read."""
+"""Characters of a text that does not wait for the others of its group to be read, but is read once more."""
 _MOST_HELD: Final = 64_000_000
 """Bytes of analyses that wait in memory where no index keeps them; those of more files are made once more where they
 are asked for."""
+
+_Row = tuple[int, ResolvedFile, bytes, FileFacts]
+"""A file of the corpus: its place in the prompt, what it is, its identity, and what is known of it."""
+
+
+@dataclass(slots=True)
+class FileGroup:
+    """A group of files on its way into the corpus.
+
+    Attributes:
+        files: Its files, in the order of their paths.
+        places: Of these among all files of the prompt.
+        name: What the index calls it by its files, whatever they hold.
+        identities: The files' identities, ``b""`` while one is not known.
+        states: The files as they were seen, where what they hold is known; none where the group is known as a whole.
+        seen_ns: When they were looked at, in nanoseconds of Unix time.
+        known: What is known of it, ``None`` until it is made.
+        terms: The table of its terms, where no index keeps it.
+    """
+
+    files: Sequence[ResolvedFile]
+    places: Sequence[int]
+    name: bytes
+    identities: list[bytes]
+    states: list[FileState | None] = field(default_factory=list)
+    seen_ns: int = 0
+    known: KnownGroup | None = None
+    terms: bytes | None = None
+
+    @property
+    def key(self) -> bytes:
+        """What the index calls it by what its files hold."""
+        return sha256(b"".join(self.identities)).digest()
+
+
+@dataclass(slots=True)
+class _Plan:
+    """A group whose tables are not known yet: the analyses of its files, and the places of those that are made."""
+
+    group: FileGroup
+    analyses: list[KnownFile | None] = field(default_factory=list)
+    waiting: deque[int] = field(default_factory=deque)
 
 
 def read_corpus(
@@ -47,174 +117,240 @@ def read_corpus(
         on_start: Called once with the number of files of which something is not known.
         on_done: Called with the number of these that have become known.
     """
-    analyses = AnalysisIndex(index)
-    reading = _CorpusReading(files, analyses, index, reader, redaction)
-    return reading.corpus(on_start=on_start, on_done=on_done)
+    reading = _CorpusReading(files, index, reader)
+    groups = list(reading.groups())
+    reading.look_at(groups)
+    missing = [group for group in groups if group.known is None]
+    if on_start:
+        on_start(sum(len(group.files) for group in missing))
+    with closing(reading.tables(missing)) as made:
+        for group in made:
+            if on_done:
+                on_done(len(group.files))
+    return reading.corpus(groups, FileReader(redaction))
 
 
 class _CorpusReading:
     """What is found out about the files, group by group."""
 
-    def __init__(
-        self,
-        files: Sequence[ResolvedFile],
-        analyses: AnalysisIndex,
-        index: Index,
-        reader: FileReader,
-        redaction: Redaction,
-    ) -> None:
+    def __init__(self, files: Sequence[ResolvedFile], index: Index, reader: FileReader) -> None:
         self._files = files
-        self._analyses = analyses
         self._index = index
         self._reader = reader
-        self._redaction = redaction
-        self._lookup = GroupLookup(index, analyses)
+        self._analyses = AnalysisIndex(index)
+        # Files that were read in this run and are not as most: without their texts, by their paths.
+        self._unusual: dict[str, Reading] = {}
         self._held: dict[bytes, bytes] = {}
         self._held_bytes = 0
         self._analysed = 0
         self._grouped = 0
 
-    def corpus(
-        self,
-        *,
-        on_start: Callable[[int], None] | None = None,
-        on_done: Callable[[int], None] | None = None,
-    ) -> FileCorpus:
-        """Return the corpus; the arguments are those of ``read_corpus``."""
-        groups = list(groups_of(self._files, self._analyses.settings))
-        self._lookup.look_at(groups)
-        self._lookup.load(groups)
-        missing = [group for group in groups if group.known is None]
-        if on_start:
-            on_start(sum(len(group.files) for group in missing))
-        with closing(self._tables(missing)) as made:
-            for group in made:
-                if on_done:
-                    on_done(len(group.files))
-        files = CorpusFiles(self._reader)
-        added = [files.add(group) for group in groups]
-        columns, numbers = files.in_order()
-        return FileCorpus(
-            columns,
-            groups=[
-                NumberedGroup.of(group, places, numbers)
-                for group, places in zip(groups, added, strict=True)
-            ],
-            others=self._others(files.errors),
-            index=self._analyses,
-            reader=FileReader(self._redaction),
-            held=self._held,
-            analysed=self._analysed,
-            grouped=self._grouped,
+    def groups(self) -> Iterator[FileGroup]:
+        """Yield the files that can be read in groups whose borders follow from their paths: a new file moves few."""
+        placed = sorted(
+            (file.path, place) for place, file in enumerate(self._files) if not file.problem
         )
+        places: list[int] = []
+        for number, (path, place) in enumerate(placed, start=1):
+            places.append(place)
+            is_border = crc32(path.encode(errors="surrogatepass")) % _MEMBERS == 0
+            if is_border or len(places) >= MOST_MEMBERS or number == len(placed):
+                files = [self._files[place] for place in places]
+                named = "\0".join([part for file in files for part in (file.file, file.path)])
+                name = self._analyses.settings + named.encode(errors="surrogatepass")
+                yield FileGroup(files, places, sha256(name).digest(), [b""] * len(files))
+                places = []
 
-    def _others(self, errors: dict[int, PreparedFile]) -> list[PreparedFile]:
-        """Return what could not be read, in the order of the prompt, and remarks."""
-        errors = dict(errors)
-        for place, file in enumerate(self._files):
-            if file.problem and not file.is_remark:
-                errors[place] = PreparedFile(file, unread(file))
-        remarks = self._reader.remarks(self._files)
-        return [
-            *(errors[place] for place in sorted(errors)),
-            *(PreparedFile(remark, unread(remark)) for remark in remarks),
+    def look_at(self, groups: Sequence[FileGroup]) -> None:
+        """Find out which files are unchanged, as a group or each, and load what is kept of groups of such."""
+        for start in range(0, len(groups), _GROUPS_AT_ONCE):
+            portion = groups[start : start + _GROUPS_AT_ONCE]
+            looks = self._index.look_at_groups(
+                [(group.name, [file.file for file in group.files]) for group in portion]
+            )
+            for group, joined in zip(portion, looks, strict=True):
+                if joined:
+                    starts = range(0, len(joined), IDENTITY_BYTES)
+                    group.identities = [joined[start : start + IDENTITY_BYTES] for start in starts]
+                else:
+                    self._look_at_files(group)
+            whole = [group for group in portion if all(group.identities)]
+            kept = self._analyses.groups([group.key for group in whole])
+            for group, known in zip(whole, kept, strict=True):
+                group.known = known
+                if known:
+                    self._remember(group)
+
+    def _look_at_files(self, group: FileGroup) -> None:
+        states = self._index.known([file.file for file in group.files])
+        group.seen_ns = max((state.seen_ns for state in states if state), default=0)
+        group.states = [state if state and state.content_hash else None for state in states]
+        group.identities = [
+            self._analyses.identity(file.path, state.content_hash)
+            if state and state.content_hash
+            else b""
+            for file, state in zip(group.files, states, strict=True)
         ]
 
-    def _tables(self, groups: Sequence[FileGroup]) -> Generator[FileGroup, None, None]:
+    def _remember(self, group: FileGroup) -> None:
+        """Let the index know a group as a whole from now on, as long as its files are unchanged."""
+        states = [state for state in group.states if state]
+        if len(states) == len(group.files):
+            self._index.remember_group(group.name, states, b"".join(group.identities))
+        group.states = []
+
+    def tables(self, groups: Sequence[FileGroup]) -> Generator[FileGroup, None, None]:
         """Find out about groups that are not known as they were seen: what is not known of their files is read."""
-        plans: deque[GroupPlan] = deque()
-        for packed in pack_all(self._requests(groups, plans)):
+        plans: deque[_Plan] = deque()
+
+        def requests() -> Iterator[AnalysisRequest]:
+            for group in groups:
+                plan, texts = self._plan(group)
+                plans.append(plan)
+                for place in list(plan.waiting):
+                    source = texts.get(place) or self._read(group, place)
+                    yield group.files[place].path, source
+                yield None  # behind each group
+
+        for packed in pack_all(requests()):
             plan = plans[0]
-            if packed is None:
-                plans.popleft()
-                if not plan.is_known:
-                    self._make(plan.group)
-                self._lookup.remember(plan.group)
-                plan.group.forget_members(self._reader.marks)
-                yield plan.group
-            else:
-                self._analysed += 1
-                self._keep(plan.waiting.popleft(), packed)
+            if packed is not None:
+                place = plan.waiting.popleft()
+                plan.analyses[place] = KnownFile.unpack(packed)
+                self._keep(plan.group.identities[place], packed)
+                continue
+            plans.popleft()
+            if plan.group.known is None:
+                self._make(plan.group, [known for known in plan.analyses if known])
+            self._remember(plan.group)
+            yield plan.group
 
-    def _requests(
-        self, groups: Sequence[FileGroup], plans: deque[GroupPlan]
-    ) -> Iterator[AnalysisRequest]:
-        """Yield what to analyse of each group, and behind that nothing; put its plan behind those that wait for it."""
-        for group in groups:
-            plan, sources = self._plan(group)
-            plans.append(plan)
-            yield from sources
-            yield None
-
-    def _plan(self, group: FileGroup) -> tuple[GroupPlan, list[AnalysisRequest]]:
+    def _plan(self, group: FileGroup) -> tuple[_Plan, dict[int, SourceFile]]:
         """Find out what has to be analysed of a group: nothing where it is known once its unknown files are read."""
-        members = group.members
-        sources: dict[int, SourceFile] = {}
-        for place, member in enumerate(members):
-            if not member.identity:
-                sources[place] = self._read(member)
-        if sources and self._is_kept(group):
-            return GroupPlan(group, is_known=True), []
-        before = group.identities
-        for place, known in enumerate(self._analyses.files(before)):
-            member = members[place]
-            member.known = member.known or known
-            if member.known is None and place not in sources:
-                sources[place] = self._read(member)
-                if member.identity != before[place] and not member.known:
-                    (member.known,) = self._analyses.files([member.identity])
-        if before != group.identities and self._is_kept(group):
-            return GroupPlan(group, is_known=True), []
-        places = [place for place in sorted(sources) if members[place].known is None]
-        plan = GroupPlan(group, waiting=deque(members[place] for place in places))
-        return plan, [(members[place].file.path, sources[place]) for place in places]
+        texts: dict[int, SourceFile] = {}
+        plan = _Plan(group)
+        for place, identity in enumerate(group.identities):
+            if not identity:
+                source = self._read(group, place)
+                if len(source.text) < _LARGE:
+                    texts[place] = source
+        (group.known,) = self._analyses.groups([group.key])
+        if group.known is None:
+            plan.analyses = self._analyses.files(group.identities)
+            unknown = (place for place, known in enumerate(plan.analyses) if known is None)
+            plan.waiting.extend(unknown)
+        return plan, texts
 
-    def _make(self, group: FileGroup) -> None:
+    def _read(self, group: FileGroup, place: int) -> SourceFile:
+        """Read a file, and return it without secrets, for all that may be kept."""
+        file = group.files[place]
+        self._reader.forget(file.path)
+        reading = self._reader.read(file, hashed=True)
+        source = reading.source
+        remember(self._index, source, seen_ns=group.seen_ns)
+        if group.states and source.info and source.content_hash:
+            group.states[place] = file_state(source.info, seen_ns=group.seen_ns)
+        content = source_hash(reading.clean)
+        group.identities[place] = self._analyses.identity(file.path, content)
+        is_as_asked = reading.file is file and not reading.is_listed
+        is_usual = is_as_asked and reading.facts._replace(size=0) == USUAL
+        if content != source.content_hash or not is_usual:
+            bare = replace(source, text="")
+            self._unusual[file.path] = reading._replace(source=bare, clean=bare)
+        return reading.clean
+
+    def _keep(self, identity: bytes, packed: bytes) -> None:
+        """Keep a file's analysis in the index, or in memory where there is none."""
+        self._analysed += 1
+        if self._index.is_used:
+            self._analyses.put_file(identity, packed)
+        elif self._held_bytes + len(packed) <= _MOST_HELD:
+            self._held[identity] = packed
+            self._held_bytes += len(packed)
+
+    def _make(self, group: FileGroup, analyses: Sequence[KnownFile]) -> None:
         """Make the tables of a group of which all is known."""
-        analyses = [member.known for member in group.members if member.known]
         group.known, terms = KnownGroup.of(analyses), terms_of(analyses)
         self._analyses.put_group(group.key, group.known, terms)
         if not self._index.is_used:
             group.terms = terms
         self._grouped += 1
-        for member in group.members:
-            member.known = None
 
-    def _is_kept(self, group: FileGroup) -> bool:
-        """Load what is kept of a group, and tell whether there is anything."""
-        (group.known,) = self._analyses.groups([group.key])
-        if group.known:
-            for member in group.members:
-                member.known = None
-        return group.known is not None
+    def corpus(self, groups: Sequence[FileGroup], reader: FileReader) -> FileCorpus:
+        """Return the corpus of groups that are known; the reader reads texts once more."""
+        others = {
+            place: unread(file)
+            for place, file in enumerate(self._files)
+            if file.problem and not file.is_remark
+        }
+        rows: list[_Row] = []
+        for group in groups:
+            rows += self._rows(group, others)
+        rows.sort(key=itemgetter(0))
+        numbers = {row[0]: number for number, row in enumerate(rows)}
+        facts = [row[3] for row in rows]
+        hashes = {
+            number: self._unusual[path].source.content_hash
+            for number, path in enumerate(each.path for each in facts)
+            if path in self._unusual
+        }
+        return FileCorpus(
+            CorpusFiles(
+                [row[1] for row in rows], facts, [row[2] for row in rows], hashes, self._held
+            ),
+            groups=[
+                NumberedGroup(
+                    group.known,
+                    group.key,
+                    group.terms,
+                    [numbers.get(place, ABSENT) for place in group.places],
+                )
+                for group in groups
+                if group.known
+            ],
+            others=[
+                *(others[place] for place in sorted(others)),
+                *map(unread, self._reader.remarks(self._files)),
+            ],
+            index=self._analyses,
+            reader=reader,
+            analysed=self._analysed,
+            grouped=self._grouped,
+        )
 
-    def _read(self, member: Member) -> SourceFile:
-        """Read a file; a large one is analysed at once, so that its text need not wait."""
-        file = member.file
-        source, clean, shown = self._reader.read(file, hashed=True)
-        if member.seen_ns and source.info and source.content_hash:
-            member.state = file_state(source.info, seen_ns=member.seen_ns)
-            self._index.remember(member.state, source.content_hash)
-        member.is_read = True
-        member.content_hash = source.content_hash
-        member.identity = self._analyses.identity(file.path, source_hash(clean))
-        if source.error:
-            member.error = PreparedFile(shown, source) if shown else None
-        else:
-            member.shown = shown
-        if len(clean.text) < _LARGE:
-            return clean
-        (member.known,) = self._analyses.files([member.identity])
-        if member.known is None:
-            self._analysed += 1
-            self._keep(member, pack_one(file.path, clean))
-        return SourceFile("")
+    def _rows(self, group: FileGroup, others: dict[int, Reading]) -> Iterator[_Row]:
+        """Yield those files of a group that can be read and are shown; the errors of the rest go to ``others``."""
+        if group.known is None:
+            raise ValueError("a group is known before its files are added")
+        columns, unusual = group.known.columns(), group.known.unusual
+        paths = [file.path for file in group.files]
+        facts = map(FileFacts._make, zip(paths, *columns, repeat(False), strict=False))
+        rows = zip(group.places, group.files, group.identities, facts, strict=True)
+        told = (self._reader.marks, self._unusual)
+        if not unusual and all(each.keys().isdisjoint(paths) for each in told):
+            yield from rows  # most groups: the loop for a hundred thousand files
+            return
+        for number, (place, file, identity, known) in enumerate(rows):
+            read = unusual.get(number, USUAL)
+            if read.problem:
+                self._reader.note(file.path, NoteKind.VIEW, read.problem)
+            reading = self._unusual.get(file.path) or self._known_reading(file, read)
+            if reading.is_listed:
+                continue
+            if reading.source.error:
+                others[place] = reading
+                continue
+            is_generated = bool(self._reader.why_generated(file, read))
+            yield place, reading.file, identity, known._replace(is_generated=is_generated)
 
-    def _keep(self, member: Member, packed: bytes) -> None:
-        """Take a file's analysis, and keep it in the index, or in memory where there is none."""
-        member.known = KnownFile.unpack(packed)
-        if self._index.is_used:
-            self._analyses.put_file(member.identity, packed)
-        elif self._held_bytes + len(packed) <= _MOST_HELD:
-            self._held[member.identity] = packed
-            self._held_bytes += len(packed)
+    def _known_reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading:
+        """Return what reading a file would give that is known; guessing an encoding once more would take long."""
+        if not facts.generated and self._reader.why_generated(file, facts):
+            # Only .gitattributes call it generated, and its size is not kept.
+            facts = ReadFacts.of(file.path, read_file(file.file))
+        shown = self._reader.shown(file, facts)
+        if shown:
+            self._reader.note_facts(file.path, facts)
+        modified = modified_at(file.file) if facts.error else 0.0
+        source = SourceFile("", modified, facts.error, is_binary=facts.is_binary)
+        return Reading(shown or file, source, source, facts, is_listed=shown is None)

@@ -1,20 +1,77 @@
-"""Reading the selected files one after another, and what is doubtful about each."""
+"""Read the selected files one after another; tell what is doubtful about each, and which of them are only listed."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from aggregate.base.text import find_invisible
-from aggregate.base.values import GeneratedPolicy, Redaction
+from aggregate.base.text import find_invisible, generated_reason, heading_text
+from aggregate.base.values import (
+    GeneratedPolicy,
+    GeneratedView,
+    Redaction,
+    View,
+    ViewMode,
+    ViewRequest,
+)
+from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
+from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file
-from aggregate.project.index import FileState, Index, file_state
-from aggregate.prompt.missing_grammars import missing_grammar_notes
-from aggregate.prompt.redact_prompt import redact_file
-from aggregate.prompt.request_files import GeneratedFiles, WrittenBy
-from aggregate.prompt.selection import Note, ResolvedFile, omission_remark
-from aggregate.prompt.view_index import KnownView, ViewIndex
+from aggregate.project.index import Index, file_state
+from aggregate.prompt.focus import FOCUS_TIER
+from aggregate.prompt.redact_prompt import fixed_slices, redact_source
+from aggregate.prompt.selection import Note, ResolvedFile, Selection, omission_remark
 
-_SHOW_GENERATED = GeneratedPolicy()
+MARKED: Final = "linguist-generated in .gitattributes"
+_OUTLINED: Final = (ViewMode.FULL, ViewMode.SKELETON)
+"""The views that an outline stands for: the others are as short, or were picked for one file."""
+_BINARY: Final = "binary"
+_SHOW_GENERATED: Final = GeneratedPolicy()
+
+
+class ReadFacts(NamedTuple):
+    """What reading a file told besides its text.
+
+    Attributes:
+        error: Why there is no text, ``""`` where there is.
+        is_binary: Whether that is because it is no text file.
+        encoding: What it was read in.
+        line: The first line with characters that nobody sees, ``0`` for none.
+        invisible: A sentence about them.
+        generated: Why its text is taken for written by a program, ``""`` where it is not.
+        size: Its bytes in UTF-8.
+        problem: Why it was analysed without its grammar.
+    """
+
+    error: str = ""
+    is_binary: bool = False
+    encoding: str = UTF_8
+    line: int = 0
+    invisible: str = ""
+    generated: str = ""
+    size: int = 0
+    problem: str = ""
+
+    @classmethod
+    def of(cls, path: str, source: SourceFile, problem: str = "") -> "ReadFacts":
+        """Return what reading the file at ``path`` told."""
+        text = source.text
+        invisible = find_invisible(text) if source.may_hide else None
+        line, sentence = (invisible.lines[0], invisible.sentence) if invisible else (0, "")
+        # Encoding a text only to measure it takes as long as reading it; most are ASCII.
+        size = len(text) if text.isascii() else len(text.encode(errors="replace"))
+        generated = generated_reason(path, text)
+        return cls(
+            source.error,
+            source.is_binary,
+            source.encoding,
+            line,
+            sentence,
+            generated,
+            size,
+            problem,
+        )
 
 
 class NoteKind(Enum):
@@ -30,43 +87,34 @@ class NoteKind(Enum):
     """A part of its view does not exist."""
 
 
-class FileNotes:
-    """What is doubtful about the files that were read so far."""
-
-    def __init__(self) -> None:
-        self._by_file: dict[str, list[tuple[NoteKind, Note]]] = {}
-
-    def add(self, path: str, kind: NoteKind, notes: Iterable[Note]) -> None:
-        """Add notes on the file at ``path``."""
-        for note in notes:
-            self._by_file.setdefault(path, []).append((kind, note))
-
-    def forget(self, path: str) -> None:
-        """Drop the notes on a file, which is read again."""
-        self._by_file.pop(path, None)
-
-    def in_order(self, paths: Iterable[str]) -> list[Note]:
-        """Return all notes, kind by kind, and of each kind in the order of ``paths``."""
-        unordered = [note for path in paths for note in self._by_file.get(path, ())]
-        ordered: list[Note] = []
-        for kind in NoteKind:
-            notes = [note for noted, note in unordered if noted is kind]
-            ordered += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
-        return ordered
-
-
 class Reading(NamedTuple):
-    """What came of reading a file.
+    """A file that was read, or that is known without.
 
     Attributes:
-        source: Its text as it is shown, or why there is none.
+        file: What it is, as it is to be shown.
+        source: Its text as it is shown, or why there is none; nothing where it was not read.
         clean: The same without secrets: all that may be kept for later runs is made of it.
-        shown: The file as it is to be shown, ``None`` where a remark on its glob stands for it.
+        facts: What else reading it told.
+        is_listed: Whether it is not shown itself: a remark on its glob stands for it.
+        view: Its view, where an earlier run has made it.
+        key: What a new view of it is kept under, ``b""`` for one that is not kept.
     """
 
+    file: ResolvedFile
     source: SourceFile
     clean: SourceFile
-    shown: ResolvedFile | None = None
+    facts: ReadFacts = ReadFacts()
+    is_listed: bool = False
+    view: View | None = None
+    key: bytes = b""
+
+
+class _Omitted(NamedTuple):
+    """A file that a glob stands for and that is not shown: why, and how many bytes a generated one has."""
+
+    file: ResolvedFile
+    reason: str
+    size: int = 0
 
 
 class FileReader:
@@ -75,238 +123,211 @@ class FileReader:
     Args:
         redaction: What is a secret in what is read, and whether it is replaced.
         generated: What is shown of generated files.
+
+    Attributes:
+        marks: Which files are marked as generated, or as not, whatever their texts say.
     """
 
     def __init__(self, redaction: Redaction, generated: GeneratedPolicy = _SHOW_GENERATED) -> None:
-        self.notes = FileNotes()
         self._redaction = redaction
-        self._binary: set[str] = set()
-        self._generated = GeneratedFiles(generated)
+        self._policy = generated
+        self.marks: Mapping[str, bool] = generated.marks
+        self._notes: dict[str, list[tuple[NoteKind, Note]]] = {}
+        self._omitted: dict[str, _Omitted] = {}
 
     def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
         """Read a file, and look for secrets in it: nothing behind this sees any that is not to be shown.
 
         Args:
-            file: What to read; a remark is not read.
+            file: What to read; what has a problem is not read.
             hashed: Whether to hash what it holds.
             clean_hash: Of a content in which there are no secrets, so that it need not be searched.
         """
-        source = unread(file) if file.problem else read_file(file.file, hashed=hashed)
-        if file.is_remark or (source.is_binary and self.note_binary(file)):
-            return Reading(source, source)
-        clean = source
+        if file.problem:
+            return unread(file)._replace(is_listed=file.is_remark)
+        source = clean = read_file(file.file, hashed=hashed)
         if not source.error and (not clean_hash or source.content_hash != clean_hash):
             file, source, clean = redact_file(file, source, self._redaction)
-        shown = self.shown(file, lambda: WrittenBy.of(file.path, source.text))
-        if source.error:
-            return Reading(source, clean, file if shown else None)
+        facts = ReadFacts.of(file.path, source)
+        shown = self.shown(file, facts)
         if shown:
-            self.note(file, source.encoding, invisible_in(source))
-        return Reading(source, clean, shown)
+            self.note_facts(file.path, facts)
+        return Reading(shown or file, source, clean, facts, is_listed=shown is None)
 
-    def read_and_remember(
-        self,
-        file: ResolvedFile,
-        state: FileState | None,
-        index: Index,
-        *,
-        clean_hash: bytes = b"",
-    ) -> Reading:
-        """Read a file, and let the index note what it held: it is known then, until it changes.
+    def shown(self, file: ResolvedFile, facts: ReadFacts) -> ResolvedFile | None:
+        """Return a file as it is to be shown, ``None`` where it is only remarked on, as binary or generated."""
+        if facts.is_binary and file.by_glob:
+            self._omitted[file.path] = _Omitted(file, _BINARY)
+            return None
+        view = self.generated_view(file)
+        if view is not GeneratedView.FULL and (reason := self.why_generated(file, facts)):
+            if view is GeneratedView.NAME:
+                self._omitted[file.path] = _Omitted(file, reason, facts.size)
+                return None
+            if file.view_mode in _OUTLINED:
+                plain = replace(file.item, ast_signatures=False, ast_definitions=False)
+                file = file.with_item(replace(plain, view_mode=ViewMode.OUTLINE))
+        return file
+
+    def note_facts(self, path: str, facts: ReadFacts) -> None:
+        """Note what is doubtful about a file's text: its encoding, and what nobody sees."""
+        if facts.error:
+            return
+        if facts.encoding not in (UTF_8, "utf-8-sig"):
+            self.note(path, NoteKind.ENCODING, f"read as {facts.encoding}, not UTF-8")
+        if facts.line:
+            self.note(path, NoteKind.INVISIBLE, facts.invisible, f"{path}:{facts.line}")
+
+    def generated_view(self, file: ResolvedFile) -> GeneratedView:
+        """Return what is shown of a file if it is generated: what was asked for itself is shown as asked."""
+        item = file.item
+        is_asked_for = (
+            not file.by_glob
+            or item.force_full
+            or item.custom_slices
+            or item.ast_mask
+            or not item.auto_aggregate
+            or file.entry.tier == FOCUS_TIER
+            or file.view_mode is ViewMode.NONE
+            or file.path in self._policy.focus_paths
+        )
+        return GeneratedView.FULL if is_asked_for else self._policy.view
+
+    def why_generated(self, file: ResolvedFile, facts: ReadFacts) -> str:
+        """Return why a file is taken for written by a program, ``""`` where it is not: marks go before its text."""
+        mark = self.marks.get(file.path)
+        if mark is None:
+            return facts.generated
+        return MARKED if mark else ""
+
+    def note(self, path: str, kind: NoteKind, problem: str, place: str = "") -> None:
+        """Note what is doubtful about the file at ``path``, or at a place in it."""
+        self._notes.setdefault(path, []).append((kind, (place or path, problem)))
+
+    def forget(self, path: str) -> None:
+        """Drop what is known of a file, which is read again or gone."""
+        self._notes.pop(path, None)
+        self._omitted.pop(path, None)
+
+    def forget_notes(self) -> None:
+        """Drop what is doubtful about all files."""
+        self._notes.clear()
+
+    def warnings(
+        self, selection: Selection, errors: Iterable[str], *, shown: Iterable[str] | None = None
+    ) -> tuple[str, ...]:
+        """Return what is told of files: what was left out, what is doubtful kind by kind, and which are not shown.
 
         Args:
-            file: What to read.
-            state: The file as it was just before, ``None`` where there is none.
-            index: Notes it.
-            clean_hash: As for ``read``.
+            selection: All files.
+            errors: A sentence for each that is not shown.
+            shown: The paths of those whose doubts are told; by default all.
         """
-        reading = self.read(file, hashed=index.is_used, clean_hash=clean_hash)
-        source = reading.source
-        if state and source.info and source.content_hash:
-            index.remember(file_state(source.info, seen_ns=state.seen_ns), source.content_hash)
-        return reading
-
-    def shown(self, file: ResolvedFile, written_by: Callable[[], WrittenBy]) -> ResolvedFile | None:
-        """Return a file as it is to be shown, ``None`` where it is only remarked on as generated."""
-        return self._generated.shown(file, written_by)
-
-    def is_generated(self, file: ResolvedFile, written_by: WrittenBy) -> bool:
-        """Tell whether a program has written a file, by what marks it and by what its text says."""
-        mark = self._generated.policy.marks.get(file.path)
-        return bool(written_by.reason) if mark is None else mark
-
-    @property
-    def marks(self) -> Mapping[str, bool]:
-        """Which files are marked as generated, or as not, whatever their texts say."""
-        return self._generated.policy.marks
-
-    def note_binary(self, file: ResolvedFile) -> bool:
-        """Note that a file is binary, and tell whether a remark on its glob stands for it."""
-        if file.by_glob:
-            self._binary.add(file.path)
-        return file.by_glob
+        paths = [file.path for file in selection.files] if shown is None else shown
+        noted = [note for path in paths for note in self._notes.get(path, ())]
+        doubtful = [*selection.skipped]
+        for kind in NoteKind:
+            notes = [note for of_kind, note in noted if of_kind is kind]
+            doubtful += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
+        return (*(f"{place}: {problem}" for place, problem in doubtful), *errors)
 
     def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
         """Return a remark for each glob that met secrets, binary or generated files among ``files``, all read."""
-        remarks = {file.item.path: file for file in files if file.is_remark}
-        binary: dict[str, list[ResolvedFile]] = {}
-        for file in files:
-            if file.path in self._binary and not file.is_remark:
-                binary.setdefault(file.item.path, []).append(file)
-        omitted = [
-            omission_remark(group[0].entry, "binary", [file.path for file in group])
-            for group in binary.values()
-        ]
-        for remark in (*omitted, *self._generated.remarks(files)):
-            glob = remark.path
-            remarks[glob] = remarks[glob].with_remark(remark) if glob in remarks else remark
+        remarks = {file.path: file for file in files if file.is_remark}
+        for is_binary in (True, False):
+            groups: dict[str, list[_Omitted]] = {}
+            for file in files:
+                omitted = self._omitted.get(file.path)
+                if omitted and not file.is_remark and (omitted.reason == _BINARY) is is_binary:
+                    groups.setdefault(file.item.path, []).append(omitted)
+            for glob, group in groups.items():
+                remark = _binary_remark(group) if is_binary else _generated_remark(group)
+                before = remarks.get(glob)
+                remarks[glob] = remark
+                if before:
+                    remarks[glob] = before._replace(
+                        problem=f"{before.problem}; {remark.problem}",
+                        details=(*before.details, *remark.details),
+                    )
         return list(remarks.values())
 
-    def forget(self, file: ResolvedFile) -> None:
-        """Drop what is known of a file, which is read again or gone."""
-        self.notes.forget(file.path)
-        self._binary.discard(file.path)
-        self._generated.forget(file.path)
 
-    def note(self, file: ResolvedFile, encoding: str, invisible: tuple[int, str] | None) -> None:
-        """Note what is doubtful about a file's text: its encoding, and what nobody sees, as ``invisible_in`` tells."""
-        if encoding not in (UTF_8, "utf-8-sig"):
-            note = file.path, f"read as {encoding}, not UTF-8"
-            self.notes.add(file.path, NoteKind.ENCODING, [note])
-        if invisible:
-            line, sentence = invisible
-            self.notes.add(file.path, NoteKind.INVISIBLE, [(f"{file.path}:{line}", sentence)])
+def unread(file: ResolvedFile) -> Reading:
+    """Return what stands for a file that is not read, or a remark."""
+    source = SourceFile("", error=file.problem)
+    return Reading(file, source, source, ReadFacts(file.problem))
 
 
-def unread(file: ResolvedFile) -> SourceFile:
-    """Return what stands for the text of a file that is not read."""
-    return SourceFile("", error=file.problem)
+def redact_file(
+    file: ResolvedFile, source: SourceFile, redaction: Redaction
+) -> tuple[ResolvedFile, SourceFile, SourceFile]:
+    """Return a file and its text without secrets, as far as these are replaced, and the text without any.
 
-
-def invisible_in(source: SourceFile) -> tuple[int, str] | None:
-    """Return the first line with characters that nobody sees, and a sentence about them; ``None`` for none."""
-    invisible = find_invisible(source.text) if source.may_hide else None
-    return (invisible.lines[0], invisible.sentence) if invisible else None
-
-
-_LOOKED_AT = 2_000
-"""Files whose states are asked for at once."""
-_READ_FILES, _READ_CHARACTERS = 64, 2_000_000
-"""The most that is read before the index is asked for its views: few statements, and few texts in memory."""
-
-
-class PreparedFile(NamedTuple):
-    """A file that is ready to be rendered.
-
-    Attributes:
-        file: What it is.
-        source: What reading it gave; of one that was not read, nothing.
-        known: Its view, where the index has that.
-        key: What a new view of it is kept under, ``None`` for one that is not kept.
+    Slices of a text that has changed are taken by their lines.
     """
+    shown, clean = redact_source(source, redaction)
+    slices = file.item.custom_slices
+    if slices and shown.redacted:
+        file = file.with_slices(fixed_slices(slices, source.text))
+    return file, shown, clean
 
-    file: ResolvedFile
-    source: SourceFile
-    known: KnownView | None = None
-    key: bytes | None = None
+
+def remember(index: Index, source: SourceFile, *, seen_ns: int) -> None:
+    """Let the index note what a file held that was looked at just before: it is known then, until it changes."""
+    if seen_ns and source.info and source.content_hash:
+        index.remember(file_state(source.info, seen_ns=seen_ns), source.content_hash)
 
 
-def prepare_files(
-    files: Sequence[ResolvedFile], reader: FileReader, views: ViewIndex, *, with_texts: bool
-) -> Iterator[PreparedFile]:
-    """Yield the files in order, and behind them the reader's remarks.
+def _binary_remark(group: Sequence[_Omitted]) -> ResolvedFile:
+    return omission_remark(group[0].file.entry, _BINARY, [each.file.path for each in group])
+
+
+def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
+    plural = "s" if len(group) > 1 else ""
+    problem = (
+        f"{len(group):,} matching file{plural} left out as generated "
+        f"({sum(each.size for each in group):,} bytes, listed by name), to take one name it"
+    )
+    # By folder and reason: written out, paths and reasons would take twice the tokens.
+    folders: dict[str, dict[str, list[str]]] = {}
+    for each in group:
+        folder, _, name = each.file.path.rpartition("/")
+        reasons = folders.setdefault(folder, {})
+        reasons.setdefault(each.reason, []).append(f"{heading_text(name)} ({each.size:,})")
+    lines: list[str] = []
+    for folder, reasons in folders.items():
+        lines.append(f"{heading_text(folder)}/" if folder else "./")
+        lines += [f"  {reason}: {', '.join(names)}" for reason, names in reasons.items()]
+    entry = group[0].file.entry
+    return ResolvedFile(
+        entry.item.path, "", entry, problem=problem, is_remark=True, details=tuple(lines)
+    )
+
+
+def missing_grammar(request: ViewRequest) -> str:
+    """Return the language whose grammar a view lacks: it takes the file for one of no known kind. ``""`` for none."""
+    if request.mode not in PARSED:
+        return ""
+    language = uninstalled_language_of(request.path, request.text)
+    return language.name if language else ""
+
+
+def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
+    """Yield a note for each language in the order in which they were met: at its first file, with their number.
 
     Args:
-        files: What to show.
-        reader: Reads them.
-        views: Knows views of earlier runs.
-        with_texts: Whether all are read, also those whose views are known.
+        files: The paths of such files, each with its language.
     """
-    if views.index.is_used:
-        for start in range(0, len(files), _LOOKED_AT):
-            portion = files[start : start + _LOOKED_AT]
-            yield from _PreparedPortion(portion, reader, views, with_texts=with_texts)
-    else:
-        for file in files:
-            reading = reader.read(file)
-            if reading.shown:
-                yield PreparedFile(reading.shown, reading.source)
-    for remark in reader.remarks(files):
-        yield PreparedFile(remark, unread(remark))
-
-
-class _PreparedPortion:
-    """Some files in a row, of which the index is asked at once."""
-
-    def __init__(
-        self,
-        files: Sequence[ResolvedFile],
-        reader: FileReader,
-        views: ViewIndex,
-        *,
-        with_texts: bool,
-    ) -> None:
-        self._files = files
-        self._reader = reader
-        self._views = views
-        self._with_texts = with_texts
-
-    def __iter__(self) -> Iterator[PreparedFile]:
-        group: list[PreparedFile] = []
-        size = 0
-        for file, state, known in self._known():
-            if prepared := self._prepared(file, state, known):
-                group.append(prepared)
-                size += len(prepared.source.text)
-            if size > _READ_CHARACTERS or len(group) >= _READ_FILES:
-                yield from self._with_views(group)
-                group, size = [], 0
-        yield from self._with_views(group)
-
-    def _known(self) -> Iterator[tuple[ResolvedFile, FileState | None, KnownView | None]]:
-        """Yield each file with its state and with the view that is known without reading it."""
-        states = self._views.states(self._files)
-        keys = [
-            self._views.key(file, state.content_hash) if state and state.content_hash else None
-            for file, state in zip(self._files, states, strict=True)
-        ]
-        yield from zip(self._files, states, self._views.get(keys), strict=True)
-
-    def _prepared(
-        self, file: ResolvedFile, state: FileState | None, known: KnownView | None
-    ) -> PreparedFile | None:
-        """Return a file, read unless all is known of it; ``None`` where a remark stands for it."""
-        if state is None or known is None:
-            return self._read(file, state, None)
-        shown = self._reader.shown(file, lambda: known.written_by)
-        if shown is None:
-            return None
-        if self._with_texts or shown is not file or known.text is None:
-            return self._read(file, state, known if known.is_made else None)
-        self._reader.note(file, known.encoding, known.invisible)
-        return PreparedFile(file, SourceFile("", mtime=state.mtime_ns / 1e9), known)
-
-    def _read(
-        self, file: ResolvedFile, state: FileState | None, known: KnownView | None
-    ) -> PreparedFile | None:
-        """Return a file that was read, with the view that is known of its state if it still is in that."""
-        clean_hash = state.content_hash if state and known else None
-        source, _, shown = self._reader.read_and_remember(
-            file, state, self._views.index, clean_hash=clean_hash or b""
+    first_paths: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for path, language in files:
+        first_paths.setdefault(language, path)
+        counts[language] += 1
+    for language, path in first_paths.items():
+        others = counts[language] - 1
+        also = f" (and {others:,} more file{'' if others == 1 else 's'})" if others else ""
+        yield (
+            path,
+            f"shown without its structure{also}, as the grammar of {language} is not installed: "
+            f"{HOW_TO_INSTALL}",
         )
-        if source.error or not source.content_hash:
-            return PreparedFile(shown, source) if shown else None
-        key = self._views.key(shown or file, source.content_hash)
-        if shown is None:
-            self._views.put(key, KnownView(None, False, WrittenBy.of(file.path, source.text)))
-            return None
-        if state and known and shown is file and source.content_hash == state.content_hash:
-            return PreparedFile(shown, source, known)
-        return PreparedFile(shown, source, key=key)
-
-    def _with_views(self, group: Sequence[PreparedFile]) -> Iterator[PreparedFile]:
-        """Yield files that were read with their views, where earlier runs have made these of the same content."""
-        known_views = self._views.get([prepared.key for prepared in group])
-        for prepared, known in zip(group, known_views, strict=True):
-            is_known = prepared.key and known and known.is_made
-            yield prepared._replace(known=known) if is_known else prepared

@@ -1,46 +1,78 @@
-"""From a request's files to rendered ones: read, replace secrets, render; what is doubtful is told."""
+"""From a request's files to rendered ones: read, replace secrets, render; views are kept for later runs."""
 
+import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
+from hashlib import sha256
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregate.base.disk import is_file, read_bytes
 from aggregate.base.errors import ScopeError
 from aggregate.base.monitor import get_monitor
-from aggregate.base.text import heading_text
+from aggregate.base.text import generated_reason, heading_text
 from aggregate.base.values import (
-    Image,
+    PackedSpans,
     Redaction,
     RenderedFile,
-    Screenshot,
     View,
     ViewMode,
     ViewRequest,
 )
-from aggregate.code.syntax import fence_tag
+from aggregate.code.syntax import LANGUAGES, fence_tag
 from aggregate.code.views import EXCLUDED
-from aggregate.project.files import FolderListing, SourceFile, read_image_header
-from aggregate.project.index import Index
+from aggregate.project.files import SourceFile
+from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.file_reading import (
-    FileNotes,
     FileReader,
     NoteKind,
-    PreparedFile,
-    invisible_in,
-    prepare_files,
+    ReadFacts,
+    Reading,
+    missing_grammar,
+    remember,
+    unread,
 )
-from aggregate.prompt.missing_grammars import missing_grammar
 from aggregate.prompt.request import Request
-from aggregate.prompt.request_files import WrittenBy, select_files
 from aggregate.prompt.sections.files import view_error_text
-from aggregate.prompt.selection import (
-    ResolvedFile,
-    Selection,
-    display_path,
-)
-from aggregate.prompt.view_index import KnownView, ViewIndex
+from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 from aggregate.prompt.view_pool import render_all
+
+if TYPE_CHECKING:
+    from aggregate.project.index import FileState
+
+VIEW_CODE = (
+    "code.anchors",
+    "prompt.file_reading",
+    "prompt.file_rendering",
+    "prompt.redact_prompt",
+    "base.disk.reading",
+    "base.errors",
+    "base.values.files",
+    "base.redaction",
+    "project.files.file_content",
+    "code.syntax",
+    "base.text",
+    "code.views",
+)
+"""Whose code takes part in making a view of a file's bytes, and decides which are kept."""
+VIEW_LIBRARIES = ("charset_normalizer", "rapidfuzz", "re2", "tree_sitter")
+"""What others have made of that: encodings are guessed, slices found again, secrets and definitions found by them."""
+_SIZES: Final = Struct("<II")
+"""The bytes of what is told of a file, and of the spans of its view."""
+_AT_ONCE: Final = 32
+"""Files that the index is asked for at once: few statements, and few texts in memory."""
+
+
+def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
+    """Return the text in place of a file that was not read; a missing file's is fixed (rule M-5)."""
+    return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
+
+
+def refusals(selection: Selection) -> tuple[str, ...]:
+    """Return a sentence for each file that the scope does not allow."""
+    refused = (file for file in selection.files if file.refused)
+    return tuple(error_text(file.path, file.problem) for file in refused)
 
 
 def check_refused(refused: Sequence[str]) -> None:
@@ -54,45 +86,44 @@ def check_refused(refused: Sequence[str]) -> None:
         raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
 
 
-def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
-    """Return the text in place of a file that was not read; a missing file's is fixed (rule M-5)."""
-    return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
-
-
-def file_warnings(
-    selection: Selection,
-    notes: FileNotes,
-    errors: Iterable[str],
-    *,
-    shown: Iterable[str] | None = None,
-) -> tuple[str, ...]:
-    """Return what is told of files: what was left out, what is doubtful, and which are not shown.
-
-    Args:
-        selection: All files.
-        notes: What is doubtful about some.
-        errors: A sentence for each that is not shown.
-        shown: The paths of those whose doubts are told; by default all.
-    """
-    paths = [file.path for file in selection.files] if shown is None else shown
-    doubtful = (*selection.skipped, *notes.in_order(paths))
-    return (*(f"{place}: {problem}" for place, problem in doubtful), *errors)
-
-
-def refusals(selection: Selection) -> tuple[str, ...]:
-    """Return a sentence for each file that the scope does not allow."""
-    refused = (file for file in selection.files if file.refused)
-    return tuple(error_text(file.path, file.problem) for file in refused)
-
-
 def error_sentence(file: RenderedFile) -> str:
     """Return why a file is not shown, in one line."""
     return file.content.splitlines()[0]
 
 
-def problem_text(problem: str, path: str) -> str:
-    """Return a view's problem as a note says it, behind the file's path."""
-    return problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(path)}")
+class KnownView(NamedTuple):
+    """What reading and rendering a file told.
+
+    Attributes:
+        facts: What is told of its text.
+        view: Its view, ``None`` for a file that is only listed.
+        is_own: Whether the view's text is the file's own, which the index must not hold (rule I-5).
+    """
+
+    facts: ReadFacts
+    view: View | None = None
+    is_own: bool = False
+
+    def pack(self) -> bytes:
+        """Return it as bytes."""
+        view = self.view or View("")
+        head = json.dumps([self.facts, self.view and view.language, self.is_own]).encode()
+        spans = PackedSpans.of(view.spans).data
+        text = b"" if self.is_own else view.text.encode("utf-8", "surrogatepass")
+        return _SIZES.pack(len(head), len(spans)) + head + spans + text
+
+    @classmethod
+    def unpack(cls, data: bytes) -> "KnownView":
+        """Return what ``pack`` made bytes."""
+        head_size, spans_size = _SIZES.unpack_from(data)
+        spans_start = _SIZES.size + head_size
+        text_start = spans_start + spans_size
+        facts, language, is_own = json.loads(data[_SIZES.size : spans_start])
+        view = None
+        if language is not None:
+            text = data[text_start:].decode("utf-8", "surrogatepass")
+            view = View(text, PackedSpans(data[spans_start:text_start]), language)
+        return cls(ReadFacts(*facts), view, is_own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +173,18 @@ class FileStream:
         on_done: Callable[[int], None] | None = None,
     ) -> None:
         self._selection = selection
+        self._index = index
         self._doubts = doubts
         self._workers = workers
         self._on_done = on_done
         self._reader = reader or FileReader(redaction, selection.generated)
-        self._views = ViewIndex(index, selection.generated.view)
         self._with_texts = with_texts
         self._errors: list[str] = []
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out or is doubtful, one sentence each; complete once all files were rendered."""
-        return (*self._doubts, *file_warnings(self._selection, self._reader.notes, self._errors))
+        return (*self._doubts, *self._reader.warnings(self._selection, self._errors))
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -162,44 +193,115 @@ class FileStream:
 
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the selection's order, behind them a remark for each glob that met what is not shown."""
-        waiting: deque[PreparedFile] = deque()
-        views = render_all(self._requests(waiting), workers=self._workers, on_done=self._on_done)
+        waiting: deque[Reading] = deque()
+
+        def requests() -> Iterator[ViewRequest]:
+            for reading in get_monitor().steps("read_files", self._readings()):
+                waiting.append(reading)
+                yield _view_request(reading)
+
+        views = render_all(requests(), workers=self._workers, on_done=self._on_done)
         # Reading the files is a part of it.
         for view in get_monitor().steps("render_files", views):
-            prepared = waiting.popleft()
-            rendered = self._rendered(prepared, view)
+            rendered = self._rendered(waiting.popleft(), view)
             if rendered.error:
                 self._errors.append(error_sentence(rendered))
             yield rendered
 
-    def _requests(self, waiting: deque[PreparedFile]) -> Iterator[ViewRequest]:
-        """Yield what to render of each file, and put the file behind those that wait for it."""
-        prepared_files = prepare_files(
-            self._selection.files, self._reader, self._views, with_texts=self._with_texts
-        )
-        for prepared in get_monitor().steps("read_files", prepared_files):
-            waiting.append(prepared)
-            yield _view_request(prepared)
+    def _readings(self) -> Iterator[Reading]:
+        files = self._selection.files
+        for start in range(0, len(files), _AT_ONCE):
+            portion = files[start : start + _AT_ONCE]
+            for reading in (
+                self._known(portion) if self._index.is_used else map(self._reader.read, portion)
+            ):
+                if not reading.is_listed:
+                    yield reading
+        yield from map(unread, self._reader.remarks(files))
 
-    def _rendered(self, prepared: PreparedFile, view: View | str) -> RenderedFile:
-        file, source = prepared.file, prepared.source
-        if prepared.known:
-            view = prepared.known.view(source.text)
-        elif not file.is_rendered or source.error:
-            if prepared.key:  # nothing was made of the text, but it was searched for secrets
-                whole = View(source.text, language=fence_tag(file.path, source.text))
-                self._views.put(prepared.key, _known_view(file, source, whole))
-            return _rendered_file(file, source, None)
-        elif isinstance(view, View):
-            problems = [problem_text(problem, file.path) for problem in view.problems]
-            notes = ((file.path, problem) for problem in problems)
-            self._reader.notes.add(file.path, NoteKind.VIEW, notes)
-            missing = missing_grammar(_view_request(prepared))
-            if missing:
-                self._reader.notes.add(file.path, NoteKind.GRAMMAR, [(file.path, missing)])
-            elif prepared.key and not problems and not _tells_all(file, source, view):
-                self._views.put(prepared.key, _known_view(file, source, view))
-        return _rendered_file(file, source, view)
+    def _known(self, files: Sequence[ResolvedFile]) -> Iterator[Reading]:
+        """Yield files with their views, as far as earlier runs have made these; what is unchanged is hardly read."""
+        states = self._index.known(["" if file.problem else file.file for file in files])
+        keys = [
+            self._key(file, state.content_hash) if state and state.content_hash else b""
+            for file, state in zip(files, states, strict=True)
+        ]
+        readings = list(map(self._reading, files, states, keys, self._views(keys)))
+        # What was read may have been rendered before: in another checkout, or under another name.
+        views = self._views([b"" if reading.view else reading.key for reading in readings])
+        for reading, known in zip(readings, views, strict=True):
+            yield _with_view(reading, known) if known else reading
+
+    def _reading(
+        self, file: ResolvedFile, state: "FileState | None", key: bytes, known: KnownView | None
+    ) -> Reading:
+        clean_hash = b""
+        if state and known:
+            source = SourceFile("", mtime=state.mtime_ns / 1e9)
+            shown = self._reader.shown(file, known.facts)
+            if shown is None:
+                return Reading(file, source, source, known.facts, is_listed=True)
+            if shown is file and known.view and not (self._with_texts or known.is_own):
+                self._reader.note_facts(file.path, known.facts)
+                return Reading(file, source, source, known.facts, view=known.view)
+            clean_hash = state.content_hash or b""
+        reading = self._reader.read(file, hashed=True, clean_hash=clean_hash)
+        source = reading.source
+        remember(self._index, source, seen_ns=state.seen_ns if state else 0)
+        if source.error or not source.content_hash:
+            return reading
+        reading = reading._replace(key=self._key(reading.file, source.content_hash))
+        if reading.is_listed:
+            self._keep(reading, None)
+        return _with_view(reading, known) if known and reading.key == key else reading
+
+    def _key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
+        """Return what a file's view is kept under: a digest of all that decides on it."""
+        item = file.item
+        asked = [
+            file.view_mode.value if file.is_rendered else "",
+            name_traits(file.path),
+            item.ast_mask,
+            item.custom_slices,
+            self._reader.generated_view(file).value,
+        ]
+        return sha256(content_hash + json.dumps(asked, default=str).encode()).digest()
+
+    def _views(self, keys: Sequence[bytes]) -> list[KnownView | None]:
+        rows = iter(self._index.get_many(_kind(), list(filter(None, keys))))
+        found = (next(rows) if key else None for key in keys)
+        return [KnownView.unpack(row) if row else None for row in found]
+
+    def _keep(self, reading: Reading, view: View | None) -> None:
+        if reading.key:
+            is_own = view is not None and view.text == reading.source.text
+            row = KnownView(reading.facts, view, is_own).pack()
+            self._index.put_many(_kind(), [(reading.key, row)])
+
+    def _rendered(self, reading: Reading, made: View | str) -> RenderedFile:
+        file, source = reading.file, reading.source
+        if reading.view:
+            return _rendered_file(file, source, reading.view)
+        if source.error:
+            return noted_file(file, source)
+        if not file.is_rendered:
+            view = View(source.text, language=fence_tag(file.path, source.text))
+            self._keep(
+                reading, view
+            )  # nothing was made of the text, but it was searched for secrets
+            return _rendered_file(file, source, view)
+        if isinstance(made, str):
+            text = view_error_text(file.path, file.view_mode, made)
+            view = View(text, language=fence_tag(file.path, source.text))
+            return _rendered_file(file, source, view, is_error=True)
+        for problem in made.problems:
+            said = problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(file.path)}")
+            self._reader.note(file.path, NoteKind.VIEW, said)
+        if language := missing_grammar(_view_request(reading)):
+            self._reader.note(file.path, NoteKind.GRAMMAR, language)
+        elif not made.problems and not _tells_all(reading, made):
+            self._keep(reading, made)
+        return _rendered_file(file, source, made)
 
 
 def stream_files(
@@ -211,15 +313,9 @@ def stream_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> FileStream:
-    """Return the files of ``request``; they are read while they are iterated.
+    """Return the files of ``request``, which are read while they are iterated, as those of ``FileStream`` are.
 
-    Args:
-        request: Whose files.
-        index: Where views are kept from run to run.
-        with_texts: Whether each file's own text is wanted beside its view.
-        workers: How many processes render views; by default as many as pay.
-        on_start: Called once with the number of files.
-        on_done: Called with the number of views that have become ready.
+    ``on_start`` is called once with their number.
     """
     with get_monitor().scope("select_files"):
         selection = select_files(request)
@@ -254,134 +350,78 @@ def render_files(
 
 def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
     """Return what stands for a file that could not be read, a remark, or a file that is excluded on purpose."""
-    return _rendered_file(file, source, View(EXCLUDED))
+    if not source.error:
+        return _rendered_file(file, source, View(EXCLUDED))
+    problem = error_text(file.path, source.error, is_remark=file.is_remark)
+    language = fence_tag(file.path, source.text)
+    view = View("\n".join((problem, *file.details)), language=language)
+    return _rendered_file(file, source, view, is_error=True)
 
 
-def _view_request(prepared: PreparedFile) -> ViewRequest:
+def name_traits(path: str) -> tuple[str, str]:
+    """Return all of a file's path that decides on its views and sizes: its last part, and why it looks generated."""
+    return path[path.rfind("/") + 1 :], generated_reason(path, "")
+
+
+@cache
+def view_version() -> str:
+    """Return a version of all that makes views, ``""`` where it cannot be told."""
+    grammars = {language.module for language in LANGUAGES if language.is_installed}
+    return code_version(VIEW_CODE, installed=(*VIEW_LIBRARIES, *sorted(grammars)))
+
+
+@cache
+def _kind() -> Kind:
+    return Kind("view", view_version())
+
+
+def _with_view(reading: Reading, known: KnownView) -> Reading:
+    """Return what was read with a view that is known of the same content."""
+    view = known.view
+    if view and known.is_own:
+        view = View(reading.source.text, view.spans, view.language)
+    return reading._replace(view=view)
+
+
+def _view_request(reading: Reading) -> ViewRequest:
     """Return the view to make; where none is, one that costs nothing, with the text that waits meanwhile."""
-    file, source, known = prepared.file, prepared.source, prepared.known
+    file, source, known = reading.file, reading.source, reading.view
     if known or source.error or not file.is_rendered:
-        text = known.text if known and known.text is not None else source.text
-        return ViewRequest(file.path, text, ViewMode.NONE)
+        return ViewRequest(file.path, known.text if known else source.text, ViewMode.NONE)
     item = file.item
     return ViewRequest(
         file.path, source.text, file.view_mode, item.ast_mask, tuple(item.custom_slices)
     )
 
 
-def _tells_all(file: ResolvedFile, source: SourceFile, view: View) -> bool:
+def _tells_all(reading: Reading, view: View) -> bool:
     """Tell whether a view that is not the text itself holds all of it, which is not to be kept (rule I-5)."""
-    if file.view_mode is ViewMode.FULL:
+    if reading.file.view_mode is ViewMode.FULL:
         return True  # the cells of a notebook
-    text = _plain_lines(source.text)
-    return bool(text) and view.text != source.text and text in _plain_lines(view.text)
+    # Without what differs between two texts of equal lines.
+    text, shown = (each.replace("\r\n", "\n").strip() for each in (reading.source.text, view.text))
+    return bool(text) and view.text != reading.source.text and text in shown
 
 
-def _plain_lines(text: str) -> str:
-    """Return ``text`` without what differs between two texts of equal lines."""
-    return text.replace("\r\n", "\n").strip()
-
-
-def _known_view(file: ResolvedFile, source: SourceFile, view: View) -> KnownView:
-    """Return a view as the index keeps it."""
-    return KnownView(
-        None if view.text == source.text else view.text,
-        is_made=True,
-        written_by=WrittenBy.of(file.path, source.text),
-        spans=view.spans,
-        language=view.language,
-        encoding=source.encoding,
-        invisible=invisible_in(source),
-    )
-
-
-def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | None) -> RenderedFile:
-    """Return the file with its view, with what went wrong with that, or in full where there is none."""
+def _rendered_file(
+    file: ResolvedFile, source: SourceFile, view: View, *, is_error: bool = False
+) -> RenderedFile:
     item = file.item
-    shown = _shown(file, source, view)
     return RenderedFile(
         path=file.path,
         entry=item.path,
-        content=shown.text,
+        content=view.text,
         source=source.text,
         mtime=source.mtime,
-        error=bool(source.error) or isinstance(view, str),
+        error=is_error,
         view_mode=file.view_mode,
         auto_aggregate=item.auto_aggregate,
         force_full=item.force_full,
         tier=file.entry.tier,
         ast_mask=dict(item.ast_mask),
         custom_slices=[dict(piece) for piece in item.custom_slices],
-        language=shown.language,
-        spans=shown.spans,
+        language=view.language,
+        spans=view.spans,
         secrets=source.secrets,
         redacted=source.redacted,
     )
-
-
-def _shown(file: ResolvedFile, source: SourceFile, view: View | str | None) -> View:
-    """Return what is shown of a file: its view, what went wrong with that, or the file in full."""
-    if isinstance(view, View) and not source.error:
-        return view
-    language = fence_tag(file.path, source.text)
-    if source.error:
-        problem = error_text(file.path, source.error, is_remark=file.is_remark)
-        return View("\n".join((problem, *file.details)), language=language)
-    if isinstance(view, str):
-        return View(view_error_text(file.path, file.view_mode, view), language=language)
-    return View(source.text, language=language)
-
-
-def find_screenshots(
-    base_dir: str | Path, entries: Sequence[str], *, shown_from: str | Path, listing: FolderListing
-) -> tuple[Screenshot, ...]:
-    """Return the images that paths and globs below ``base_dir`` stand for, each once.
-
-    Args:
-        base_dir: Where relative paths begin.
-        entries: Paths or globs.
-        shown_from: The folder that paths are shown relative to.
-        listing: Resolves them, as far as its scope allows.
-    """
-    images: dict[str, Screenshot] = {}
-    for entry in entries:
-        resolved = listing.resolve(base_dir, entry)
-        for name in resolved.names:
-            file = Path(resolved.folder, name)
-            path = display_path(file, shown_from)
-            exists = not resolved.refused and is_file(file)
-            place = (resolved.real or str(file)) if exists else ""
-            images.setdefault(path, Screenshot(path, exists, resolved.refused, place))
-        if not resolved.names and resolved.is_glob:
-            images.setdefault(entry, Screenshot(entry, exists=False, refused=resolved.refused))
-    return tuple(images.values())
-
-
-def read_images(
-    screenshots: Sequence[Screenshot], *, limit: int
-) -> tuple[tuple[Image, ...], tuple[str, ...]]:
-    """Return the images that screenshots are, and a warning for each that is there and cannot be sent.
-
-    Args:
-        screenshots: As ``find_screenshots`` returns them; what may not be shown, or is missing, is passed over.
-        limit: The most bytes of one.
-    """
-    images: list[Image] = []
-    warnings = []
-    for screenshot in screenshots:
-        if not screenshot.file:
-            continue
-        try:
-            data = read_bytes(screenshot.file, limit=limit)
-        except (OSError, ValueError) as error:
-            problem = getattr(error, "strerror", None) or error
-            warnings.append(f"screenshot {screenshot.path} is only named in the prompt: {problem}")
-            continue
-        header = read_image_header(data)
-        if header is None:
-            warnings.append(
-                f"screenshot {screenshot.path} is only named in the prompt: it is no PNG, JPEG, GIF or WebP image"
-            )
-            continue
-        images.append(Image(screenshot.path, header.media_type, data, header.width, header.height))
-    return tuple(images), tuple(warnings)

@@ -1,7 +1,7 @@
 """How large files are, as they are and in each view."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -10,24 +10,23 @@ from itertools import islice
 from operator import add
 from pathlib import Path, PurePosixPath
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import DeadlineError
 from aggregate.base.text import common_prefix, line_count
 from aggregate.base.tokens import count_all
-from aggregate.base.values import AS_THEY_ARE, GeneratedPolicy, View, ViewMode, ViewRequest
+from aggregate.base.values import AS_THEY_ARE, View, ViewMode, ViewRequest
 from aggregate.code.syntax import LanguageKind, language_of, read_module
-from aggregate.project.files import SourceFile, read_file
-from aggregate.project.index import FileState, Index, Kind, code_version
-from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.request_files import GeneratedFiles
+from aggregate.project.files import read_file
+from aggregate.project.index import Index, Kind, code_version
+from aggregate.prompt.file_reading import FileReader, Reading, remember
+from aggregate.prompt.file_rendering import name_traits, view_version
 from aggregate.prompt.selection import ResolvedFile, Selection
 from aggregate.prompt.token_counts import token_version
-from aggregate.prompt.view_index import NameTraits, view_version
 from aggregate.prompt.view_pool import render_all
 
-_FILES_AT_ONCE = 200
+_FILES_AT_ONCE = 64
 """Whose views are in memory until their tokens are counted: a megabyte or two, enough for several threads."""
 MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
 """The views whose sizes are compared: those that need no choices of the user."""
@@ -66,8 +65,6 @@ class FileSizes:
         return named | {name: sentence for name, sentence in told.items() if sentence}
 
 
-_READ_AT_ONCE = 64
-"""Files that are read before the index is asked for their sizes."""
 _ROW = Struct(f"<{2 + len(MEASURED)}Q")
 """Lines, elements, and tokens in each view, as the index keeps them."""
 
@@ -87,139 +84,108 @@ def measure_files(
         on_start: Called once with the number of views.
         on_done: Called with the number of views that have become ready.
     """
-    files = selection.files
     if on_start:
-        on_start(len(files) * len(MEASURED))
-    states = index.known([file.file for file in files])
-    sizes = _known_sizes(selection, states, index)
-    if on_done:
-        on_done(len(sizes) * len(MEASURED))
+        on_start(len(selection.files) * len(MEASURED))
     reader = FileReader(AS_THEY_ARE, selection.generated)
-    unknown = [
-        (file, state) for file, state in zip(files, states, strict=True) if file.path not in sizes
-    ]
-    reads = _read(unknown, reader, index, selection.generated)
-    for measured in _measured(_of_new_content(reads, index, sizes, on_done), index, on_done):
-        sizes[measured.path] = measured
-    remarks = reader.remarks(files)
+    sizes: dict[str, FileSizes] = {}
+
+    def unknown() -> Iterator[Reading]:
+        for start in range(0, len(selection.files), _FILES_AT_ONCE):
+            portion = selection.files[start : start + _FILES_AT_ONCE]
+            before = len(sizes)
+            yield from _unknown(portion, reader, index, sizes)
+            if on_done:
+                on_done((len(sizes) - before) * len(MEASURED))
+
+    measured = list(_measured(unknown(), index, on_done))
+    sizes |= {file.path: file for file in measured}
+    remarks = reader.remarks(selection.files)
     unmeasured = [
         FileSizes(file.path, 0, 0, (0,) * len(MEASURED), file.problem) for file in remarks
     ]
-    return [*(sizes[file.path] for file in files if file.path in sizes), *unmeasured]
+    return [*(sizes[file.path] for file in selection.files if file.path in sizes), *unmeasured]
 
 
-class _ReadFile(NamedTuple):
-    """A file that was read, and what its sizes are kept under."""
-
-    file: ResolvedFile
-    source: SourceFile
-    key: bytes | None
-
-
-def _known_sizes(
-    selection: Selection, states: Sequence[FileState | None], index: Index
-) -> dict[str, FileSizes]:
-    """Return the sizes of files that are as they were in an earlier run, by path."""
-    generated = selection.generated
-    known = [
-        (file, _key(file, state.content_hash, generated))
-        for file, state in zip(selection.files, states, strict=True)
-        if state and state.content_hash and not file.problem and file.path not in generated.marks
+def _unknown(
+    files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
+) -> list[Reading]:
+    """Return the files whose content was never measured; the sizes of the others go to ``sizes``."""
+    states = index.known([file.file for file in files])
+    hashes = [(state.content_hash or b"") if state else b"" for state in states]
+    keys = [
+        _key(file, content_hash, reader) for file, content_hash in zip(files, hashes, strict=True)
     ]
-    rows = index.get_many(_kind(), [key for _, key in known])
-    return {
-        file.path: _unpacked(file.path, row)
-        for (file, _), row in zip(known, rows, strict=True)
-        if row
-    }
+    _look_up(files, keys, index, sizes)
+    readings: list[Reading] = []
+    for file, state in zip(files, states, strict=True):
+        if file.path not in sizes:
+            reading = reader.read(file, hashed=index.is_used)
+            remember(index, reading.source, seen_ns=state.seen_ns if state else 0)
+            if not reading.is_listed:
+                key = _key(file, reading.source.content_hash, reader)
+                readings.append(reading._replace(key=key))
+    _look_up([each.file for each in readings], [each.key for each in readings], index, sizes)
+    return [reading for reading in readings if reading.file.path not in sizes]
 
 
-def _read(
-    files: Iterable[tuple[ResolvedFile, FileState | None]],
-    reader: FileReader,
-    index: Index,
-    generated: GeneratedPolicy,
-) -> Iterator[_ReadFile]:
-    for file, state in files:
-        source, _, shown = reader.read_and_remember(file, state, index)
-        if shown is None:
-            continue
-        key = None
-        # What .gitattributes say may change without the content.
-        if state and source.content_hash and not source.error and file.path not in generated.marks:
-            key = _key(file, source.content_hash, generated)
-        yield _ReadFile(file, source, key)
-
-
-def _of_new_content(
-    files: Iterator[_ReadFile],
-    index: Index,
-    sizes: dict[str, FileSizes],
-    on_done: Callable[[int], None] | None,
-) -> Iterator[_ReadFile]:
-    """Yield the files whose content was never measured; the sizes of the others, such as clones', go to ``sizes``."""
-    while some_files := list(islice(files, _READ_AT_ONCE)):
-        rows = iter(index.get_many(_kind(), [read.key for read in some_files if read.key]))
-        for read in some_files:
-            row = next(rows) if read.key else None
-            if row is None:
-                yield read
-            else:
-                sizes[read.file.path] = _unpacked(read.file.path, row)
-                if on_done:
-                    on_done(len(MEASURED))
+def _look_up(
+    files: Sequence[ResolvedFile], keys: Sequence[bytes], index: Index, sizes: dict[str, FileSizes]
+) -> None:
+    wanted = [(file.path, key) for file, key in zip(files, keys, strict=True) if key]
+    rows = index.get_many(_kind(), [key for _, key in wanted])
+    for (path, _), row in zip(wanted, rows, strict=True):
+        if row:
+            lines, elements, *tokens = _ROW.unpack(row)
+            sizes[path] = FileSizes(path, lines, elements, tuple(tokens))
 
 
 def _measured(
-    files: Iterator[_ReadFile], index: Index, on_done: Callable[[int], None] | None
+    readings: Iterator[Reading], index: Index, on_done: Callable[[int], None] | None
 ) -> Iterator[FileSizes]:
     """Yield the sizes of files, whose views are made and counted."""
-    waiting: deque[_ReadFile] = deque()
+    waiting: deque[Reading] = deque()
 
     def requests() -> Iterator[ViewRequest]:
-        for read in files:
-            waiting.append(read)
+        for reading in readings:
+            waiting.append(reading)
             for mode in MEASURED:
-                yield ViewRequest(read.file.path, read.source.text, mode)
+                yield ViewRequest(reading.file.path, reading.source.text, mode)
 
     views = render_all(requests(), on_done=on_done)
     while some_views := list(islice(views, _FILES_AT_ONCE * len(MEASURED))):
-        counts = iter(count_all([_text(view) for view in some_views]))
+        texts = [view.text if isinstance(view, View) else view for view in some_views]
+        counts = iter(count_all(texts))
         for start in range(0, len(some_views), len(MEASURED)):
-            read, views_of_it = waiting.popleft(), some_views[start : start + len(MEASURED)]
-            sizes = _sizes(read, views_of_it, tuple(islice(counts, len(MEASURED))))
+            reading, views_of_it = waiting.popleft(), some_views[start : start + len(MEASURED)]
+            sizes = _sizes(reading, views_of_it, tuple(islice(counts, len(MEASURED))))
             # What took too long on a busy machine is tried again in the next run.
             is_sound = all(isinstance(view, View) and not view.problems for view in views_of_it)
-            if read.key and is_sound:
-                index.put_many(_kind(), [(read.key, _packed(sizes))])
+            if reading.key and is_sound and not sizes.error:
+                row = _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens)
+                index.put_many(_kind(), [(reading.key, row)])
             yield sizes
 
 
-def _sizes(read: _ReadFile, views: Sequence[View | str], tokens: tuple[int, ...]) -> FileSizes:
-    path, text, error = read.file.path, read.source.text, read.source.error
-    elements = _elements(path, text, views[MEASURED.index(ViewMode.OUTLINE)])
+def _sizes(reading: Reading, views: Sequence[View | str], tokens: tuple[int, ...]) -> FileSizes:
+    path, text, error = reading.file.path, reading.source.text, reading.source.error
+    language, outline = language_of(path, text), views[MEASURED.index(ViewMode.OUTLINE)]
+    elements = 0
+    if language and language.kind is LanguageKind.CODE and isinstance(outline, View):
+        elements = len(outline.spans)  # an outline has a row, and so a span, for each definition
     tokens = (0,) * len(tokens) if error else tokens
     problems = (problem for view in views if isinstance(view, View) for problem in view.problems)
     return FileSizes(path, line_count(text), elements, tokens, error, next(problems, ""))
 
 
-def _text(view: View | str) -> str:
-    return view.text if isinstance(view, View) else view
+def _key(file: ResolvedFile, content_hash: bytes, reader: FileReader) -> bytes:
+    """Return what a file's sizes are kept under; ``b""`` for none.
 
-
-def _packed(sizes: FileSizes) -> bytes:
-    return _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens)
-
-
-def _unpacked(path: str, row: bytes) -> FileSizes:
-    lines, elements, *tokens = _ROW.unpack(row)
-    return FileSizes(path, lines, elements, tuple(tokens))
-
-
-def _key(file: ResolvedFile, content_hash: bytes, generated: GeneratedPolicy) -> bytes:
-    """Return what a file's sizes are kept under: its path tells of its language, and whether it counts as generated."""
-    view = GeneratedFiles(generated).policy_for(file)
-    asked = "\0".join((*NameTraits.of(file.path), view.value))
+    Its path tells of its language, and whether it counts as generated. What .gitattributes say may change without the
+    content.
+    """
+    if not content_hash or file.problem or file.path in reader.marks:
+        return b""
+    asked = "\0".join((*name_traits(file.path), reader.generated_view(file).value))
     return sha256(content_hash + asked.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -227,13 +193,6 @@ def _key(file: ResolvedFile, content_hash: bytes, generated: GeneratedPolicy) ->
 def _kind() -> Kind:
     versions = view_version(), token_version(), code_version(("prompt.file_sizes",))
     return Kind("sizes", ":".join(versions) if all(versions) else "")
-
-
-def _elements(path: str, text: str, outline: View | str) -> int:
-    """Return how many definitions an outline shows: it has a row, and so a span, for each."""
-    language = language_of(path, text)
-    is_code = language is not None and language.kind is LanguageKind.CODE
-    return len(outline.spans) if is_code and isinstance(outline, View) else 0
 
 
 ROOT = "."

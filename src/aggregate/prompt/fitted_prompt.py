@@ -19,11 +19,10 @@ from aggregate.base.values import (
 )
 from aggregate.prompt.assemble import Composition, PromptStream
 from aggregate.prompt.candidates import Candidates
-from aggregate.prompt.file_reading import PreparedFile
+from aggregate.prompt.file_reading import Reading
 from aggregate.prompt.file_rendering import (
     RenderedFiles,
     error_sentence,
-    file_warnings,
     noted_file,
     refusals,
 )
@@ -151,7 +150,7 @@ class FittedPrompts:
         remarks = {remark.path: f"{remark.path}: {remark.problem}" for remark in self._remarks}
         errors = (error_sentence(file) for file in files if file.error and file.path not in remarks)
         paths = (file.path for file in files)
-        noted = file_warnings(self._files.selection, self._files.reader.notes, errors, shown=paths)
+        noted = self._files.reader.warnings(self._files.selection, errors, shown=paths)
         return (*self._doubts, *noted, *remarks.values())
 
     def file_tokens(self, composition: Composition) -> dict[str, int]:
@@ -248,12 +247,12 @@ class FittedPrompts:
         return FILES_SUMMARY if is_summary else FILES
 
 
-def _is_asked_for(file: PreparedFile) -> bool:
+def _is_asked_for(file: Reading) -> bool:
     """Tell whether the user has named a file, or the glob that it belongs to."""
     return file.file.item.path != ALL_FILES
 
 
-def _unreadable_of_all(others: Sequence[PreparedFile]) -> list[ResolvedFile]:
+def _unreadable_of_all(others: Sequence[Reading]) -> list[ResolvedFile]:
     """Return a remark on the files that cannot be read and that nobody has named, by a glob of theirs or at all."""
     unnamed = [
         other.file

@@ -20,8 +20,8 @@ from aggregate.base.values import (
     parse_amount,
 )
 from aggregate.project.configuration import BudgetTable, TaskTable
+from aggregate.project.files import display_path
 from aggregate.prompt.fit.amounts import auto_budget
-from aggregate.prompt.selection import display_path
 
 FOCUS_TIER = 3
 

@@ -3,17 +3,20 @@
 import json
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import cache, cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from aggregate.base.concurrency import Call, in_child, in_children
+from aggregate.base.errors import DeadlineError
 from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, naming_class, telling_names
-from aggregate.project.files import UTF_8, SourceFile
+from aggregate.project.files import SourceFile
 from aggregate.project.index import Kind, code_version
-from aggregate.prompt.file_reading import invisible_in
-from aggregate.prompt.request_files import WrittenBy
+from aggregate.prompt.file_reading import ReadFacts
+from aggregate.prompt.view_pool import useful_workers
 from aggregate.ranking import Analysis, NameGroup, column, numbers, pack_names, pack_terms
 
 if TYPE_CHECKING:
@@ -22,46 +25,6 @@ if TYPE_CHECKING:
 AnalysisRequest = tuple[str, SourceFile] | None
 """What to analyse: a file's path and what reading it gave; ``None`` asks for nothing."""
 _SIZE: Final = struct.Struct("=I")
-
-
-class ReadFacts(NamedTuple):
-    """What reading a file told besides its text, where that is not the usual.
-
-    Attributes:
-        error: Why there is no text, ``""`` where there is.
-        is_binary: Whether that is because it is no text file.
-        encoding: What it was read in.
-        line: The first line with characters that nobody sees, ``0`` for none.
-        invisible: A sentence about them.
-        reason: What the text says of who has written it, as in ``WrittenBy``.
-        size: Its bytes in UTF-8, where that says something.
-        problem: Why it was analysed without its grammar.
-    """
-
-    error: str = ""
-    is_binary: bool = False
-    encoding: str = UTF_8
-    line: int = 0
-    invisible: str = ""
-    reason: str = ""
-    size: int = 0
-    problem: str = ""
-
-    @classmethod
-    def of(cls, path: str, source: SourceFile, problem: str = "") -> "ReadFacts":
-        """Return what reading the file at ``path`` told."""
-        line, sentence = invisible_in(source) or (0, "")
-        reason, size = WrittenBy.of(path, source.text)
-        return cls(
-            source.error,
-            source.is_binary,
-            source.encoding,
-            line,
-            sentence,
-            reason,
-            size if reason else 0,
-            problem,
-        )
 
 
 USUAL: Final = ReadFacts()
@@ -87,10 +50,10 @@ class KnownFile(NamedTuple):
         """
         from aggregate.ranking import analyse  # the parser, which these alone need
 
-        return cls(
-            ReadFacts.of(path, source, problem),
-            analyse(path, source.text, with_grammar=not problem),
-        )
+        facts = ReadFacts.of(path, source, problem)
+        if facts._replace(size=0) == USUAL:  # most sizes are never told
+            facts = USUAL
+        return cls(facts, analyse(path, source.text, with_grammar=not problem))
 
     def pack(self) -> bytes:
         """Return it as bytes, for this machine."""
@@ -106,6 +69,43 @@ class KnownFile(NamedTuple):
         return cls(facts, Analysis.unpack(data[start:]))
 
 
+def pack_all(
+    requests: Iterable[AnalysisRequest], *, workers: int | None = None
+) -> Iterator[bytes | None]:
+    """Yield the packed ``KnownFile`` of each request, in their order, made in child processes.
+
+    Requests are taken some megabytes ahead, and dropped once they are answered.
+
+    Args:
+        requests: What to analyse.
+        workers: How many processes at most; by default one per core.
+    """
+    calls = (Call(request, _packed if request else None, request or ()) for request in requests)
+    with closing(in_children(calls, workers=useful_workers(workers))) as answered:
+        for call in answered:
+            if isinstance(call.answer, bytes):
+                yield call.answer
+            else:
+                yield _without_grammar(*call.about, call.answer) if call.about else None
+
+
+def pack_one(path: str, source: SourceFile) -> bytes:
+    """Return the packed ``KnownFile`` of what reading the file at ``path`` gave."""
+    try:
+        return in_child(_packed, path, source)
+    except DeadlineError as error:
+        return _without_grammar(path, source, error)
+
+
+def _packed(path: str, source: SourceFile) -> bytes:
+    return KnownFile.of(path, source).pack()
+
+
+def _without_grammar(path: str, source: SourceFile, why: Exception | None) -> bytes:
+    """Analyse here what a child process was lost over."""
+    return KnownFile.of(path, source, problem=str(why)).pack()
+
+
 class KnownGroup:
     """What is known of a group of files: what is told of each, and which names they define and use.
 
@@ -113,7 +113,8 @@ class KnownGroup:
     """
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
+        self.data = data
+        self._start = int(_SIZE.unpack_from(data)[0]) + _SIZE.size  # of the columns
 
     @classmethod
     def of(cls, members: Sequence[KnownFile]) -> "KnownGroup":
@@ -134,47 +135,34 @@ class KnownGroup:
         names = pack_names(_texts_of(members))
         return cls(b"".join((_SIZE.pack(len(facts)), facts, *columns, names)))
 
-    def pack(self) -> bytes:
-        """Return it as bytes, for this machine."""
-        return self._data
-
-    def facts(self) -> tuple[list[Sequence[Any]], dict[int, ReadFacts]]:
-        """Return the columns of ``FileFacts`` between path and mark, and what reading some files told that is unusual.
-
-        The latter by the files' places.
-        """
+    def columns(self) -> list[Sequence[Any]]:
+        """Return the columns of ``FileFacts`` between path and mark."""
         count, languages, _ = self._head
         start = self._start
-        names, flags = self._data[start : start + count], self._data[start + count :][:count]
+        names, flags = self.data[start : start + count], self.data[start + count :][:count]
         start += 2 * count
-        counts = numbers("I", memoryview(self._data)[start : start + 12 * count])
-        columns: list[Sequence[Any]] = [
+        counts = numbers("I", memoryview(self.data)[start : start + 12 * count])
+        return [
             [languages[number] for number in names],
             [flag == 1 for flag in flags],
             *(counts[number * count : (number + 1) * count] for number in range(3)),
         ]
-        return columns, self.unusual
 
     @property
     def unusual(self) -> dict[int, ReadFacts]:
         """What reading some of the files told that is unusual, by the files' places."""
         return {int(place): ReadFacts(*facts) for place, facts in self._head[2].items()}
 
-    @property
-    def _start(self) -> int:
-        """Where the columns begin."""
-        return int(_SIZE.unpack_from(self._data)[0]) + _SIZE.size
-
     @cached_property
     def _head(self) -> tuple[int, list[str], dict[str, list[Any]]]:
         """The number of files, their languages, and what reading some told."""
-        count, languages, unusual = json.loads(self._data[_SIZE.size : self._start])
+        count, languages, unusual = json.loads(self.data[_SIZE.size : self._start])
         return count, languages, unusual
 
     @cached_property
     def names(self) -> NameGroup:
         """The names, with the files' places in the group."""
-        return NameGroup(memoryview(self._data)[self._start + 14 * self._head[0] :])
+        return NameGroup(memoryview(self.data)[self._start + 14 * self._head[0] :])
 
 
 def terms_of(members: Sequence[KnownFile]) -> bytes:
@@ -189,7 +177,6 @@ def _texts_of(members: Sequence[KnownFile]) -> list[Analysis | None]:
 ANALYSIS_CODE = (
     "prompt.known_files",
     "prompt.file_reading",
-    "prompt.request_files",
     "prompt.redact_prompt",
     "base.concurrency.child_server",  # whose limits decide what is analysed without a grammar
     "base.disk.reading",
@@ -229,7 +216,6 @@ class AnalysisIndex:
 
     def __init__(self, index: "Index") -> None:
         self._index = index
-        self._digests: dict[tuple[str, str], bytes] = {}
         self._by_suffix: dict[str, bytes] = {}
         self._telling = telling_names() | {name.lower() for name in LOCK_FILES}
 
@@ -251,12 +237,7 @@ class AnalysisIndex:
     def _digest(self, path: str) -> bytes:
         """Return a digest of all of a path that decides on an analysis."""
         traits = naming_class(path), generated_reason(path, "")
-        digest = self._digests.get(traits)
-        if digest is None:
-            asked = json.dumps(traits)
-            digest = sha256(asked.encode()).digest()[:_DIGEST_BYTES]
-            self._digests[traits] = digest
-        return digest
+        return sha256(json.dumps(traits).encode()).digest()[:_DIGEST_BYTES]
 
     def files(self, identities: Sequence[bytes]) -> list[KnownFile | None]:
         """Return what is kept of each file."""
@@ -285,7 +266,7 @@ class AnalysisIndex:
 
     def put_group(self, key: bytes, group: KnownGroup, terms: bytes) -> None:
         """Keep what is known of a group of files."""
-        self._index.put_many(_group_kind(), [(key, group.pack())])
+        self._index.put_many(_group_kind(), [(key, group.data)])
         self._index.put_many(_terms_kind(), [(key, terms)])
 
 

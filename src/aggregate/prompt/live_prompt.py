@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from aggregate.base.disk import is_file, real_path
 from aggregate.base.values import RenderedFile
-from aggregate.project.index import FileState, Index, file_state, user_index
+from aggregate.project.index import FileState, Index, look_at, user_index
 from aggregate.project.paths import MARKERS
 from aggregate.prompt.assemble import Composition, assemble
 from aggregate.prompt.file_reading import FileReader
@@ -14,12 +14,10 @@ from aggregate.prompt.file_rendering import (
     FileStream,
     RenderedFiles,
     error_sentence,
-    file_warnings,
     refusals,
 )
 from aggregate.prompt.request import Request
-from aggregate.prompt.request_files import select_files
-from aggregate.prompt.selection import ResolvedFile, Selection
+from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
 _DECIDING = frozenset({".gitignore", ".gitattributes", *MARKERS})
 """Names of files that decide on others."""
@@ -107,11 +105,11 @@ class LivePrompt:
         for file in files:
             known, before = self._known.get(file.path, (file, None))
             present[file.path] = known, before
-            now = _look_at(file.file)
+            now = look_at(file.file, seen_ns=time.time_ns())
             if not (before and now and before.still_holds(now)) or known != file:
                 changed.append(file)
         for path in self._known.keys() - present.keys():
-            self._reader.forget(self._known[path][0])
+            self._reader.forget(path)
             self._rendered.pop(path, None)
         self._known = present
         return changed
@@ -119,9 +117,9 @@ class LivePrompt:
     def _render(self, files: Sequence[ResolvedFile]) -> None:
         """Read and render ``files``, in place of what was known of them."""
         for file in files:
-            self._reader.forget(file)
+            self._reader.forget(file.path)
             self._rendered.pop(file.path, None)
-            self._known[file.path] = file, _look_at(file.file)
+            self._known[file.path] = file, look_at(file.file, seen_ns=time.time_ns())
         rendered_files = self._stream(files)
         # Remarks stand behind the files; of a glob they speak of all its files, so they are made again.
         end = len(rendered_files) - len(self._reader.remarks(files))
@@ -143,20 +141,10 @@ class LivePrompt:
         present = [self._rendered[path] for path in self._known if path in self._rendered]
         files = (*present, *self._remarks)
         errors = (error_sentence(file) for file in files if file.error)
-        warnings = file_warnings(self._selection, self._reader.notes, errors)
+        warnings = self._reader.warnings(self._selection, errors)
         return RenderedFiles(files, (*self._request.doubts, *warnings), refusals(self._selection))
 
 
 def _is_no_link(path: str) -> bool:
     """Tell whether no link leads to the file; one that has come may lead out of the project."""
     return real_path(path) == os.path.normpath(path)
-
-
-def _look_at(path: str) -> FileState | None:
-    """Return what the system says of a file, ``None`` where there is none."""
-    seen_ns = time.time_ns()
-    try:
-        info = os.stat(path)  # noqa: PTH116 - a str is not made a Path, this runs for each file
-    except (OSError, ValueError):
-        return None
-    return file_state(info, seen_ns=seen_ns)

@@ -1,12 +1,14 @@
-"""From a project's configuration to what is asked of the pipeline."""
+"""From a project's configuration, presets and discussions to what is asked of the pipeline."""
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aggregate.base.disk import guard_project, project_root, real_path
-from aggregate.base.errors import ConfigError
+from aggregate.base.disk import guard_project, is_inside, project_root, real_path
+from aggregate.base.errors import ConfigError, ScopeError
 from aggregate.base.text import did_you_mean, short_list
 from aggregate.base.values import (
     CACHE_DIR,
@@ -30,8 +32,15 @@ from aggregate.project.configuration import (
     user_config,
     validate,
 )
-from aggregate.project.history import discussion_name
-from aggregate.prompt.discussions import DiscussionTurns, check_within, discussion_turns
+from aggregate.project.files import OUTSIDE
+from aggregate.project.history import (
+    DEFAULT,
+    NO_DISCUSSION,
+    discussion_name,
+    find_history_file,
+    named_discussions,
+    read_discussion,
+)
 from aggregate.prompt.focus import (
     ALL_FILES,
     FOCUS_TIER,
@@ -43,13 +52,15 @@ from aggregate.prompt.focus import (
     whole_files,
 )
 from aggregate.prompt.layout import Strategy
-from aggregate.prompt.request import Request, namespace_of
+from aggregate.prompt.request import Request
 
 if TYPE_CHECKING:
     from aggregate.base.values import ContextPreset
     from aggregate.project.presets import ContextPresetManager
 
-_CANNOT_SWITCH_OFF = (
+_LONGEST_NAMESPACE: Final = 100
+"""A file name has 255 bytes, and number, suffix and a temporary name take some."""
+_CANNOT_SWITCH_OFF: Final = (
     "redaction.send: a project cannot switch it off, secrets are replaced in what is sent: set it in your own "
     "configuration, or use --no-redact"
 )
@@ -68,9 +79,6 @@ def open_project(
         allow_outside: Whether files outside the project may be read. By default a mapping decides itself, while what a
             file asks for must lie in the project, unless the user trusts it.
         allow_secrets: The same of files that look like secrets, which trust does not cover.
-
-    Raises:
-        ConfigError: It cannot be used.
     """
     if isinstance(config, Project):
         project = config
@@ -95,11 +103,7 @@ def open_project(
 
 
 def scope_of(project: Project) -> Scope:
-    """Return which files a project may read.
-
-    Raises:
-        ConfigError: The user's own configuration cannot be used.
-    """
+    """Return which files a project may read."""
     root = project_root(project.folder)
     outside, secrets = project.allow_outside, project.allow_secrets
     is_mapping = project.path is None
@@ -158,11 +162,14 @@ def request_for(
         ScopeError: The configuration or the history's file is a link to elsewhere.
     """
     scope = scope_of(project)
-    check_within(project.path, scope)
+    _check_within(project.path, scope)
     config, folder = project.config, project.folder
     name = config.project.name or folder.resolve().name
+    # A file name's first part, of which it takes what fits.
+    own_name = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:_LONGEST_NAMESPACE].strip("._")
     base_dir = folder / config.files.base_dir
-    applied = _applied_preset(project, preset)
+    preset = preset or config.project.active_preset
+    applied = find_preset(project, preset) if preset else None
     entries, screenshots = _listed(config, applied)
     task = task_of(task, config.task)
     budget = budget_of(
@@ -184,6 +191,7 @@ def request_for(
     places = places_of((*focus_files, *(task.focus if task else ())), base_dir)
     if is_asked and places:
         task = replace(task or Task(), focus=places)
+    strategy = strategy or config.project.aggregation_strategy
     return Request(
         base_dir=base_dir,
         entries=entries,
@@ -192,16 +200,16 @@ def request_for(
         screenshots=screenshots,
         shown_from=folder,
         history=turns.all,
-        strategy=Strategy.parse(strategy or config.project.aggregation_strategy),
+        strategy=Strategy.parse(strategy),
         summary_only=config.project.summary_only,
         beads=config.project.execution_mode == BEADS_MODE,
         output_dir=folder / config.output.output_dir,
-        namespace=config.output.namespace or namespace_of(name),
+        namespace=config.output.namespace or own_name or "context",
         focus_files=whole_files(places) if tier == FOCUS_TIER or not is_asked else (),
         tier=tier,
         scope=scope,
         redaction=redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact),
-        doubts=_doubts(config, strategy or config.project.aggregation_strategy),
+        doubts=_doubts(config, strategy),
         generated=GeneratedView(generated or config.files.generated),
         task=task,
         budget=budget,
@@ -209,16 +217,6 @@ def request_for(
         discussion=name_of_discussion,
         continues=turns.continues,
     )
-
-
-def _applied_preset(project: Project, name: str | None) -> "ContextPreset | None":
-    """Return the preset of this name, by default the active one; ``None`` where there is none.
-
-    Raises:
-        PresetError: There is no such preset.
-    """
-    name = name or project.config.project.active_preset
-    return find_preset(project, name) if name else None
 
 
 def _listed(
@@ -233,12 +231,88 @@ def _listed(
     return tuple(entries), tuple(config.screenshots.paths)
 
 
-def find_persona(project: Project, name: str) -> PersonaTable:
-    """Return a persona of the project, or else of all projects; an empty one for no name.
+class DiscussionTurns(NamedTuple):
+    """The turns of a discussion.
+
+    Attributes:
+        configured: Those that stand in the configuration, which are of the default discussion.
+        written: Those of the discussion's own file.
+        continues: The discussion that it goes on from, ``None`` for none; ``""`` is the default one.
+        path: The discussion's own file, ``None`` where there is none.
+    """
+
+    configured: tuple[str | dict[str, Any], ...] = ()
+    written: tuple[str | dict[str, Any], ...] = ()
+    continues: str | None = None
+    path: Path | None = None
+
+    @property
+    def all(self) -> tuple[str | dict[str, Any], ...]:
+        """All turns, oldest first."""
+        return (*self.configured, *self.written)
+
+
+def discussion_turns(
+    project: Project, name: str | None, *, scope: Scope, is_new: bool = False
+) -> DiscussionTurns:
+    """Return the turns of a discussion (rule S-4).
+
+    Args:
+        project: Whose discussion.
+        name: Its name, ``""`` for the default one, ``"none"`` for none, ``None`` for the default one if configured.
+        scope: Which files the project may read.
+        is_new: Whether there need be no discussion of this name yet.
 
     Raises:
-        ConfigError: There is no such persona.
+        ConfigError: There is none of this name, or its file cannot be used.
+        ScopeError: The file is a link to elsewhere.
     """
+    if name == NO_DISCUSSION:
+        return DiscussionTurns()
+    configured: tuple[str | dict[str, Any], ...] = ()
+    if not name:
+        own_turns = (*project.config.history, *project.config.discussion.history)
+        configured = tuple(
+            turn if isinstance(turn, str) else turn.model_dump() for turn in own_turns
+        )
+    file = find_history_file(project.path, name or "") if project.path else None
+    if file is None:
+        if name and not is_new:
+            known = [DEFAULT, *(named_discussions(project.path) if project.path else ())]
+            raise ConfigError(
+                f'there is no discussion "{name}": {did_you_mean(name, known)}',
+                path=str(project.path) if project.path else None,
+            )
+        return DiscussionTurns(configured)
+    _check_within(file, scope)
+    discussion = read_discussion(file)
+    if name is None and discussion.is_begun_by_send and not configured:
+        return DiscussionTurns()
+    return DiscussionTurns(configured, tuple(discussion.turns), discussion.continues, file)
+
+
+def _check_within(file: Path | None, scope: Scope) -> None:
+    """Make sure that a file with the user's turns, or the configuration, is no link to elsewhere."""
+    if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
+        raise ScopeError(f"{OUTSIDE}: {file}")
+
+
+def files_of_sections(config: Path, request: Request) -> list[str]:
+    """Return the absolute paths of the discussion, if there is one, and of where beads may lie.
+
+    Args:
+        config: The project's configuration, whether there is one or not: a discussion lies beside it.
+        request: Says which discussion, and whether beads are shown.
+    """
+    from aggregate.project.beads import possible_beads_files  # few projects have beads
+
+    history = find_history_file(config, request.discussion)
+    beads = possible_beads_files(request.base_dir, environ=os.environ) if request.beads else []
+    return [os.path.abspath(path) for path in (*([history] if history else ()), *beads)]
+
+
+def find_persona(project: Project, name: str) -> PersonaTable:
+    """Return a persona of the project, or else of all projects; an empty one for no name."""
     if not name:
         return PersonaTable()
     personas = {**shared_personas(), **project.config.personas}
@@ -254,11 +328,7 @@ def find_persona(project: Project, name: str) -> PersonaTable:
 
 
 def shared_personas() -> Mapping[str, PersonaTable]:
-    """Return the personas of all projects, which the user has written.
-
-    Raises:
-        ConfigError: The user's configuration cannot be used.
-    """
+    """Return the personas of all projects, which the user has written."""
     return user_config().personas
 
 
@@ -278,15 +348,6 @@ def redaction_for(
 
     A project's own file can switch it on for any other ``run`` and allow values by their hash, which nobody can write
     who does not know them. Only the user can switch it off for what is sent.
-
-    Args:
-        project: Whose configuration is asked beside the user's own.
-        sending: Whether the prompt leaves the machine.
-        is_asked: Whether there is a task or a budget.
-        wanted: What the user says for this one run, before any configuration.
-
-    Raises:
-        ConfigError: The user's own configuration cannot be used.
     """
     own = user_config().redaction
     theirs = project.config.redaction if project else RedactionTable()
@@ -315,12 +376,7 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
 
 
 def find_preset(project: Project, name: str) -> "ContextPreset":
-    """Return a context preset as the project's configuration holds it, or else of all projects.
-
-    Raises:
-        PresetError: There is no such preset.
-        ConfigError: The file of all projects cannot be used.
-    """
+    """Return a context preset as the project's configuration holds it, or else of all projects."""
     table = project.config.context_presets.get(name)
     if table is None:
         return presets_of(project).get(name)

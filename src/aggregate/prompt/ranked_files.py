@@ -1,48 +1,41 @@
-"""The files of a request in the order of what the task says: read, asked about, ranked."""
+"""The files of a request in the order of what the task says: read, kept for the next question, ranked."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from posixpath import normpath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aggregate.base.monitor import get_monitor
-from aggregate.base.values import FileChoice, Level, Missing, Place, Task, ViewMode
+from aggregate.base.values import FileChoice, Level, Missing, Place, Redaction, Task, ViewMode
 from aggregate.project.git import changed_lines
-from aggregate.project.index import Index, user_index
-from aggregate.prompt.commit_history import CommitHistory, read_history
+from aggregate.project.index import Index, describe, look_at, user_index
+from aggregate.prompt.commit_history import read_history
 from aggregate.prompt.corpus_reading import read_corpus
 from aggregate.prompt.file_corpus import FileCorpus
 from aggregate.prompt.file_reading import FileReader
 from aggregate.prompt.request import Request
-from aggregate.prompt.request_files import select_files
-from aggregate.prompt.selection import ResolvedFile, Selection
+from aggregate.prompt.selection import Selection, select_files
 from aggregate.ranking import (
     MOST_READ,
     WEIGHTS,
     ChangedLines,
-    Commit,
     Question,
-    RankedFile,
     Ranking,
     rank,
     read_task,
     similar_commits,
 )
 
-if TYPE_CHECKING:
-    from aggregate.project.index import Index
-
 _RECENT: Final = 120
 """Commits whose definitions count for what is being worked on; measured with the weights of ``ranking.weights``."""
 
 
-def question_for(request: Request, *, index: "Index", paths: Sequence[str]) -> Question:
-    """Return what a ranking of the request's files is asked.
+def question_for(request: Request, *, index: Index, paths: Sequence[str]) -> Question:
+    """Return what a ranking of the request's files is asked; without a task nothing is, and no history is read.
 
-    Args:
-        request: With its task; without one, or with an empty one, nothing is asked and no history is read.
-        index: Keeps what the commits hold.
-        paths: The candidates, as the prompt shows them.
+    ``paths`` are the candidates, as the prompt shows them.
 
     Raises:
         ConfigError: The task names a revision that there is none of, or there is no repository.
@@ -50,19 +43,31 @@ def question_for(request: Request, *, index: "Index", paths: Sequence[str]) -> Q
     task = request.task or Task()
     folder = str(request.base_dir)
     candidates = frozenset(paths)
-    seeds = Question(
+    changes = changed_lines(folder, task.since) if task.since else ()
+    question = Question(
         task=read_task(task.text),
         focus=tuple(resolve_place(place, candidates) for place in task.focus),
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
-        changes=_changes(folder, task.since, candidates),
+        # What is no candidate is never shown (T-6).
+        changes=tuple(ChangedLines(*change) for change in changes if change.path in candidates),
     )
-    words = _missing_seeds(task, seeds) if request.task else ()
-    if seeds.is_empty:
-        return replace(seeds, missing=words)
+    missing: list[Missing] = []
+    if request.task and not task.text.strip():
+        missing.append(Missing("text", "there is no text of a task"))
+    elif request.task and not question.task.terms:
+        missing.append(Missing("text", "the task has no word that tells what it is about"))
+    if task.since and not question.changes:
+        missing.append(Missing("changes", f"none of the files differs from {task.since}"))
+    if question.is_empty:
+        return replace(question, missing=tuple(missing))
     history = read_history(folder, index=index)
-    commits = _named_commits(history, seeds, index)
-    missing = (history.missing,) if history.missing else ()
-    return replace(seeds, commits=commits, missing=(*missing, *words))
+    if history.missing:
+        missing.insert(0, history.missing)
+    # Of the newest commits, and of those like the task, the definitions that they changed.
+    similar = similar_commits(history.commits, question.task.change_words, MOST_READ)
+    places = {*range(min(_RECENT, len(history.commits))), *(commit.place for commit in similar)}
+    commits = history.with_names(sorted(places), index=index)
+    return replace(question, commits=commits, missing=tuple(missing))
 
 
 def resolve_place(place: Place, candidates: Set[str]) -> tuple[str, int, int]:
@@ -87,33 +92,6 @@ def _candidate(name: str, candidates: Set[str]) -> str | None:
     return ending[0] if len(ending) == 1 else None
 
 
-def _changes(folder: str, since: str, candidates: Set[str]) -> tuple[ChangedLines, ...]:
-    """Return the changes of candidates; what is no candidate is never shown (T-6)."""
-    if not since:
-        return ()
-    changes = changed_lines(folder, since)
-    return tuple(ChangedLines(*change) for change in changes if change.path in candidates)
-
-
-def _named_commits(history: CommitHistory, seeds: Question, index: "Index") -> tuple[Commit, ...]:
-    """Return the commits, the newest and those like the task with the definitions that they changed."""
-    recent = range(min(_RECENT, len(history.commits)))
-    similar = similar_commits(history.commits, seeds.task.change_words, MOST_READ)
-    alike = (commit.place for commit in similar)
-    return history.with_names(sorted({*recent, *alike}), index=index)
-
-
-def _missing_seeds(task: Task, seeds: Question) -> tuple[Missing, ...]:
-    missing: list[Missing] = []
-    if not task.text.strip():
-        missing.append(Missing("text", "there is no text of a task"))
-    elif not seeds.task.terms:
-        missing.append(Missing("text", "the task has no word that tells what it is about"))
-    if task.since and not seeds.changes:
-        missing.append(Missing("changes", f"none of the files differs from {task.since}"))
-    return tuple(missing)
-
-
 @dataclass(frozen=True, slots=True)
 class ReadFiles:
     """The files of a request as they were read; many requests for the same files can share them.
@@ -127,6 +105,30 @@ class ReadFiles:
     selection: Selection
     reader: FileReader
     corpus: FileCorpus
+
+    def shown_as(self, selection: Selection) -> "ReadFiles | None":
+        """Return the same files as a selection shows them, ``None`` where it differs in more than how it does that.
+
+        How a file is shown decides whether it is read only where a program has written it, or where it cannot be read:
+        for all others another view, as somebody sets it on a page, changes nothing of what is known of them.
+        """
+        before = self.selection
+        if before == selection:
+            return self
+        if (len(before.files), before.generated) != (len(selection.files), selection.generated):
+            return None
+        pairs = list(zip(before.files, selection.files, strict=True))
+        if any(old.path != new.path or old.file != new.file for old, new in pairs):
+            return None
+        changed = {new.path: new for old, new in pairs if new is not old and new != old}
+        plain = {
+            file.path
+            for file in self.corpus.files
+            if not file.is_generated and file.path not in self.reader.marks
+        }
+        if not changed.keys() <= plain:
+            return None
+        return ReadFiles(selection, self.reader, self.corpus.shown_otherwise(changed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,56 @@ def read_files(
     return ReadFiles(selection, reader, corpus)
 
 
+class OpenFiles:
+    """What was read for the last question of a program that keeps running, for the next one.
+
+    Which files there are is found out each time, and that none has changed: by device, inode, size and times, as
+    rule I-4 has it. Then the next question is about what was read for the last one, and finds in memory what that has
+    looked up. What had to be analysed is not remembered before it was read from the index once, so that an answer never
+    depends on what was asked before. For one thread at a time.
+
+    Args:
+        now: The clock, in nanoseconds of Unix time.
+    """
+
+    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+        self._now = now
+        self._last: tuple[ReadFiles, bytes, Redaction, Index] | None = None
+
+    def read(
+        self,
+        request: Request,
+        *,
+        index: Index,
+        on_start: Callable[[int], None] | None = None,
+        on_done: Callable[[int], None] | None = None,
+    ) -> ReadFiles:
+        """Return what ``read_files`` does; the arguments and errors are its own."""
+        selection = select_files(request)
+        now = self._now()
+        paths = (file.file for file in selection.files if not file.problem)
+        described = describe([look_at(path, seen_ns=now) for path in paths], settled=True)
+        states = sha256(described).digest()
+        last, self._last = self._last, None
+        files = None
+        if last and described and last[1:] == (states, request.redaction, index):
+            files = last[0].shown_as(selection)
+        if files is None:
+            last = None  # let go before more is read
+            files = read_files(
+                request, index=index, selection=selection, on_start=on_start, on_done=on_done
+            )
+            if files.corpus.analysed or files.corpus.grouped or not index.is_used:
+                return files
+        else:
+            files.corpus.trim()
+            if on_start:
+                on_start(0)
+        if described:
+            self._last = files, states, request.redaction, index
+        return files
+
+
 @get_monitor().scope("rank_files")
 def rank_files(
     request: Request,
@@ -222,33 +274,28 @@ def scores_of(ranked: RankedFiles) -> tuple[tuple[FileChoice, ...], tuple[Missin
 
     Such a prompt shows what it would without a task (rule T-3).
     """
+    corpus = ranked.files.corpus
     by_path = {
-        ranked.files.corpus.files[entry.file].path: (position, entry)
+        corpus.files[entry.file].path: (position, entry)
         for position, entry in enumerate(ranked.ranking.files, start=1)
     }
-    choices = tuple(
-        _choice(file, by_path.get(file.path), ranked.files.corpus)
-        for file in ranked.files.selection.files
-        if not file.is_remark
-    )
-    return choices, tuple(ranked.ranking.missing)
-
-
-def _choice(
-    file: ResolvedFile, scored: tuple[int, RankedFile] | None, corpus: FileCorpus
-) -> FileChoice:
-    mode = file.view_mode if file.item.auto_aggregate else ViewMode.NONE
-    level = Level(mode.value)
-    if scored is None:
-        return FileChoice(file.path, file.item.path, Level.LEFT_OUT, level)
-    position, ranked = scored
-    return FileChoice(
-        path=file.path,
-        entry=file.item.path,
-        level=level,
-        most=level,
-        score=ranked.score,
-        rank=position,
-        reasons=ranked.reasons,
-        content_hash=corpus.content_hash(ranked.file).hex(),
-    )
+    choices: list[FileChoice] = []
+    for file in ranked.files.selection.files:
+        if file.is_remark:
+            continue
+        level = Level((file.view_mode if file.item.auto_aggregate else ViewMode.NONE).value)
+        choice = FileChoice(file.path, file.item.path, Level.LEFT_OUT, level)
+        if file.path in by_path:
+            position, entry = by_path[file.path]
+            choice = FileChoice(
+                path=file.path,
+                entry=file.item.path,
+                level=level,
+                most=level,
+                score=entry.score,
+                rank=position,
+                reasons=entry.reasons,
+                content_hash=corpus.content_hash(entry.file).hex(),
+            )
+        choices.append(choice)
+    return tuple(choices), tuple(ranked.ranking.missing)

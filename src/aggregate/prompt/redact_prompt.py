@@ -1,19 +1,17 @@
 """Secrets in what a prompt is made of: replaced where that is read, told of in one line."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain
+from typing import Any, Final
 
 from aggregate.base.redaction import redact
-from aggregate.base.values import ALLOWED_LINE, Entry, Finding, Redaction, Section, Segment
+from aggregate.base.values import ALLOWED_LINE, Finding, Redaction, Section, Segment
 from aggregate.project.files import SourceFile
-from aggregate.prompt.selection import MOST_NAMED, ResolvedFile, Selection
 
-if TYPE_CHECKING:
-    from aggregate.code.anchors import Resolution
-
-_LABELS: Final = ("tag", "comment")
+MOST_NAMED: Final = 3
+"""Files, rules or hashes that a sentence names before it counts the rest."""
+SLICE_LABELS: Final = ("tag", "comment")
 """What is said of a slice."""
 _MOST_PLACES: Final = 10
 """Files and sections that the line about secrets names: as many as fit into a few rows of a terminal."""
@@ -93,25 +91,33 @@ def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple
     return found.shown(text, place), found.warnings
 
 
-def redact_file(
-    file: ResolvedFile, source: SourceFile, redaction: Redaction
-) -> tuple[ResolvedFile, SourceFile, SourceFile]:
+def redact_source(source: SourceFile, redaction: Redaction) -> tuple[SourceFile, SourceFile]:
     """Replace the secrets in a text, before anything is made of it: none can show what its text does not hold.
 
     Returns:
-        The file and its text as they are shown, and the text without secrets, which alone may be kept for later runs.
-        Slices of a text that has changed are taken by their lines. The hash of one that holds secrets, or what only
-        the user's settings make none, is gone: what is kept by it is true whatever anybody allows.
+        The text as it is shown, and without secrets, which alone may be kept for later runs. The hash of one that holds
+        secrets, or what only the user's settings make none, is gone: what is kept by it is true whoever allows what.
     """
     result = redact(source.text, redaction)
     if not result.findings and not result.has_allowed:
-        return file, source, source
+        return source, source
     source = replace(source, content_hash=b"", secrets=result.findings)
     changed = _changed_lines(source.text, result.text)
     clean = replace(source, text=result.text, redacted=changed)
-    if not (redaction.replaces and changed):
-        return file, source, clean
-    return _with_fixed_slices(file, source.text), clean, clean
+    return clean if redaction.replaces else source, clean
+
+
+def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Return slices by the lines that they have in a text: without its secrets it has the same lines."""
+    from aggregate.code.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
+
+    fixed = [dict(piece) for piece in slices]
+    for piece, lines in zip(fixed, FuzzyAnchor.resolve_all(slices, text), strict=True):
+        if lines.found:
+            labels = {key: piece.get(key) for key in SLICE_LABELS}
+            piece.clear()
+            piece |= {**labels, "start_line": lines.start_line, "end_line": lines.end_line}
+    return fixed
 
 
 def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str]:
@@ -122,64 +128,6 @@ def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str
     # Each by itself, so that its placeholder does not depend on the others.
     clean = {text: redact(text, redaction).text for text in texts}
     return {text: shown for text, shown in clean.items() if text != shown}
-
-
-def redact_names(selection: Selection, redaction: Redaction) -> Selection:
-    """Return a selection without secrets in what is said of its files: their names, the entries, and their slices.
-
-    Of files that would have the same name all but the first one get a number.
-    """
-    clean = redact_words(_said_of(selection), redaction)
-    if not clean:
-        return selection
-    files = selection.files
-    entries = {id(file.entry): _with_words(file.entry, clean) for file in files}
-    taken = {file.path for file in files if file.path not in clean}
-    return replace(
-        selection,
-        files=tuple(
-            file._replace(
-                path=_free_name(clean[file.path], taken) if file.path in clean else file.path,
-                entry=entries[id(file.entry)],
-                problem=clean.get(file.problem, file.problem),
-                details=tuple(clean.get(line, line) for line in file.details),
-            )
-            for file in files
-        ),
-        skipped=tuple(
-            (clean.get(path, path), clean.get(reason, reason)) for path, reason in selection.skipped
-        ),
-    )
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    names = chain([name], (f"{name} ({number})" for number in count(2)))
-    free = next(name for name in names if name not in taken)
-    taken.add(free)
-    return free
-
-
-def _said_of(selection: Selection) -> Iterator[str]:
-    """Yield all that others say of the files; of a glob's, which share an entry, one after another."""
-    last = None
-    for file in selection.files:
-        yield from (file.path, file.problem, *file.details)
-        if file.entry is not last:
-            last = file.entry
-            yield last.item.path
-            slices = last.item.custom_slices
-            yield from (str(piece.get(key) or "") for piece in slices for key in _LABELS)
-    yield from chain(*selection.skipped)
-
-
-def _with_words(entry: Entry, clean: Mapping[str, str]) -> Entry:
-    item = entry.item
-    slices = [dict(piece) for piece in item.custom_slices]
-    for piece in slices:
-        labels = {key: str(piece.get(key) or "") for key in _LABELS}
-        piece |= {key: clean[label] for key, label in labels.items() if label in clean}
-    path = clean.get(item.path, item.path)
-    return replace(entry, item=replace(item, path=path, custom_slices=slices))
 
 
 def _changed_lines(before: str, after: str) -> tuple[tuple[int, int], ...]:
@@ -194,22 +142,3 @@ def _changed_lines(before: str, after: str) -> tuple[tuple[int, int], ...]:
         else:
             runs.append((number, number))
     return tuple(runs)
-
-
-def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
-    """Return the file with its slices resolved in the text on disk: the redacted one has the same lines."""
-    item = file.item
-    if not item.custom_slices:
-        return file
-    from aggregate.code.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
-
-    places = FuzzyAnchor.resolve_all(item.custom_slices, text)
-    slices = [_fixed(piece, lines) for piece, lines in zip(item.custom_slices, places, strict=True)]
-    return file.with_slices(slices)
-
-
-def _fixed(piece: Mapping[str, Any], lines: "Resolution") -> dict[str, Any]:
-    if not lines.found:
-        return dict(piece)
-    labels = {key: piece.get(key) for key in _LABELS}
-    return {**labels, "start_line": lines.start_line, "end_line": lines.end_line}

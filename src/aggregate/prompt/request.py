@@ -1,7 +1,5 @@
 """Everything that one prompt is made of, resolved: what the configuration, a preset and the caller ask for."""
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.sections.subagent_results import Results
 
 _REPLACED = "task: secrets in its words are replaced: --no-redact keeps them"
-_LONGEST = 100
-"""Characters of a namespace: a file name has 255 bytes, and number, suffix and a temporary name take some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +87,15 @@ class Request:
         words = (task.text, task.since, *task.symbols, *self.focus_paths)
         clean = redact_words(words, self.redaction) if any(words) else {}
         if clean:
-            focus = tuple(clean.get(path, path) for path in self.focus_files)
-            object.__setattr__(self, "focus_files", focus)
-            object.__setattr__(self, "task", self.task and _with_words(task, clean))
+
+            def said(word: str) -> str:
+                return clean.get(word, word)
+
+            places = tuple(replace(place, path=said(place.path)) for place in task.focus)
+            symbols = tuple(map(said, task.symbols))
+            task = Task(said(task.text), places, symbols, said(task.since))
+            object.__setattr__(self, "focus_files", tuple(map(said, self.focus_files)))
+            object.__setattr__(self, "task", self.task and task)
             object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))
 
     @property
@@ -116,18 +118,3 @@ class Request:
     def is_tier3(self) -> bool:
         """Whether the prompt is one for a Tier 3 worker."""
         return self.tier == 3 or bool(self.focus_files)
-
-
-def namespace_of(name: str) -> str:
-    """Return a file name's first part made from a project's name, of which it takes what fits."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:_LONGEST].strip("._") or "context"
-
-
-def _with_words(task: Task, clean: Mapping[str, str]) -> Task:
-    """Return a task with some of its words replaced."""
-    return Task(
-        clean.get(task.text, task.text),
-        tuple(replace(place, path=clean.get(place.path, place.path)) for place in task.focus),
-        tuple(clean.get(name, name) for name in task.symbols),
-        clean.get(task.since, task.since),
-    )

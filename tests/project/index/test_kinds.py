@@ -1,6 +1,5 @@
 """Versions of what is kept: they follow from the code that computes it."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import aggregate
-from aggregate.project.index import Kind, code_version
 
 PACKAGE = Path(aggregate.__file__).parent
 CODE = """
@@ -97,17 +95,3 @@ def test_what_cannot_be_told_has_no_version(site: Path, tmp_path: Path) -> None:
         for path in site.rglob("*.py"):
             file.write(path, path.relative_to(site))
     assert version_of(archive) == ""
-
-
-def test_versions_of_this_program() -> None:
-    """Those of its own views are told, and differ by grammar."""
-    ours = ("code", "base.text", "base.values")
-    versions = {
-        code_version(ours, installed=("tree_sitter", grammar))
-        for grammar in ("tree_sitter_python", "tree_sitter_go")
-    }
-    assert len(versions) == 2
-    assert "" not in versions
-    assert code_version(ours) == code_version(ours)
-    assert Kind("view", code_version(ours)).version
-    assert os.sep not in "".join(versions)

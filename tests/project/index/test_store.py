@@ -2,7 +2,6 @@
 
 import os
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -120,27 +119,6 @@ def test_a_kind_without_a_version_is_not_kept(tmp_path: Path) -> None:
         index.flush()
         assert index.get_many(Kind("view", ""), [key(1)]) == [None]
     assert not place(tmp_path).exists()
-
-
-def test_derived_computes_what_is_missing_once(tmp_path: Path) -> None:
-    """Each content is computed once, however often it is asked for, and never again afterwards (rule I-1)."""
-    asked: list[list[int]] = []
-
-    def compute(positions: Sequence[int]) -> list[bytes]:
-        asked.append(list(positions))
-        return [b"result %d" % position for position in positions]
-
-    keys = [key(1), key(2), key(1), key(3)]
-    expected = [b"result 0", b"result 1", b"result 0", b"result 3"]
-    with opened(tmp_path) as index:
-        assert index.derived_many(keys, VIEW, compute) == expected
-        index.flush()
-    with opened(tmp_path) as index:
-        assert index.derived_many(keys, VIEW, compute) == expected
-        assert index.derived(key(3), VIEW, lambda: b"not called") == b"result 3"
-        assert index.derived(key(4), VIEW, lambda: b"new") == b"new"
-        assert index.get_many(VIEW, [key(4)]) == [b"new"]
-    assert asked == [[0, 1, 3]]
 
 
 def test_what_is_too_much_for_memory_is_written_before(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""."""
+"""The files of a project: what a path or a glob stands for, and what one file holds."""
 
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         SECRET,
         FolderListing,
         ResolvedPath,
+        display_path,
+        display_prefix,
         resolve_paths,
     )
     from aggregate.project.files.walk import dependency_folders
@@ -27,7 +29,7 @@ else:
         {
             "file_content": "SourceFile UTF_8 decode modified_at read_file",
             "image_header": "ImageHeader read_image_header",
-            "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET resolve_paths",
+            "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET display_path display_prefix resolve_paths",
             "walk": "dependency_folders",
         },
     )

@@ -202,6 +202,25 @@ def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
     return [Path(resolved.folder, name) for name in sorted((*resolved.names, *resolved.secrets))]
 
 
+def display_path(file: str | Path, base_dir: str | Path) -> str:
+    """Return ``file`` relative to ``base_dir`` with ``/``, also where it lies outside: ``../other/c.py``."""
+    folder, name = os.path.split(os.path.abspath(file))
+    return display_prefix(folder, base_dir) + name
+
+
+def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
+    """Return what stands before a name in ``folder``: ``""`` for ``base_dir`` itself, else a path ending with ``/``."""
+    root, absolute = (
+        os.path.abspath(place).rstrip(os.sep) + os.sep for place in (base_dir, folder)
+    )
+    if absolute.startswith(root):
+        return absolute.removeprefix(root).replace(os.sep, "/")
+    try:
+        return os.path.relpath(absolute, root).replace(os.sep, "/") + "/"
+    except ValueError:  # on another drive of Windows
+        return absolute.replace(os.sep, "/")
+
+
 def is_history(name: str) -> bool:
     """Tell whether a file holds discussion history, which is never aggregated as a file."""
     if name[-len("history.toml") :].lower() != "history.toml":  # quick: this is asked of each file

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.index.connection import clear_index, read_report
-    from aggregate.project.index.file_states import FileState, describe_settled, file_state
+    from aggregate.project.index.database import clear_index, read_report
     from aggregate.project.index.kinds import Kind, code_version
+    from aggregate.project.index.states import FileState, describe, file_state, look_at
     from aggregate.project.index.store import (
         INDEX_FILE,
         INDEX_FOLDER,
@@ -21,9 +21,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "connection": "clear_index read_report",
-            "file_states": "FileState describe_settled file_state",
+            "database": "clear_index read_report",
             "kinds": "Kind code_version",
+            "states": "FileState describe file_state look_at",
             "store": "INDEX_FILE INDEX_FOLDER Index byte_limit index_path open_index user_index",
         },
     )

@@ -1,4 +1,4 @@
-"""The file of the index: made whole, opened only if it is ours and undamaged, and put aside as a whole.
+"""The file of the index: made whole, opened only if it is ours and undamaged, put aside as a whole, or given up.
 
 The folder around the file is the unit: SQLite keeps a log and its index beside the file, and a log that is left without
 its file would be taken for that of the next one. So a new index is made under another name and renamed, and an old one
@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 from aggregate.base.disk import (
+    CACHE_VARIABLE,
     PRIVATE_FOLDER,
     TEMPORARY_SUFFIX,
     create_private,
@@ -23,21 +24,43 @@ from aggregate.base.disk import (
     private_folder,
     temporary_name,
 )
+from aggregate.base.errors import OutputError
 
-BUSY_SECONDS: Final = 1.0
+_Answer = TypeVar("_Answer")
+_BUSY_SECONDS: Final = 1.0
 """How long a write waits for another process's. Reads wait for nobody."""
 _APPLICATION: Final = 0x41474958
 """``AGIX``, in the file's header: what tells our index from another program's database."""
-_SCHEMA_VERSION: Final = 1
+_SCHEMA_VERSION: Final = 2
 _PAGE_BYTES: Final = 16_384
 """Views of a few kilobytes lie several to a page; with SQLite's own 4,096 a third of the file was empty."""
 _TRIES: Final = 5
-"""How often a new index is moved to its place, where other processes make and remove theirs at the same moment."""
+"""Of a write, and of moving a new index to its place: other processes make and remove theirs at the same moment."""
 _HEADER_BYTES: Final = 100
 _MAGIC: Final = b"SQLite format 3\0"
 _OPEN_TO_OTHERS: Final = 0o077
 _LEFTOVER_SECONDS: Final = 3600
 """After which a folder that was being made, or removed, is one that a kill has left."""
+_BUSY: Final = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_INTERRUPT,
+)
+"""Others write for longer than we wait, or trimming takes longer than it may: nothing is wrong."""
+_REFUSED: Final = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_AUTH,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_NOLFS,
+)
+"""The system refuses: the file itself may be whole. Any other error means that it is not."""
+_inherited: Final[list[sqlite3.Connection]] = []
+"""Connections of the process that this one was forked from: to close one here would end the locks of that one."""
 
 _SCHEMA: Final = (
     # Small rows, so that finding entries and what was used last touches few pages; the bytes lie in the order in which
@@ -46,8 +69,7 @@ _SCHEMA: Final = (
     " place INTEGER NOT NULL)",
     "CREATE TABLE payloads (place INTEGER PRIMARY KEY, data BLOB NOT NULL)",
     "CREATE TABLE kinds (number INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,"
-    " used INTEGER NOT NULL)",
-    "CREATE TABLE files (id INTEGER PRIMARY KEY, day INTEGER NOT NULL, data BLOB NOT NULL)",
+    " used INTEGER NOT NULL, UNIQUE (name, version))",
     "CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 )
 
@@ -60,58 +82,176 @@ class UnusableError(Exception):
     """There is something that is not ours to replace. The message is the reason."""
 
 
-def open_database(path: Path) -> sqlite3.Connection:
-    """Open the index at ``path``, which is there.
+# The last three come from values that no undamaged index holds; also from a message of SQLite that quotes such a value.
+_TROUBLE: Final = (
+    OSError,
+    sqlite3.Error,
+    DamagedError,
+    UnusableError,
+    TypeError,
+    ValueError,
+    OverflowError,
+)
+
+
+class IndexFile:
+    """The file as one process uses it; not safe for two threads at the same moment.
+
+    Attributes:
+        warning: Why the index was replaced or is not used, one sentence; ``""`` while all is well.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.warning = ""
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+        self._process = 0
+        self._is_damaged = False
+        self._is_given_up = False
+
+    def read(self, query: Callable[[sqlite3.Connection], _Answer]) -> _Answer | None:
+        """Return the answer to ``query``, or ``None`` where there is no index that can be read."""
+        try:
+            connection = None if self._is_damaged else self._opened()
+            return None if connection is None else query(connection)
+        except _TROUBLE as error:
+            self._can_try_again(error)
+            return None
+
+    def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
+        """Make a change in one transaction, and return whether it was made; a damaged index is replaced by a new one.
+
+        Args:
+            change: What to do.
+            create: Whether to make an index if there is none, and to warn if it cannot be written.
+        """
+        for _ in range(_TRIES):
+            try:
+                connection = self._writable(create=create)
+                if connection is not None:
+                    in_transaction(connection, change)
+            except _TROUBLE as error:
+                if not self._can_try_again(error, is_told=create):
+                    return False
+            else:
+                return connection is not None
+        return False
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        connection, self._connection = self._connection, None
+        if connection is not None and self._process != os.getpid():
+            _inherited.append(connection)
+        elif connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _opened(self) -> sqlite3.Connection | None:
+        if self._process != os.getpid():
+            self.close()
+        if self._connection is None and not self._is_given_up:
+            self._inode = 0
+            with suppress(FileNotFoundError):
+                self._inode = self.path.lstat().st_ino
+                self._process = os.getpid()
+                self._connection = _open_database(self.path)
+        return self._connection
+
+    def _writable(self, *, create: bool) -> sqlite3.Connection | None:
+        if self._is_damaged:
+            put_aside(self.path, inode=self._inode)
+            self._is_damaged = False
+        if self._connection is not None and self._is_gone():
+            self.close()
+        connection = self._opened()
+        if connection is None and create and not self._is_given_up:
+            _create_database(self.path)
+            connection = self._opened()
+        return connection
+
+    def _is_gone(self) -> bool:
+        """Tell whether somebody has deleted or replaced the file that was open."""
+        try:
+            return self._inode not in (0, self.path.lstat().st_ino)
+        except OSError:
+            return self._inode != 0
+
+    def _can_try_again(self, error: Exception, *, is_told: bool = True) -> bool:
+        """Note what an error means for the index, and tell whether another try of a write may do better."""
+        code: int | None = getattr(error, "sqlite_errorcode", None)
+        code = None if code is None else code & 0xFF  # the primary one
+        if code in _BUSY:
+            return False
+        is_gone = self._is_gone()
+        self.close()
+        if is_gone or isinstance(error, FileNotFoundError):
+            return True
+        if not isinstance(error, OSError | UnusableError) and code not in _REFUSED:
+            self._is_damaged = True
+            reason = str(error) if isinstance(error, DamagedError) else f"{self.path} was damaged"
+            self._warn(f"{reason}: it is made anew")
+            return True
+        self._is_given_up = is_told
+        if isinstance(error, OSError):
+            reason = f"{error.filename or ''} cannot be used: {error.strerror or error}".strip()
+        else:
+            reason = f"cannot be written: {error}" if code else str(error)
+        remedy = f"set {CACHE_VARIABLE} to another folder"
+        if isinstance(error, UnusableError):
+            remedy = 'try "aggregate cache clear"'
+        if is_told:
+            self._warn(f"{reason}, so nothing is kept for the next run: {remedy}")
+        return False
+
+    def _warn(self, sentence: str) -> None:
+        self.warning = self.warning or f"the index {sentence}"
+
+
+class IndexReport(NamedTuple):
+    """The index in figures: the bytes that it has on the disk and may have, and how often rows were there or not."""
+
+    path: Path
+    bytes: int
+    entries: int
+    hits: int
+    misses: int
+    limit: int
+
+
+def read_report(path: Path, limit: int) -> tuple[IndexReport, str]:
+    """Return the figures of the index at ``path``, and one sentence on why it cannot be used, ``""`` if it can."""
+    file = IndexFile(path)
+    figures = file.read(_figures) or (0, 0, 0)
+    file.close()
+    on_disk = 0
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            on_disk += path.with_name(path.name + suffix).lstat().st_size
+    return IndexReport(path, on_disk, *figures, limit), file.warning
+
+
+def _figures(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    entries = int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
+    counters = dict(connection.execute("SELECT * FROM counters"))
+    return entries, int(counters.get("hits", 0)), int(counters.get("misses", 0))
+
+
+def clear_index(path: Path) -> bool:
+    """Delete the index at ``path``, in whatever state it is, and return whether there was one.
 
     Raises:
-        FileNotFoundError: There is none.
-        DamagedError: It is damaged, or of an earlier release.
-        UnusableError: It is another program's, another user's or of a later release.
-        OSError: It cannot be read.
-        sqlite3.Error: It cannot be opened.
+        OutputError: It cannot be deleted.
     """
-    _check_place(path)
-    _check_header(path)
+    is_there = path.parent.exists()
     try:
-        return _connect(path, "mode=rw")
-    except sqlite3.OperationalError as error:
-        no_log = error_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if not no_log or os.access(path.parent, os.W_OK):
-            raise
-    # A folder where nothing can be written: no log can be made, and none changes beneath us.
-    return _connect(path, "mode=ro&immutable=1")
-
-
-def create_database(path: Path) -> None:
-    """Make an empty index at ``path``, or leave the one that another process has made meanwhile.
-
-    Raises:
-        UnusableError: Something else than a folder is in its way.
-        OSError: It cannot be made.
-        sqlite3.Error: It cannot be made.
-    """
-    folder = path.parent
-    private_folder(folder.parent)
-    remove_leftovers(folder, older_than=_LEFTOVER_SECONDS)
-    temporary = temporary_name(folder.parent, folder.name)
-    temporary.mkdir(mode=PRIVATE_FOLDER)
-    try:
-        _write_schema(temporary / path.name)
-        if not any(_take_place(temporary, path) for _ in range(_TRIES)):
-            raise UnusableError(f"{folder} cannot be replaced")
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _take_place(temporary: Path, path: Path) -> bool:
-    """Move a new index to its place, and tell whether there is one now: this, or another process's."""
-    if not os.path.lexists(path):
-        put_aside(path)  # a log without its database
-    try:
-        temporary.rename(path.parent)
-    except OSError:
-        return path.exists()
-    return True
+        put_aside(path)
+        _remove_leftovers(path.parent, older_than=0)
+    except UnusableError as error:
+        raise OutputError(f"{error}: delete it yourself") from None
+    except OSError as error:
+        raise OutputError(f"cannot delete {path.parent}: {error.strerror or error}") from error
+    return is_there
 
 
 def put_aside(path: Path, *, inode: int | None = None) -> None:
@@ -137,33 +277,10 @@ def put_aside(path: Path, *, inode: int | None = None) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def remove_leftovers(folder: Path, *, older_than: float) -> None:
-    """Remove what a kill has left of folders like ``folder`` that were being made or removed.
-
-    Args:
-        folder: That of the index.
-        older_than: Seconds; younger ones may be at work.
-    """
-    for leftover in folder.parent.glob(f".{folder.name}-*{TEMPORARY_SUFFIX}"):
-        with suppress(OSError):
-            if time.time() - leftover.lstat().st_mtime >= older_than:
-                shutil.rmtree(leftover)
-
-
-def error_code(error: Exception) -> int | None:
-    """Return the primary code of an error of SQLite; some have none."""
-    code: int | None = getattr(error, "sqlite_errorcode", None)
-    return None if code is None else code & 0xFF
-
-
 def in_transaction(
     connection: sqlite3.Connection, change: Callable[[sqlite3.Connection], None]
 ) -> None:
-    """Call ``change`` in a transaction, whole or not at all.
-
-    Raises:
-        sqlite3.Error: It cannot be had within ``BUSY_SECONDS``, or fails.
-    """
+    """Call ``change`` in a transaction, whole or not at all; what cannot be had within a second raises."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         change(connection)
@@ -174,13 +291,38 @@ def in_transaction(
         raise
 
 
-def disk_bytes(path: Path) -> int:
-    """Return the bytes of the index at ``path`` and of its log."""
-    total = 0
-    for suffix in ("", "-wal", "-shm"):
-        with suppress(OSError):
-            total += path.with_name(path.name + suffix).lstat().st_size
-    return total
+def _open_database(path: Path) -> sqlite3.Connection:
+    """Open the index at ``path``, which is there, if it is ours and whole."""
+    _check_place(path)
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise DamagedError(f"{path} was damaged")
+    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
+    if application != _APPLICATION:
+        raise UnusableError(f"{path} is not an index of this program")
+    if version > _SCHEMA_VERSION:
+        raise UnusableError(f"{path} is of a later release of this program")
+    if version < _SCHEMA_VERSION:
+        raise DamagedError(f"{path} was of an earlier release")
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?mode=rw",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,  # the index lets one thread at a time use it
+    )
+    try:
+        guard_connection(connection, seconds=None)
+        # The disk is never waited for: what a power cut takes or tears is a miss, by the checksum of each entry.
+        connection.execute("PRAGMA synchronous=OFF")
+        schema = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master") if row[0]}
+        if schema != set(_SCHEMA):
+            raise DamagedError(f"{path} was damaged")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _check_place(path: Path) -> None:
@@ -198,39 +340,38 @@ def _check_place(path: Path) -> None:
             raise DamagedError(f"{place} was open to other users")
 
 
-def _check_header(path: Path) -> None:
-    with path.open("rb") as file:
-        header = file.read(_HEADER_BYTES)
-    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-        raise DamagedError(f"{path} was damaged")
-    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
-    if application != _APPLICATION:
-        raise UnusableError(f"{path} is not an index of this program")
-    if version > _SCHEMA_VERSION:
-        raise UnusableError(f"{path} is of a later release of this program")
-    if version < _SCHEMA_VERSION:
-        raise DamagedError(f"{path} was of an earlier release")
-
-
-def _connect(path: Path, options: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"{path.as_uri()}?{options}",
-        uri=True,
-        timeout=BUSY_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,  # the index lets one thread at a time use it
-    )
+def _create_database(path: Path) -> None:
+    """Make an empty index at ``path``, or leave the one that another process has made meanwhile."""
+    folder = path.parent
+    private_folder(folder.parent)
+    _remove_leftovers(folder, older_than=_LEFTOVER_SECONDS)
+    temporary = temporary_name(folder.parent, folder.name)
+    temporary.mkdir(mode=PRIVATE_FOLDER)
     try:
-        guard_connection(connection, seconds=None)
-        # The disk is never waited for: what a power cut takes or tears is a miss, by the checksum of each entry.
-        connection.execute("PRAGMA synchronous=OFF")
-        schema = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master")}
-        if schema != set(_SCHEMA):
-            raise DamagedError(f"{path} was damaged")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        _write_schema(temporary / path.name)
+        if not any(_take_place(temporary, path) for _ in range(_TRIES)):
+            raise UnusableError(f"{folder} cannot be replaced")
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _take_place(temporary: Path, path: Path) -> bool:
+    """Move a new index to its place, and tell whether there is one now: this, or another process's."""
+    if not os.path.lexists(path):
+        put_aside(path)  # a log without its database
+    try:
+        temporary.rename(path.parent)
+    except OSError:
+        return path.exists()
+    return True
+
+
+def _remove_leftovers(folder: Path, *, older_than: float) -> None:
+    """Remove what a kill has left of folders like ``folder``; those younger than so many seconds may be at work."""
+    for leftover in folder.parent.glob(f".{folder.name}-*{TEMPORARY_SUFFIX}"):
+        with suppress(OSError):
+            if time.time() - leftover.lstat().st_mtime >= older_than:
+                shutil.rmtree(leftover)
 
 
 def _write_schema(path: Path) -> None:

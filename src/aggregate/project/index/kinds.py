@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -52,28 +51,17 @@ def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -
 
 @cache
 def _source_digest(module: str) -> bytes:
-    """Return a digest of the names and contents of a module's or a package's files.
-
-    Raises:
-        OSError: They are not on the disk, as in a zip file.
-    """
+    """Return a digest of the names and contents of a module's or a package's files; ``OSError`` as in a zip file."""
+    place = _PACKAGE.joinpath(*module.split("."))
+    files = [place.with_name(f"{place.name}.py")]
+    if place.is_dir():
+        files = sorted(path for path in place.rglob("*") if path.name.endswith(_SOURCES))
     digest = sha256()
-    for path in _source_files(_PACKAGE.joinpath(*module.split("."))):
+    for path in files:
         data = path.read_bytes()
         digest.update(f"{path.relative_to(_PACKAGE).as_posix()}\0{len(data)}\0".encode())
         digest.update(data)
     return digest.digest()
-
-
-def _source_files(place: Path) -> Iterator[Path]:
-    if not place.is_dir():
-        yield place.with_name(f"{place.name}.py")
-        return
-    for folder, folders, names in os.walk(place):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(_SOURCES):
-                yield Path(folder, name)
 
 
 @cache
@@ -81,29 +69,22 @@ def _installed_identity(name: str) -> str:
     """Return what changes whenever a package is installed anew: its version, and size and time of its binaries.
 
     Reading the folder is a hundred times quicker than ``importlib.metadata``.
-
-    Raises:
-        ImportError: It is not installed.
-        OSError: It is not on the disk, as in a zip file.
     """
     spec = find_spec(name)
     if spec is None or not spec.origin:
         raise ImportError(name)
     place = Path(spec.origin)
     folder = place.parent if spec.submodule_search_locations else None
-    parts = [name, *_versions(str((folder or place).parent), name)]
+    site = str((folder or place).parent)
+    parts = [entry for entry in _distributions(site) if entry.startswith(f"{name}-")]
     binaries = sorted(os.scandir(folder), key=lambda entry: entry.name) if folder else [place]
     for entry in binaries:
         if entry.name.endswith(_BINARIES):
             info = entry.stat()
             parts.append(f"{entry.name}:{info.st_size}:{info.st_mtime_ns}")
-    if len(parts) == 1:
+    if not parts:
         raise ImportError(name)
-    return "\0".join(parts)
-
-
-def _versions(site: str, name: str) -> Sequence[str]:
-    return [entry for entry in _distributions(site) if entry.startswith(f"{name}-")]
+    return "\0".join((name, *parts))
 
 
 @cache

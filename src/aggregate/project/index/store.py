@@ -4,7 +4,7 @@ import atexit
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from threading import RLock
@@ -12,28 +12,12 @@ from typing import TYPE_CHECKING, Final, Self
 
 from aggregate.base.disk import CACHE_VARIABLE, cache_folder
 from aggregate.base.errors import ConfigError
-from aggregate.project.index.entries import (
-    ROW_BYTES,
-    Changes,
-    Seal,
-    select_entries,
-    select_files,
-    write_changes,
-)
-from aggregate.project.index.file_states import (
-    FileState,
-    describe_files,
-    file_row,
-    group_id,
-    group_row,
-    kept_of,
-    look_at,
-)
 from aggregate.project.index.kinds import Kind
+from aggregate.project.index.rows import Changes, Seal, select_rows, write_changes
+from aggregate.project.index.states import FileState, kept_of, look_at, state_key, state_row
 
 if TYPE_CHECKING:
-    from aggregate.project.index.connection import IndexConnection
-
+    from aggregate.project.index.database import IndexFile
 
 LIMIT_VARIABLE: Final = "AGGREGATE_CACHE_LIMIT"
 """The environment variable with the most bytes that the index may have on the disk."""
@@ -43,6 +27,16 @@ INDEX_FOLDER: Final = "aggregate-index"
 INDEX_FILE: Final = "index.sqlite"
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_PENDING_BYTES: Final = 16_000_000
+"""What is held back until ``flush``; a project with more is written in portions, so that memory stays bounded."""
+_MOST_BYTES: Final = 8_000_000
+"""Of one entry."""
+_PORTION: Final = 1_000
+"""Rows that are in memory twice while they are checked."""
+_ROW_BYTES: Final = 250
+"""What a row that waits takes in memory besides its data."""
+_UNCHANGED: Final = Kind("unchanged", "1")
+"""What is kept of files as long as these are unchanged."""
 
 
 def index_path() -> Path | None:
@@ -53,16 +47,6 @@ def index_path() -> Path | None:
     """
     folder = cache_folder()
     return folder / INDEX_FOLDER / INDEX_FILE if folder else None
-
-
-def check_variable() -> None:
-    """Make sure that the environment names a usable place, if it names one.
-
-    Raises:
-        ConfigError: ``AGGREGATE_CACHE_DIR`` is a relative path.
-    """
-    if os.environ.get(CACHE_VARIABLE):
-        cache_folder()
 
 
 def byte_limit() -> int:
@@ -81,14 +65,6 @@ def byte_limit() -> int:
     return int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
 
 
-_PENDING_BYTES: Final = 16_000_000
-"""What is held back until ``flush``; a project with more is written in portions, so that memory stays bounded."""
-_MOST_BYTES: Final = 8_000_000
-"""Of one entry."""
-_PORTION: Final = 1_000
-"""Rows that are in memory twice while they are checked."""
-
-
 def open_index(*, use: bool = True, verify: bool = False) -> "Index":
     """Return the user's index, as the environment says where it lies; nothing is opened or made yet.
 
@@ -100,8 +76,25 @@ def open_index(*, use: bool = True, verify: bool = False) -> "Index":
         ConfigError: A variable of the environment is malformed.
     """
     limit = byte_limit()
-    check_variable()
+    if os.environ.get(CACHE_VARIABLE):
+        index_path()  # only to tell of a place that cannot be: finding the usual one waits until it is needed
     return Index(index_path if use and limit else None, limit=limit, verify=verify)
+
+
+def user_index() -> "Index":
+    """Return the user's index; what is not flushed before is written when the process ends.
+
+    Raises:
+        ConfigError: A variable of the environment is malformed.
+    """
+    return _index_at(index_path(), byte_limit())
+
+
+@cache
+def _index_at(path: Path | None, limit: int) -> "Index":
+    index = Index(path if limit else None, limit=limit)
+    atexit.register(index.flush)
+    return index
 
 
 class Index:
@@ -137,11 +130,14 @@ class Index:
         self._lock = RLock()
 
     @cached_property
-    def _file(self) -> "IndexConnection":
+    def _file(self) -> "IndexFile | None":
+        path = self._find_path()
+        if path is None:
+            return None
         # SQLite takes 6 ms to load: files in full whose tokens nobody asks for do without.
-        from aggregate.project.index.connection import IndexConnection
+        from aggregate.project.index.database import IndexFile
 
-        return IndexConnection(self._find_path())
+        return IndexFile(path)
 
     def __enter__(self) -> Self:
         """Return the index, which is flushed where the ``with`` ends."""
@@ -154,12 +150,13 @@ class Index:
     @property
     def warning(self) -> str:
         """Why the index was replaced or is not used, in one sentence; ``""`` while all is well."""
-        return self._file.warning if "_file" in self.__dict__ else ""
+        file = self.__dict__.get("_file")
+        return file.warning if file else ""
 
     @property
     def is_used(self) -> bool:
         """Whether it keeps anything at all."""
-        return self._file.path is not None
+        return self._file is not None
 
     def known(self, paths: Sequence[str]) -> list[FileState | None]:
         """Look at files and return the state of each, with the hash of its content if it is known to be unchanged.
@@ -167,11 +164,10 @@ class Index:
         Where there is no regular file it is ``None``. Ask for some thousand at a time: each takes about 400 bytes.
         """
         seen_ns = self._now()
-        find = self._find_files if self.is_used and not self._verify else lambda _: {}
-        states: list[FileState | None] = []
-        for start in range(0, len(paths), _PORTION):
-            states += look_at(paths[start : start + _PORTION], find, seen_ns=seen_ns)
-        return states
+        states = [look_at(path, seen_ns=seen_ns) for path in paths]
+        files = [state for state in states if state]
+        hashes = iter(self._unchanged([(state_key(state), [state]) for state in files], seen_ns))
+        return [state and state._replace(content_hash=next(hashes)) for state in states]
 
     def remember(self, state: FileState, content_hash: bytes) -> None:
         """Note the SHA-256 of what was read from a file.
@@ -181,27 +177,19 @@ class Index:
                 descriptor just as well. A file that was changed just before is not noted.
             content_hash: The 32 bytes.
         """
-        if self.is_used and (row := file_row(state, content_hash)):
-            with self._lock:
-                self._changes.files[row[0]] = row[1]
-                self._count_waiting(len(row[1]))
+        self.remember_group(state_key(state), [state], content_hash)
 
     def look_at_groups(self, groups: Sequence[tuple[bytes, Sequence[str]]]) -> list[bytes | None]:
         """Look at groups of files; return what was kept of each, if all of its files are known to be unchanged.
 
         Args:
-            groups: Of each the SHA-256 that names it, and its files' paths.
+            groups: Of each the SHA-256 that names it with its files, and these files' paths.
         """
-        now_ns = self._now()
-        rows: Mapping[int, bytes] = {}
-        if self.is_used and not self._verify:
-            rows = self._find_files([group_id(key) for key, _ in groups])
-        return [
-            kept_of(row, key, describe_files(paths), now_ns=now_ns)
-            if (row := rows.get(group_id(key)))
-            else None
-            for key, paths in groups
-        ]
+        seen_ns = self._now()
+        return self._unchanged(
+            [(key, [look_at(path, seen_ns=seen_ns) for path in paths]) for key, paths in groups],
+            seen_ns,
+        )
 
     def remember_group(self, key: bytes, states: Sequence[FileState], kept: bytes) -> None:
         """Keep something of a group of files for as long as these are unchanged, unless one was changed just before.
@@ -211,19 +199,17 @@ class Index:
             states: Of its files, in order, from before they were read.
             kept: What to keep.
         """
-        if self.is_used and (row := group_row(key, states, kept)):
-            with self._lock:
-                self._changes.files[group_id(key)] = row
-                self._count_waiting(len(row))
+        if row := state_row(states, kept):
+            self.put_many(_UNCHANGED, [(key, row)])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return what is kept of ``kind`` under each key, a SHA-256; ``None`` where there is nothing."""
-        if not self.is_used or not kind.version:
+        if self._file is None or not kind.version:
             return [None] * len(keys)
         results: list[bytes | None] = []
         with self._lock:
             for start in range(0, len(keys), _PORTION):
-                results += self._get_portion(kind, keys[start : start + _PORTION])
+                results += self._get_portion(self._file, kind, keys[start : start + _PORTION])
         return results
 
     def put_many(self, kind: Kind, rows: Iterable[tuple[bytes, bytes]]) -> None:
@@ -236,41 +222,13 @@ class Index:
         seal = Seal.of(kind)
         with self._lock:
             for key, payload in rows:
-                if len(payload) <= _MOST_BYTES:
-                    data = seal.close(key, payload)
-                    self._changes.rows_of(kind)[seal.ids([key])[0]] = data
-                    self._count_waiting(len(data))
-
-    def derived(self, content_hash: bytes, kind: Kind, compute: Callable[[], bytes]) -> bytes:
-        """Return what is kept of ``kind`` for a content, else what ``compute`` returns, which is kept."""
-        return self.derived_many([content_hash], kind, lambda _: [compute()])[0]
-
-    def derived_many(
-        self,
-        content_hashes: Sequence[bytes],
-        kind: Kind,
-        compute: Callable[[Sequence[int]], Iterable[bytes]],
-    ) -> list[bytes]:
-        """Return what is kept of ``kind`` for each content; what is missing is computed and kept.
-
-        Args:
-            content_hashes: SHA-256 of each content.
-            kind: What to return.
-            compute: Given the positions of contents that are missing, each content once, it returns theirs in order.
-        """
-        results = self.get_many(kind, content_hashes)
-        missing: dict[bytes, int] = {}
-        for position, result in enumerate(results):
-            if result is None:
-                missing.setdefault(content_hashes[position], position)
-        computed = (
-            dict(zip(missing, compute(list(missing.values())), strict=True)) if missing else {}
-        )
-        self.put_many(kind, computed.items())
-        return [
-            computed[content_hash] if result is None else result
-            for content_hash, result in zip(content_hashes, results, strict=True)
-        ]
+                if len(payload) > _MOST_BYTES:
+                    continue
+                data = seal.close(key, payload)
+                self._changes.rows.setdefault(kind, {})[seal.ids([key])[0]] = data
+                self._changes.size += len(data) + _ROW_BYTES
+                if self._changes.size > _PENDING_BYTES:
+                    self._write()
 
     def flush(self) -> None:
         """Write what was put, noted and counted, in one transaction, and keep to the limit; call it behind the prompt.
@@ -279,10 +237,9 @@ class Index:
         ``warning``.
         """
         with self._lock:
-            if self._write():
-                from aggregate.project.index.trimming import (
-                    trim,  # behind the prompt, and with SQLite
-                )
+            if self._write() and self._file:
+                # Behind the prompt, and with SQLite.
+                from aggregate.project.index.trimming import trim
 
                 self._file.read(lambda connection: trim(connection, self._limit))
 
@@ -290,26 +247,31 @@ class Index:
         """Close the file; what was not flushed is forgotten."""
         with self._lock:
             self._changes = Changes()
-            if "_file" in self.__dict__:
-                self._file.close()
+            if file := self.__dict__.get("_file"):
+                file.close()
 
-    def _find_files(self, ids: Sequence[int]) -> Mapping[int, bytes]:
-        with self._lock:
-            rows = self._file.read(lambda connection: select_files(connection, ids)) or {}
-            waiting = self._changes.files
-            return rows | {key: waiting[key] for key in waiting.keys() & ids} if waiting else rows
+    def _unchanged(
+        self, groups: Sequence[tuple[bytes, Sequence[FileState | None]]], now_ns: int
+    ) -> list[bytes | None]:
+        if self._verify:
+            return [None] * len(groups)
+        rows = self.get_many(_UNCHANGED, [key for key, _ in groups])
+        pairs = zip(rows, groups, strict=True)
+        return [kept_of(row, states, now_ns=now_ns) for row, (_, states) in pairs]
 
-    def _get_portion(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
+    def _get_portion(
+        self, file: "IndexFile", kind: Kind, keys: Sequence[bytes]
+    ) -> list[bytes | None]:
         seal = Seal.of(kind)
         ids = seal.ids(keys)
-        rows = self._file.read(lambda connection: select_entries(connection, ids)) or {}
+        rows = file.read(lambda connection: select_rows(connection, ids)) or {}
         changes = self._changes
-        if waiting := changes.rows_of(kind):
+        if waiting := changes.rows.get(kind):
             rows |= {key: waiting[key] for key in waiting.keys() & ids}
         results: list[bytes | None] = []
         for key, row_id in zip(keys, ids, strict=True):
             data = rows.get(row_id)
-            payload = None if data is None else seal.open(key, data)
+            payload = seal.open(key, data) if isinstance(data, bytes) else None
             results.append(payload)
             if payload is None and data is not None:
                 changes.damaged.add(row_id)
@@ -319,30 +281,11 @@ class Index:
         changes.used.extend(rows)
         return results
 
-    def _count_waiting(self, size: int) -> None:
-        self._changes.size += size + ROW_BYTES
-        if self._changes.size > _PENDING_BYTES:
-            self._write()
-
     def _write(self) -> bool:
         changes, self._changes = self._changes, Changes()
-        has_rows = changes.has_rows
-        return (has_rows or changes.hits or changes.misses) > 0 and self._file.write(
-            lambda connection: write_changes(connection, changes, self._now()), create=has_rows
+        if self._file is None or not (changes.rows or changes.hits or changes.misses):
+            return False
+        return self._file.write(
+            lambda connection: write_changes(connection, changes, self._now()),
+            create=bool(changes.rows),
         )
-
-
-def user_index() -> Index:
-    """Return the user's index; what is not flushed before is written when the process ends.
-
-    Raises:
-        ConfigError: A variable of the environment is malformed.
-    """
-    return _index_at(index_path(), byte_limit())
-
-
-@cache
-def _index_at(path: Path | None, limit: int) -> Index:
-    index = Index(path if limit else None, limit=limit)
-    atexit.register(index.flush)
-    return index

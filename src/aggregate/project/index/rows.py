@@ -1,0 +1,129 @@
+"""Rows of the index: how they are keyed and checked, read and written in few statements."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from aggregate.project.index.kinds import Kind
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_DAY_NS: Final = 86_400_000_000_000
+"""Use is written down by the day, so that reading seldom writes."""
+_CHUNK: Final = 1_000
+"""Keys of one statement: from some hundreds on it no longer matters."""
+_CHECK_BYTES: Final = 16
+_LEADS: Final = Struct(">q24x")
+"""The first 64 of a key's 256 bits."""
+
+
+class Seal(NamedTuple):
+    """What tells the rows of one kind from those of others: what is summed before them, and a mask of their keys."""
+
+    salt: bytes
+    mask: int
+
+    @classmethod
+    def of(cls, kind: Kind) -> "Seal":
+        """Return the seal of a kind."""
+        salt = sha256(f"{kind.name}\0{kind.version}".encode()).digest()
+        return cls(salt, int.from_bytes(salt[:8], "big", signed=True))
+
+    def ids(self, keys: Iterable[bytes]) -> list[int]:
+        """Return the keys of rows, 64 bits; that the rest of a key is the same too is what the checksum says."""
+        mask = self.mask
+        return [lead ^ mask for (lead,) in _LEADS.iter_unpack(b"".join(keys))]
+
+    def close(self, key: bytes, payload: bytes) -> bytes:
+        """Return ``payload`` behind a checksum over itself, the whole key and the kind."""
+        return sha256(self.salt + key + payload).digest()[:_CHECK_BYTES] + payload
+
+    def open(self, key: bytes, data: bytes) -> bytes | None:
+        """Return the payload, or ``None`` if ``data`` is damaged or belongs to another key."""
+        check = sha256(self.salt + key)
+        # A question opens megabytes, so no copy of them is made for the check.
+        check.update(memoryview(data)[_CHECK_BYTES:])
+        return data[_CHECK_BYTES:] if data.startswith(check.digest()[:_CHECK_BYTES]) else None
+
+
+@dataclass(slots=True)
+class Changes:
+    """What waits to be written.
+
+    Attributes:
+        rows: New rows by id, of each kind that was read or written.
+        used: Ids of rows that were read.
+        damaged: Ids of rows whose checksum was wrong.
+        hits: How many rows were asked for and there.
+        misses: How many were asked for and not there.
+        size: About how many bytes this takes in memory.
+    """
+
+    rows: dict[Kind, dict[int, bytes]] = field(default_factory=dict)
+    used: "array[int]" = field(default_factory=lambda: array("q"))
+    damaged: set[int] = field(default_factory=set)
+    hits: int = 0
+    misses: int = 0
+    size: int = 0
+
+
+def select_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> dict[int, bytes]:
+    """Return the rows that are there, by id."""
+    query = "SELECT e.id, p.data FROM entries e JOIN payloads p USING (place) WHERE e.id IN "
+    rows: dict[int, bytes] = {}
+    for chunk, marks in _chunks(ids):
+        rows.update(connection.execute(query + marks, chunk))
+    return rows
+
+
+def delete_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> None:
+    """Delete rows."""
+    for chunk, marks in _chunks(ids):
+        places = f"SELECT place FROM entries WHERE id IN {marks}"
+        connection.execute(f"DELETE FROM payloads WHERE place IN ({places})", chunk)
+        connection.execute(f"DELETE FROM entries WHERE id IN {marks}", chunk)
+
+
+def write_changes(connection: "sqlite3.Connection", changes: Changes, now_ns: int) -> None:
+    """Write ``changes`` in the transaction that is open."""
+    day = now_ns // _DAY_NS
+    delete_rows(connection, changes.damaged)
+    for kind, rows in changes.rows.items():
+        _replace_rows(connection, rows, _kind_number(connection, kind, day), day)
+    for chunk, marks in _chunks(changes.used):
+        update = f"UPDATE entries SET used = ? WHERE used < ? AND id IN {marks}"
+        connection.execute(update, [day, day, *chunk])
+    connection.executemany(
+        "INSERT INTO counters VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
+        (("hits", changes.hits), ("misses", changes.misses)),
+    )
+
+
+def _replace_rows(
+    connection: "sqlite3.Connection", rows: Mapping[int, bytes], kind: int, day: int
+) -> None:
+    delete_rows(connection, rows)
+    first = (connection.execute("SELECT max(place) FROM payloads").fetchone()[0] or 0) + 1
+    connection.executemany("INSERT INTO payloads VALUES (?, ?)", enumerate(rows.values(), first))
+    directory = sorted((row_id, kind, day, place) for place, row_id in enumerate(rows, first))
+    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", directory)
+
+
+def _kind_number(connection: "sqlite3.Connection", kind: Kind, day: int) -> int:
+    """Return the number of a kind, which it gets on first use, and write down that it was used."""
+    insert = (
+        "INSERT INTO kinds (name, version, used) VALUES (?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET used = max(used, excluded.used) RETURNING number"
+    )
+    return int(connection.execute(insert, (*kind, day)).fetchone()[0])
+
+
+def _chunks(ids: Iterable[int]) -> Iterator[tuple[Sequence[int], str]]:
+    rest = iter(sorted(ids))
+    while chunk := list(islice(rest, _CHUNK)):
+        yield chunk, f"({','.join('?' * len(chunk))})"
