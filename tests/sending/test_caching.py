@@ -21,7 +21,7 @@ from aggregate.sending import (
     record,
     send_turn,
 )
-from aggregate.sending.cache.lifetimes import CacheLifetime
+from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.clients.scripted_client import scripted_client
 from aggregate.sending.send_settings import CacheSettings
 from tests.projects import project

@@ -16,11 +16,10 @@ from aggregate.base.errors import ClientSetupError
 from aggregate.base.values import Amount, Prompt, Reply, Usage, api_family
 from aggregate.project.configuration import Project
 from aggregate.prompt import Composition, open_project
+from aggregate.sending.cache.fingerprint import PrefixReport
 from aggregate.sending.cache.policy import COMPATIBLE
-from aggregate.sending.cache.prefix_diff import PrefixReport
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan
+from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, messages_of
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.messages import messages_of
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, RequestOptions
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import project_discussion

@@ -10,11 +10,10 @@ from aggregate.base.values import Prompt, Redaction, Section, SentFile
 from aggregate.project.configuration import is_trusted
 from aggregate.project.git import touched_files
 from aggregate.prompt import Request, request_log_path
-from aggregate.sending.cache.breakpoints import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout, Pauses
 from aggregate.sending.cache.file_order import FORGET, count_changes
-from aggregate.sending.cache.lifetimes import Pauses
+from aggregate.sending.cache.fingerprint import PromptFingerprint, digest
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy
-from aggregate.sending.cache.prefix_diff import PromptFingerprint, digest
 from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, sent_requests

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aggregate.base.values import SEPARATOR, Section, Segment
-from aggregate.sending.cache.prefix_diff import SYSTEM, PromptFingerprint, SegmentHash
+from aggregate.sending.cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash
 
 if TYPE_CHECKING:
     from aggregate.prompt import SegmentCounter

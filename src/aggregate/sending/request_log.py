@@ -24,7 +24,7 @@ from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 from aggregate.base.values import SEPARATOR, Level, Section, SentFile
 from aggregate.prompt import Request, numbered_files, request_log_path
-from aggregate.sending.cache.prefix_diff import (
+from aggregate.sending.cache.fingerprint import (
     PrefixReport,
     PromptFingerprint,
     SegmentHash,
@@ -291,7 +291,7 @@ def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
         raise ValueError("a file has changed a number of times that cannot be")
     files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
     # Records of prompts that were only written have no pauses.
-    from aggregate.sending.cache.lifetimes import REMEMBERED_PAUSES
+    from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES
 
     ends, breakpoints = _places(data["ends"], count), _places(data["marks"], count)
     shown = tuple(_read_shown(*written) for written in data.get("shown", ()))

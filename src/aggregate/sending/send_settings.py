@@ -8,7 +8,7 @@ from aggregate.base.errors import ClientSetupError
 from aggregate.base.values import CLOUDS
 from aggregate.project.configuration import PersonaTable, Project, SendTable, user_config
 from aggregate.prompt import find_persona, is_users_own
-from aggregate.sending.cache.lifetimes import CacheLifetime
+from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.clouds import check_not_from_project
 from aggregate.sending.clients.providers import NAMES, provider_of_model

@@ -15,7 +15,7 @@ from aggregate.prompt import Composition, Request, compose_prompt, count_prompt,
 from aggregate.prompt.fit import grown_files
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.file_order import OrderedPrompt, file_digests, order_for_sending
-from aggregate.sending.cache.hashed_prompt import HashedPrompt, HashedSegment
+from aggregate.sending.cache.fingerprint import HashedPrompt, HashedSegment
 from aggregate.sending.cache.policy import NO_CACHE, CachePolicy
 from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.clients.own_models import context_window
@@ -224,7 +224,8 @@ def _ordered(
         count_prompt(prompt).segments,
         system=recipient.system,
         system_tokens=recipient.system_tokens,
-    ).with_images(recipient.images)
+        images=recipient.images,
+    )
     return order_for_sending(
         hashed,
         recipient.policy,

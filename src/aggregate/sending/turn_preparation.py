@@ -20,17 +20,16 @@ from aggregate.prompt import (
     read_images,
     redact_text,
 )
-from aggregate.sending.cache.breakpoints import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime
 from aggregate.sending.cache.file_order import OrderedPrompt, file_digests
-from aggregate.sending.cache.lifetimes import CacheLifetime
+from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint, compare_prefixes
 from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CachePolicy
-from aggregate.sending.cache.prefix_diff import PrefixReport, PromptFingerprint, compare_prefixes
 from aggregate.sending.cache.request_plan import RequestPlan, plan_request
 from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.sending.clients.own_models import cache_policy, check_window
-from aggregate.sending.clients.protocol import Effort, unused_options
+from aggregate.sending.clients.protocol import Effort, RequestOptions, unused_options
 from aggregate.sending.clients.scripted_client import scripted_client
 from aggregate.sending.clients.token_ratios import token_ratio
 from aggregate.sending.last_request import LastRequest
@@ -213,9 +212,8 @@ def _plan(turn: ComposedTurn, policy: CachePolicy, caching: CacheSettings) -> Re
 
 def _unused(selected: SelectedModel, client: Client) -> tuple[str, ...]:
     """Return a warning of each option that the model does not take."""
-    return unused_options(
-        client.provider, client.model, effort=selected.effort, temperature=selected.temperature
-    )
+    options = RequestOptions(effort=selected.effort, temperature=selected.temperature)
+    return unused_options(client.provider, client.model, options)
 
 
 def _report(turn: ComposedTurn) -> PrefixReport | None:

@@ -86,26 +86,6 @@ class MeteredClient:
         """Send ``prompt`` and ``message``; the errors are those of the other client."""
         model = model or self.model
         reply = self.client.send(prompt, message, model=model, on_text=on_text, options=options)
-        return self._counted(reply, prompt, message, options)
-
-    async def asend(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        """Do the same without blocking; cancelling the task ends the request."""
-        reply = await self.client.asend(
-            prompt, message, model=model or self.model, on_text=on_text, options=options
-        )
-        return self._counted(reply, prompt, message, options)
-
-    def _counted(
-        self, reply: Reply, prompt: Prompt, message: str, options: RequestOptions
-    ) -> Reply:
         usage = reply.usage
         if not usage.input:
             usage = replace(usage, fresh=self.size(prompt.markdown, message, options.system))

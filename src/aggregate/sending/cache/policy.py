@@ -5,7 +5,7 @@ provider, and what was really read is always taken from the reply. Sources: the 
 of their SDKs, as read in November 2026.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -162,21 +162,18 @@ def policy_for(provider: str, model: str) -> CachePolicy:
     base = _BY_PROVIDER.get(api_family(provider, model), NO_CACHE)
     if provider == COMPATIBLE or base is NO_CACHE:
         return base
-    name = _longest(model, _BY_MODEL)
-    policy = _BY_MODEL[name] if name else base
-    if priced := _longest(model, _PRICES):
-        read, write = _PRICES[priced]
-        return replace(policy, read=read, write=write)
+    policy = _BY_MODEL.get(longest_start(model, _BY_MODEL), base)
+    if prices := _PRICES.get(longest_start(model, _PRICES)):
+        return replace(policy, read=prices[0], write=prices[1])
     return policy
 
 
 def known_window(model: str) -> int | None:
     """Return a model's context window in tokens where this table has it."""
-    name = _longest(model, _WINDOWS)
-    return _WINDOWS[name] if name else None
+    return _WINDOWS.get(longest_start(model, _WINDOWS))
 
 
-def _longest(model: str, table: Mapping[str, object]) -> str:
+def longest_start(model: str, table: Iterable[str]) -> str:
     """Return the longest key that the model's name begins with; a vendor's part before a slash does not count."""
     bare_name = bare_model_name(model)
     return max((name for name in table if bare_name.startswith(name)), key=len, default="")

@@ -17,20 +17,13 @@ Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str | 
 
 @dataclass(slots=True)
 class ScriptedTransport:
-    """The adapter: it keeps every request, and a cache that lives as long as it does.
-
-    Attributes:
-        answers: What is left of the script.
-        cache: What earlier requests have written.
-        requests: What was asked, in order.
-    """
+    """The adapter: it keeps every request, and a cache that lives as long as it does."""
 
     answers: Iterator[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
     cache: SimulatedCache = field(default_factory=SimulatedCache)
     requests: list[ModelRequest] = field(default_factory=list)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Answer by the script."""
         self.requests.append(request)
         answer = self.answers(request) if callable(self.answers) else next(self.answers, None)
         if answer is None:
