@@ -32,14 +32,7 @@ _HOSTS_OWN = "http://localhost"
 
 
 class PlannedBlock(NamedTuple):
-    """A piece of a request.
-
-    Attributes:
-        role: ``"system"``, ``"user"`` or ``"assistant"``.
-        text: What is sent.
-        marked: Whether a breakpoint of the cache stands behind it.
-        image: The path of the image that is sent instead of a text, ``""`` for none.
-    """
+    """A piece of a request: a text, or an image by its path; a cache's breakpoint may stand behind it."""
 
     role: str
     text: str
@@ -67,7 +60,6 @@ class PlannedRequest:
 
     @property
     def model(self) -> str:
-        """Who is asked."""
         return self.request.model
 
     @property
@@ -175,31 +167,19 @@ def plan_for(
 
 
 def to_anthropic(planned: PlannedRequest) -> dict[str, Any]:
-    """Return the arguments of ``Anthropic().messages.create`` and ``.stream``.
-
-    Raises:
-        ClientSetupError: The request was planned for another kind of API.
-    """
+    """Return the arguments of ``Anthropic().messages.create`` and ``.stream``; another kind of API is an error."""
     _check_api(planned, anthropic_api.PROVIDERS, "to_anthropic")
     return anthropic_api.request_body(planned.request)
 
 
 def to_openai(planned: PlannedRequest) -> dict[str, Any]:
-    """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``.
-
-    Raises:
-        ClientSetupError: The request was planned for another kind of API.
-    """
+    """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``."""
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
     return openai_api.request_body(planned.request, provider=planned.provider)
 
 
 def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
-    """Return the arguments of ``genai.Client().models.generate_content`` and ``.generate_content_stream``.
-
-    Raises:
-        ClientSetupError: The request was planned for another kind of API.
-    """
+    """Return the arguments of ``genai.Client().models.generate_content`` and ``.generate_content_stream``."""
     _check_api(planned, gemini_api.PROVIDERS, "to_gemini")
     return gemini_api.request_body(planned.request)
 
@@ -222,25 +202,18 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
         raise ClientSetupError(
             "a prompt alone has no discussion to record in: give plan_for the project instead"
         )
+    turn, project = planned.turn, planned.project
     if not isinstance(reply, Reply):
-        reply = Reply(
-            reply or "",
-            _usage(api_family(planned.provider, planned.model), usage),
-            model=planned.model,
-        )
-    if _is_recorded(planned.turn, planned.project, reply.text):
-        raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
-    return record_turn(planned.turn, planned.project, reply, begun=planned.begun)
-
-
-def _is_recorded(turn: PreparedTurn, project: Project, answer: str) -> bool:
-    """Tell whether the discussion has a turn, behind what it had when that was planned."""
+        used = _usage(api_family(planned.provider, planned.model), usage)
+        reply = Reply(reply or "", used, model=planned.model)
     *earlier, question = turn.request.history
     turns = project_discussion(project, turn.request.discussion, is_new=True)
     # Where it has become shorter, a summary stands in the place of old turns.
     behind = turns.all[len(earlier) :] if len(turns.all) >= len(earlier) else turns.all
-    recorded = (question, {"role": ASSISTANT, "content": answer})
-    return turns.path is not None and any(pair == recorded for pair in pairwise(behind))
+    said = (question, {"role": ASSISTANT, "content": reply.text})
+    if turns.path is not None and any(pair == said for pair in pairwise(behind)):
+        raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
+    return record_turn(turn, project, reply, begun=planned.begun)
 
 
 def _usage(family: str, reported: object) -> Usage:
