@@ -65,25 +65,15 @@ most {words} words."""
 
 @dataclass(frozen=True, slots=True)
 class PreparedCompaction:
-    """A compaction that can be paid for.
+    """A compaction that can be paid for."""
 
-    Attributes:
-        turn: The request for the summary.
-        name: The discussion, ``""`` for the default one.
-        turns: The turns that become a summary.
-        tokens: Theirs, by o200k.
-        staying_tokens: Those of the turns that stay.
-        kept_as: The name of the discussion in which all turns are kept.
-        is_whole_prompt: Whether the files are sent along, since a cache holds them.
-    """
-
-    turn: PreparedTurn
-    name: str
-    turns: tuple[Any, ...]
-    tokens: int
-    staying_tokens: int
-    kept_as: str
-    is_whole_prompt: bool
+    turn: PreparedTurn  # the request for the summary
+    name: str  # of the discussion, ``""`` for the default one
+    turns: tuple[Any, ...]  # those that become a summary
+    tokens: int  # theirs, by o200k
+    staying_tokens: int  # those of the turns that stay
+    kept_as: str  # the name of the discussion in which all turns are kept
+    is_whole_prompt: bool  # whether the files are sent along, since a cache holds them
 
     @property
     def price(self) -> Decimal | None:
@@ -123,19 +113,12 @@ class PreparedCompaction:
 
 @dataclass(frozen=True, slots=True)
 class CompletedCompaction:
-    """What became of a discussion.
+    """What became of a discussion."""
 
-    Attributes:
-        completed: The answer with the summary, and its files.
-        history: The file of the discussion.
-        kept: The file with all turns as they were.
-        kept_as: The name of that discussion.
-    """
-
-    completed: CompletedTurn
-    history: Path
-    kept: Path
-    kept_as: str
+    completed: CompletedTurn  # the answer with the summary, and its files
+    history: Path  # the file of the discussion
+    kept: Path  # the file with all turns as they were
+    kept_as: str  # the name of that discussion
 
     @property
     def sentence(self) -> str:
@@ -152,17 +135,8 @@ def prepare_compaction(
 ) -> PreparedCompaction:
     """Return the request for a summary of a discussion's oldest turns; nothing is written or sent.
 
-    Where all turns exceed the model's window, the oldest that fit become a summary.
-
-    Args:
-        project: Whose discussion.
-        selection: Who is asked, and in which discussion.
-        on_wait: Called with the seconds before each wait for the provider and its reason.
-        require_key: Off for a plan that will not be delivered.
-
-    Raises:
-        ConfigError: The discussion is too short, or has no file of its own.
-        ClientError: A key or a name is missing.
+    Where all turns exceed the model's window, the oldest that fit become a summary. A discussion that is too short, or
+    has no file of its own, is a ``ConfigError``.
     """
     name = discussion_name(select_model(project, selection, require_key=False).discussion)
     turns = project_discussion(project, name, is_new=True)
@@ -245,17 +219,9 @@ def compact_discussion(
 ) -> CompletedCompaction:
     """Ask for the summary, keep all turns as another discussion, and put the summary in the place of the oldest.
 
-    Args:
-        prepared: What ``prepare_compaction`` has returned.
-        project: Whose discussion.
-        on_text: Called with each piece of the summary. If it raises an ``OSError`` or an ``OutputError``, as for an
-            output that was closed, the discussion is compacted all the same, and the error is raised at the end.
-
-    Raises:
-        ClientError: The provider refused, failed, answered nothing or too much, or broke off: the discussion stays as
-            it was.
-        ConfigError: Another process has taken the name, or has damaged the discussion.
-        OutputError: A file cannot be written, lies outside of the project, or was changed meanwhile.
+    ``on_text`` is called with each piece; if it raises an ``OSError`` or an ``OutputError``, as for an output that was
+    closed, the discussion is compacted all the same, and the error is raised at the end. After any other error the
+    discussion is as it was.
     """
     if project.path is None:
         raise ConfigError("a project that is no file has no discussions")

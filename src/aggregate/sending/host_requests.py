@@ -42,21 +42,17 @@ class PlannedBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlannedRequest:
-    """A request that a host sends.
+    """A request that a host sends."""
 
-    Attributes:
-        provider: Whose cache it was planned for.
-        request: The plan with the options that the model takes.
-        turn: The turn of the project's discussion, ``None`` for the plan of a prompt alone.
-        project: Whose discussion it is.
-        begun: When it was planned, in seconds since the epoch; a host sends it then.
-    """
-
-    provider: str
-    request: ModelRequest
-    turn: PreparedTurn | None = None
+    provider: str  # whose cache it was planned for
+    request: ModelRequest  # the plan with the options that the model takes
+    turn: PreparedTurn | None = (
+        None  # of the project's discussion, ``None`` for the plan of a prompt alone
+    )
     project: Project | None = None
-    begun: float = field(default_factory=time.time)
+    begun: float = field(
+        default_factory=time.time
+    )  # when it was planned, in seconds since the epoch; a host sends it then
 
     @property
     def model(self) -> str:

@@ -24,23 +24,18 @@ _LONGEST_PAUSE = 7 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last send, as far as it matters for the next one.
+    """The last send, as far as it matters for the next one."""
 
-    Attributes:
-        logged: Its prompt, ``None`` if there was none.
-        sent: What is recorded of the send.
-        may_be_cached: Whether it went to the model that is asked now, with the same instructions.
-        age: Seconds since it was sent.
-        redaction: What is a secret, and whether it is not sent, not even again.
-        is_own: Whether it was of the same discussion, or of the one that this goes on from.
-    """
-
-    logged: LoggedRequest | None = None
+    logged: LoggedRequest | None = None  # its prompt, ``None`` if there was none
     sent: SentRecord = field(default_factory=lambda: SentRecord("", "", (), ()))
-    may_be_cached: bool = False
-    age: float = 0.0
-    redaction: Redaction = field(default_factory=Redaction)
-    is_own: bool = True
+    may_be_cached: bool = (
+        False  # it went to the model that is asked now, with the same instructions
+    )
+    age: float = 0.0  # seconds since it was sent
+    redaction: Redaction = field(
+        default_factory=Redaction
+    )  # what is a secret, and is not sent, not even again
+    is_own: bool = True  # it was of the same discussion, or of the one that this goes on from
 
     @property
     def fingerprint(self) -> PromptFingerprint | None:
@@ -109,14 +104,7 @@ def find_last_request(
 
     Where a cache no longer holds that one, or there is none: the last one of any other discussion that a cache still
     holds, since the files of the project begin both. Else it is the last one of this discussion to any model, else of
-    any.
-
-    Args:
-        request: What is to be composed.
-        provider: Who is sent it.
-        model: The same.
-        system: The instructions.
-        lifetime: How long an entry of the provider's cache usually lives, in seconds.
+    any. Entries of the cache usually live for ``lifetime`` seconds.
     """
     recipient = (provider, model, digest(system))
     own = other = last = None

@@ -77,51 +77,31 @@ class ModelSelection:
 
 @dataclass(frozen=True, slots=True)
 class SelectedModel:
-    """Who is asked.
-
-    Attributes:
-        client: Reaches the model.
-        persona: Says how the prompt is made for it.
-        options: The instructions, the length of the answer, effort and temperature.
-        cache: How long new entries of the provider's cache are to live.
-        address: Where it is sent, ``""`` for the provider's own address.
-        discussion: Which discussion goes on, ``""`` for the default one.
-        origins: Where each choice is from: ``provider``, ``model``, and what else is no usual one: ``persona``,
-            ``max_output``, ``effort``, ``temperature``.
-        warnings: What of the persona is not used, and what its project has named.
-    """
+    """Who is asked, and how."""
 
     client: Client
     persona: PersonaTable
     options: RequestOptions
-    cache: CacheLifetime
-    address: str
-    discussion: str
-    origins: Mapping[str, str]
-    warnings: tuple[str, ...]
+    cache: CacheLifetime  # how long new entries are to live
+    address: str  # ``""`` for the provider's own
+    discussion: str  # which one goes on, ``""`` for the default one
+    origins: Mapping[str, str]  # where provider, model and all that is no usual choice are from
+    warnings: tuple[str, ...]  # what of the persona is not used, and what its project has named
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One place that may say who is asked, and how.
+    """One place that may say who is asked, and how."""
 
-    Attributes:
-        name: What the plan calls it.
-        says: All that it says.
-        provider: The provider, ``""`` for none; with an address alone it is ``compatible``.
-        model: The model, aliases resolved.
-        base_url: The address.
-        key: Where the address stands in a project's file, ``""`` where no project has named it.
-        is_projects: Whether a project's own file has chosen, which somebody else may have written.
-    """
-
-    name: str
+    name: str  # what the plan calls it
     says: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
-    provider: str = ""
-    model: str = ""
+    provider: str = ""  # with an address alone it is ``compatible``
+    model: str = ""  # aliases resolved
     base_url: str = ""
-    key: str = ""
-    is_projects: bool = False
+    key: str = ""  # where the address stands in a project's file, if one has named it
+    is_projects: bool = (
+        False  # whether a project's own file has chosen, which somebody else may have written
+    )
 
 
 def select_model(
@@ -133,13 +113,6 @@ def select_model(
     require_key: bool = True,
 ) -> SelectedModel:
     """Return who is asked: by an option, else the persona, else ``[send]`` of the project, else that of the user.
-
-    Args:
-        project: Where personas and defaults are looked up first.
-        selection: What the user says, which goes before all else.
-        environ: Where keys are read from, by default the process's environment.
-        on_wait: Called with the seconds before each wait and its reason.
-        require_key: Off for a request that is planned and not sent.
 
     Raises:
         ConfigError: There is no such persona, or the project names an address that the user does not.

@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 
 class PromptMeter:
-    """Measures the segments of a prompt that pass through it, and keeps none of their texts.
-
-    Args:
-        counter: Counts their tokens, ``None`` where nobody asks for these.
-    """
+    """Measures the segments of a prompt that pass through it, and keeps none of their texts."""
 
     def __init__(self, counter: "SegmentCounter | None" = None) -> None:
         self._counter = counter

@@ -48,31 +48,24 @@ _LARGEST_NUMBER = 2**40
 
 @dataclass(frozen=True, slots=True)
 class SentRecord:
-    """What is known of a prompt that was sent.
-
-    Attributes:
-        provider: To whom.
-        model: To which model.
-        ends: Where blocks ended, as numbers of segments with the system prompt.
-        breakpoints: Where breakpoints stood, in the same way.
-        changes: How often each file has changed, by its path.
-        files: The hash of each file as it was then, by its path.
-        shown: How much of each file a prompt with a budget has shown, in the order in which the files stood.
-        lifetimes: How many seconds the entry at each breakpoint lives, empty where all live as long as usual.
-        pauses: The pauses between the last turns, in seconds.
-        discussion: In which discussion, ``""`` for the default one.
-    """
+    """What is known of a prompt that was sent; places are numbers of segments with the system prompt."""
 
     provider: str
     model: str
-    ends: tuple[int, ...]
+    ends: tuple[int, ...]  # of blocks
     breakpoints: tuple[int, ...]
-    changes: Mapping[str, float] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
-    shown: tuple[SentFile, ...] = ()
-    lifetimes: tuple[int, ...] = ()
-    pauses: tuple[float, ...] = ()
-    discussion: str = ""
+    changes: Mapping[str, float] = field(
+        default_factory=dict
+    )  # how often each file has changed, by its path
+    files: Mapping[str, str] = field(default_factory=dict)  # the hash of each file as it was then
+    shown: tuple[
+        SentFile, ...
+    ] = ()  # how much of each file a prompt with a budget has shown, in their order
+    lifetimes: tuple[
+        int, ...
+    ] = ()  # seconds of the entry at each breakpoint, empty where all are usual
+    pauses: tuple[float, ...] = ()  # seconds between the last turns
+    discussion: str = ""  # ``""`` for the default one
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +149,7 @@ def log_written_prompt(
 ) -> PrefixReport | None:
     """Record a prompt that was written but not sent, and return what it keeps of the last one of this kind.
 
-    Args:
-        path: The prompt's file.
-        fingerprint: The hashes of its segments, with ``0`` tokens where these were not counted.
-        request: What was composed.
+    Hashes of segments that were not counted have ``0`` tokens.
     """
     recent = recent_requests(request.output_dir, request.namespace, before=path)
     earlier = next((logged for logged in recent if logged.sent is None), None)

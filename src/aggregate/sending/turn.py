@@ -26,22 +26,15 @@ ASSISTANT = "AI"
 
 @dataclass(frozen=True, slots=True)
 class CompletedTurn:
-    """A turn that was answered.
-
-    Attributes:
-        reply: The answer.
-        path: The file of the prompt.
-        history: The file of the discussion; ``None`` for a project that is no file, whose caller keeps the turns, and
-            outside of all discussions.
-        answer: The file of the answer.
-        warnings: What is doubtful about the answer.
-    """
+    """A turn that was answered."""
 
     reply: Reply
-    path: Path
-    history: Path | None = None
-    answer: Path | None = None
-    warnings: tuple[str, ...] = ()
+    path: Path  # of the prompt
+    history: Path | None = (
+        None  # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
+    )
+    answer: Path | None = None  # the file of the answer
+    warnings: tuple[str, ...] = ()  # what is doubtful about the answer
 
 
 def send_turn(
@@ -53,11 +46,8 @@ def send_turn(
     then, what was paid for is there, and the error has a note that names the file. Without a whole answer the
     discussion stays as it was. Where the project is a mapping and not a file, its caller keeps the turns.
 
-    Args:
-        prepared: The turn.
-        project: Whose discussion goes on.
-        on_text: Called with each piece of the answer. If it raises an ``OSError`` or an ``OutputError``, as for an
-            output that was closed, the rest is still received and kept, and the error is raised at the end.
+    ``on_text`` is called with each piece of the answer. If it raises an ``OSError`` or an ``OutputError``, as for an
+    output that was closed, the rest is still received and kept, and the error is raised at the end.
 
     Raises:
         ClientError: The provider refused, failed, or answered nothing.

@@ -73,41 +73,27 @@ _SPARE = 64
 
 @dataclass(frozen=True, slots=True)
 class PreparedTurn:
-    """A turn that is ready to be sent.
+    """A turn that is ready to be sent."""
 
-    Attributes:
-        client: Who is asked.
-        message: What the user says; it is the last excerpt of the prompt.
-        request: What was composed.
-        composition: The prompt in the order of the configuration, and what was decided about its files.
-        ordered: The prompt in the order for sending.
-        plan: The request.
-        options: The length of the answer, effort and temperature; the instructions are in the plan.
-        expected: What the provider's cache is expected to read and write.
-        sent: What will be recorded.
-        report: What is kept of the prompt sent before, ``None`` for the first one.
-        budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
-        address: Where it is sent, ``""`` for the provider's own address.
-        origins: Where provider, model, persona and the length of the answer were chosen.
-        replaces: The last turns of the discussion, in whose place its turns come once it is answered.
-        warnings: What was left out or is doubtful.
-    """
-
-    client: Client
-    message: str
-    request: Request
-    composition: Composition
-    ordered: OrderedPrompt
+    client: Client  # who is asked
+    message: str  # what the user says; it is the last excerpt of the prompt
+    request: Request  # what was composed
+    composition: Composition  # in the order of the configuration
+    ordered: OrderedPrompt  # in the order for sending
     plan: RequestPlan
-    options: RequestOptions
-    expected: Usage
-    sent: SentRecord
-    report: PrefixReport | None
-    budget: int | None
-    address: str
-    origins: Mapping[str, str]
-    replaces: tuple[Mapping[str, Any], ...]
-    warnings: tuple[str, ...]
+    options: RequestOptions  # the instructions among them are not redacted; those of the plan are
+    expected: Usage  # what the provider's cache is expected to read and write
+    sent: SentRecord  # what will be recorded
+    report: (
+        PrefixReport | None
+    )  # what is kept of the prompt sent before, ``None`` for the first one
+    budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
+    address: str  # ``""`` for the provider's own
+    origins: Mapping[str, str]  # where provider, model and all that is no usual choice are from
+    replaces: tuple[
+        Mapping[str, Any], ...
+    ]  # the last turns, in whose place its turns come once it is answered
+    warnings: tuple[str, ...]  # what was left out or is doubtful
 
     @property
     def provider_tokens(self) -> int:
@@ -155,7 +141,6 @@ def prepare_turn(
 
     Raises:
         ConfigError: The configuration or the history cannot be used, there is no such persona, or a task has no budget.
-        ScopeError: A file of the project asks for one that may not be read.
         ClientSetupError: A key or a name is missing.
         PromptTooLongError: The prompt exceeds the model's context window.
         BudgetError: What must be shown exceeds the budget.

@@ -76,19 +76,14 @@ class Pauses:
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
-    """Where a request's blocks end.
+    """Where a request's blocks end, and at which of these ends breakpoints stand."""
 
-    Attributes:
-        digests: The hashes of the segments.
-        ends: Where blocks end, in order; behind every segment where the cache finds any prefix.
-        breakpoints: Where breakpoints stand, in order; a subset of ``ends``.
-        lifetimes: How many seconds the entry at each breakpoint lives; empty where all live as long as usual.
-    """
-
-    digests: tuple[str, ...]
-    ends: tuple[int, ...]
-    breakpoints: tuple[int, ...]
-    lifetimes: tuple[int, ...] = ()
+    digests: tuple[str, ...]  # of the segments
+    ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
+    breakpoints: tuple[int, ...]  # in order; a subset of ``ends``
+    lifetimes: tuple[
+        int, ...
+    ] = ()  # seconds of the entry at each breakpoint; empty where all are usual
 
     def lifetime(self, place: int, usual: int) -> int:
         """Return how many seconds the entry at a breakpoint lives, the usual ones where none are recorded."""
@@ -101,24 +96,14 @@ class BlockLayout:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
-    """What went before a request.
+    """What went before a request, and what is expected of those behind it."""
 
-    Attributes:
-        layout: Of the last request, ``None`` if there was none.
-        age: Seconds since then.
-        lifetime: How long new entries are to live.
-        pauses: Those between the last turns.
-        writes: Whether a request follows that may read what this one writes.
-        replaced: How many segments of the new prompt stand before what the next request replaces for certain, ``0``
-            where nothing is.
-    """
-
-    layout: BlockLayout | None
-    age: float
-    lifetime: CacheLifetime
-    pauses: Pauses
-    writes: bool
-    replaced: int
+    layout: BlockLayout | None  # of the last request, ``None`` if there was none
+    age: float  # seconds since then
+    lifetime: CacheLifetime  # how long new entries are to live
+    pauses: Pauses  # those between the last turns
+    writes: bool  # whether a request follows that may read what this one writes
+    replaced: int  # segments before what the next request replaces for certain, 0 where nothing is
 
 
 def layout_with_breakpoints(
@@ -192,14 +177,8 @@ def _chosen(
 ) -> tuple[int, ...]:
     """Return where to set breakpoints: at most ``policy.max_breakpoints``, none below the minimum.
 
-    Args:
-        tokens: Tokens up to and with each segment, the system prompt first.
-        policy: The provider's cache.
-        body: How many segments stand before the discussion.
-        first_change: How many stand before the first one that is expected to change, ``0`` for none in the body.
-        ends: Where blocks end for other reasons.
-        old: Breakpoints of the last request whose bytes are the same still, and which a cache still holds.
-        fallback: The last of these that lives longer than others, ``0`` for none: it is set again, or it would die.
+    ``old`` are those of the last request whose bytes are the same still, and which a cache still holds. The last of
+    these that lives longer than others, the ``fallback``, is set again, or it would die.
     """
     last = len(tokens)
     if tokens[-1] < policy.minimum:
@@ -248,21 +227,13 @@ def image_ends(prompt: HashedPrompt) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class WrittenStretch:
-    """What a request writes, in tokens.
+    """What a request writes, in tokens."""
 
-    Attributes:
-        start: What is read before it.
-        ends: Up to each new breakpoint, in order.
-        is_long_before: Whether what is read lives for the longer time.
-        fallback: Up to the last entry that lives for the longer time, ``0`` for none.
-        growth: What each further turn is expected to add.
-    """
-
-    start: int
-    ends: Sequence[int]
-    is_long_before: bool
-    fallback: int
-    growth: int
+    start: int  # what is read before it
+    ends: Sequence[int]  # up to each new breakpoint, in order
+    is_long_before: bool  # whether what is read lives for the longer time
+    fallback: int  # up to the last entry that lives for the longer time, 0 for none
+    growth: int  # what each further turn is expected to add
 
 
 def count_long(

@@ -45,20 +45,12 @@ after 200 further turns with changes, so that any change that is remembered coun
 
 @dataclass(frozen=True, slots=True)
 class OrderedPrompt:
-    """A prompt in the order for sending.
-
-    Attributes:
-        prompt: Its segments.
-        replaced: How many segments, the system prompt included, stand before what the next request replaces for
-            certain, ``0`` where nothing is.
-        older: The files that stand there in an older version, with a diff behind the files.
-        extra: How many tokens more that takes than the files as they are now.
-    """
+    """A prompt in the order for sending."""
 
     prompt: HashedPrompt
-    replaced: int
-    older: tuple[str, ...]
-    extra: int
+    replaced: int  # segments before what the next request replaces for certain, 0 where nothing is
+    older: tuple[str, ...]  # files in an older version, with a diff behind the files
+    extra: int  # tokens more that this takes than the files as they are now
 
 
 def order_for_sending(
@@ -72,14 +64,8 @@ def order_for_sending(
 ) -> OrderedPrompt:
     """Return the prompt in the order for sending.
 
-    Args:
-        prompt: The prompt in the order of the configuration.
-        policy: The provider's cache.
-        earlier: The last prompt that was sent, if a cache may still hold it.
-        changes: How often each file changes, by its path.
-        count: Returns the tokens of a text.
-        grown: With a budget, by which more or less of a file may be shown than before: the files of which all that was
-            shown is shown still. No other may stand there in an older version.
+    With a budget more or less of a file may be shown than before, and ``grown`` are the files of which all that was
+    shown is shown still: no other may stand there in an older version.
     """
     rewritten = _rewritten(prompt, policy, earlier, changes, count, grown)
     segments = rewritten
@@ -191,10 +177,7 @@ def count_changes(
 ) -> dict[str, float]:
     """Return how often each file of the prompt has changed, this turn included; a new file counts as changed.
 
-    Args:
-        prompt: The prompt in the order of the configuration.
-        seen: The hash of each file when it was last sent.
-        changes: How often each file had changed by then.
+    ``seen`` has the hash of each file when it was last sent, ``changes`` how often it had changed by then.
     """
     now = file_digests(prompt)
     changed = {path for path in now if seen.get(path) != now[path]}

@@ -162,21 +162,13 @@ class DivergenceCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrefixReport:
-    """What two prompts share.
-
-    Attributes:
-        kept: o200k tokens of the shared prefix.
-        before: Tokens of the earlier prompt, ``0`` where they were not counted.
-        total: Tokens of the later prompt.
-        cause: What happened where they part.
-        where: The file or section at that place, ``""`` where nothing was changed.
-    """
+    """What two prompts share, in o200k tokens."""
 
     kept: int
-    before: int
+    before: int  # of the earlier prompt, 0 where they were not counted
     total: int
     cause: DivergenceCause
-    where: str = ""
+    where: str = ""  # the file or section where they part, ``""`` where nothing was changed
 
     @property
     def sentence(self) -> str:

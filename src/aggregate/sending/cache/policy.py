@@ -31,30 +31,21 @@ class CacheLookup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """A prompt cache.
-
-    Attributes:
-        lookup: How it finds what it can reuse.
-        max_breakpoints: How many breakpoints a request may set.
-        look_back: How many blocks are searched for an entry, counted from a breakpoint, that one included.
-        minimum: The shortest prefix that is cached, in tokens; shorter ones are passed over in silence.
-        step: Prefixes are cached in multiples of this many tokens.
-        seconds: How long an entry lives after its last use.
-        write: Price of a written token, in prices of an input token.
-        read: Price of a read token, in prices of an input token.
-        long_seconds: How long an entry lives whose breakpoint asks for the longer lifetime, ``0`` where there is none.
-        long_write: Price of a token that is written for the longer lifetime, in prices of an input token.
-    """
+    """A prompt cache; prices are in those of an input token."""
 
     lookup: CacheLookup
     max_breakpoints: int = 0
-    look_back: int = 1
-    minimum: int = 1024
-    step: int = 1
-    seconds: int = SHORT_LIFETIME
+    look_back: int = (
+        1  # blocks that are searched for an entry from a breakpoint on, that one included
+    )
+    minimum: int = 1024  # tokens of the shortest prefix that is cached; shorter ones are passed over in silence
+    step: int = 1  # prefixes are cached in multiples of so many tokens
+    seconds: int = SHORT_LIFETIME  # how long an entry lives after its last use
     write: float = 1.0
     read: float = 0.1
-    long_seconds: int = 0
+    long_seconds: int = (
+        0  # the same where a breakpoint asks for the longer lifetime, 0 where none can
+    )
     long_write: float = 2.0
 
 

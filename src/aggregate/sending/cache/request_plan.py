@@ -46,42 +46,28 @@ class BlockRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestBlock:
-    """A piece of a request that stays one piece in later requests.
-
-    Attributes:
-        role: The part of the request.
-        text: Its text in the prompt, with the separator in front.
-        tokens: Its o200k tokens.
-        has_breakpoint: Whether a breakpoint stands behind it.
-        lifetime: How many seconds after its last use the entry lives that ends at its breakpoint.
-        words: Of a turn: what was said, without heading, role and fence.
-        image: What is sent instead of a text, which is empty then.
-    """
+    """A piece of a request that stays one piece in later requests."""
 
     role: BlockRole
-    text: str
+    text: str  # as it stands in the prompt, with the separator in front
     tokens: int
     has_breakpoint: bool = False
-    lifetime: int = SHORT_LIFETIME
-    words: str = ""
-    image: Image | None = None
+    lifetime: int = (
+        SHORT_LIFETIME  # seconds after its last use that the entry at its breakpoint lives
+    )
+    words: str = ""  # of a turn: what was said, without heading, role and fence
+    image: Image | None = None  # what is sent instead of a text, which is empty then
 
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """A request as it will be sent.
+    """A request as it will be sent."""
 
-    Attributes:
-        blocks: In order: the system prompt if there is one, the document's blocks, the message if there is one.
-        layout: The same as numbers, for the plan of the next request.
-        tokens: o200k tokens up to and with each segment.
-        message_tokens: o200k tokens of the message.
-        policy: The cache that it was made for.
-    """
-
-    blocks: tuple[RequestBlock, ...]
-    layout: BlockLayout
-    tokens: tuple[int, ...]
+    blocks: tuple[
+        RequestBlock, ...
+    ]  # the system prompt, the document's blocks, the message, as far as there are any
+    layout: BlockLayout  # the same as numbers, for the plan of the next request
+    tokens: tuple[int, ...]  # up to and with each segment
     message_tokens: int
     policy: CachePolicy
 
@@ -125,12 +111,11 @@ def plan_request(
         message: What is said behind the prompt and will not be there next time; no breakpoint stands behind it.
         message_tokens: Its tokens.
         earlier: The layout of the last request, whose breakpoints are kept as far as the bytes are the same.
-        replaced: How many segments, the system prompt included, stand before what the next request replaces for
-            certain, so that no breakpoint stands behind it; ``0`` where nothing is.
+        replaced: How many segments stand before what the next request replaces for certain; ``0`` where nothing is.
         age: Seconds since the last request.
         lifetime: How long its new entries are to live.
         pauses: Those between the last turns, by which lifetimes are chosen where that is automatic.
-        writes: Off for a request that none follows: it reads what is there, and writes nothing that nobody would read.
+        writes: Off for a request that none follows: it writes nothing that nobody would read.
     """
     fingerprint = prompt.fingerprint
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))

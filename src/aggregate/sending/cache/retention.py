@@ -43,19 +43,16 @@ _NO_LINES = ShownText("", ())
 
 @dataclass(frozen=True, slots=True)
 class CachedPrompt:
-    """The last prompt that was sent, whose prefix a cache may still hold.
-
-    Attributes:
-        fingerprint: Its hashes.
-        text: Returns the text of a segment by its number, ``None`` where it is not to be had any more.
-        breakpoints: Behind how many segments a cache can be read; behind any number where it is ``None``.
-        gone: What is told of its files that are no longer there; not of those that are there and no longer selected.
-    """
+    """The last prompt that was sent, whose prefix a cache may still hold."""
 
     fingerprint: PromptFingerprint
-    text: Callable[[int], str | None]
-    breakpoints: Sequence[int] | None = None
-    gone: Sequence[HashedSegment] = ()
+    text: Callable[
+        [int], str | None
+    ]  # of a segment by its number, ``None`` where it is not to be had any more
+    breakpoints: Sequence[int] | None = (
+        None  # behind how many segments it can be read; any where it is ``None``
+    )
+    gone: Sequence[HashedSegment] = ()  # what is told of its files that are no longer there
 
     def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
         """Tell whether these are the first segments behind the system prompt."""
@@ -103,14 +100,9 @@ def retained_files(
 ) -> list[RetainedFile]:
     """Return the files that stay where they stand, so that this turn and those after it cost least.
 
-    Args:
-        earlier: The last prompt that was sent.
-        files: The files as they are, by path, and what is told of those that are gone.
-        policy: The provider's cache.
-        behind: Tokens of what stands behind the files.
-        count: Returns the tokens of a text.
-        grown: The files of which all that was shown is shown still, so that a diff tells only of what is new or was
-            edited; ``None`` where files are shown alike each time. No other may stay in an older version.
+    ``files`` are those as they are now, and what is told of those that are gone; ``behind`` them stand so many tokens.
+    With a budget no file but those that have ``grown`` may stay in an older version, for a diff tells only of what is
+    new or was edited.
     """
     old = earlier.numbered(Section.FILES)
     readable = earlier.readable()

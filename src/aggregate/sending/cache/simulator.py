@@ -19,12 +19,7 @@ from aggregate.sending.cache.request_plan import RequestPlan
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCache:
-    """The entries of a cache.
-
-    Attributes:
-        entries: When each was last used, in seconds, by a hash of its prefix.
-        lifetimes: How many seconds those live that do not live as long as usual.
-    """
+    """When entries, by a hash of their prefix, were last used in seconds, and which lifetimes are not the usual one."""
 
     entries: Mapping[str, float] = field(default_factory=dict)
     lifetimes: Mapping[str, int] = field(default_factory=dict)

@@ -274,9 +274,7 @@ def with_redaction(
 ) -> ChatClient:
     """Return a client that passes no secrets on to ``client``.
 
-    Args:
-        client: Sends the rest.
-        allow: Hashes of values that are no secrets.
-        tell: Called with one sentence for each secret, once however often it is sent.
+    ``allow`` are hashes of values that are no secrets; ``tell`` is called with one sentence for each secret, once
+    however often it is sent.
     """
     return RedactingClient(client, Redaction(frozenset(allow)), tell)

@@ -25,19 +25,14 @@ _AD_TOKEN: Final = "AZURE_OPENAI_AD_TOKEN"  # noqa: S105 - the name of a variabl
 
 @dataclass(frozen=True, slots=True)
 class VertexApi:
-    """The adapter of Vertex AI: Claude speaks Anthropic's protocol there, Gemini Google's.
+    """The adapter of Vertex AI: Claude speaks Anthropic's protocol there, Gemini Google's."""
 
-    Attributes:
-        project: The project that is charged.
-        location: Where the model runs, such as ``global``.
-        base_url: Where the API is, ``None`` for Google's own address of the location.
-        credentials: Who asks; by default whoever is signed in on this machine.
-    """
-
-    project: str
-    location: str
-    base_url: str | None = None
-    credentials: "Credentials | None" = field(default=None, repr=False)
+    project: str  # who is charged
+    location: str  # such as ``global``
+    base_url: str | None = None  # ``None`` for Google's own address of the location
+    credentials: "Credentials | None" = field(
+        default=None, repr=False
+    )  # by default of whoever is signed in on this machine
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         try:

@@ -40,21 +40,15 @@ DEFAULT_LIMITS: Final = ConnectionLimits()
 
 @dataclass(frozen=True, slots=True)
 class SdkApi:
-    """What the adapters of Anthropic's and OpenAI's SDKs have in common.
-
-    Attributes:
-        provider: Named in errors.
-        key: The key.
-        base_url: Where the API is, ``None`` for the SDK's own.
-        limits: How long to wait for the server.
-        connect: Makes the SDK's client from the SDK and the client's arguments; by default that of the API itself.
-    """
+    """What the adapters of Anthropic's and OpenAI's SDKs have in common."""
 
     provider: str
     key: ApiKey
-    base_url: str | None = None
+    base_url: str | None = None  # ``None`` for the SDK's own
     limits: ConnectionLimits = DEFAULT_LIMITS
-    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
+    connect: Callable[[Any, dict[str, Any]], Any] | None = field(
+        default=None, repr=False
+    )  # makes another client of the SDK from its module and the arguments
 
     def open(self, sdk: Any, class_name: str, variable: str, others: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
         """Return the SDK's client; the key is left in no variable of a frame that an error passes through.

@@ -31,18 +31,13 @@ _STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fr
 
 @dataclass(frozen=True, slots=True)
 class GeminiApi:
-    """The adapter.
-
-    Attributes:
-        base_url: Where the API is, with or without its version at the end; ``None`` for Google's own.
-        vertex: The arguments of the SDK's client for Vertex AI, ``None`` for the Gemini API.
-    """
+    """The adapter."""
 
     provider: str
     key: ApiKey
-    base_url: str | None = None
+    base_url: str | None = None  # with or without its version at the end; ``None`` for Google's own
     limits: ConnectionLimits = DEFAULT_LIMITS
-    vertex: Mapping[str, Any] | None = field(default=None, repr=False)
+    vertex: Mapping[str, Any] | None = field(default=None, repr=False)  # for Vertex AI
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         try:

@@ -23,21 +23,15 @@ name billions, whose tokens would exceed every window."""
 
 @dataclass(frozen=True, slots=True)
 class ImageRules:
-    """What a provider takes.
+    """What a provider takes."""
 
-    Attributes:
-        tokens: How many tokens an image of a width and height in pixels has, by the provider's count.
-        largest: The most bytes of one image, as they are sent (in base64, a third more than the file).
-        longest: The most pixels of one side, ``0`` for any.
-        most: The most images of a request.
-        together: The most bytes of all images of a request, as they are sent.
-    """
-
-    tokens: Callable[[int, int], int]
-    largest: int
-    longest: int
-    most: int
-    together: int
+    tokens: Callable[
+        [int, int], int
+    ]  # of an image of a width and height in pixels, by the provider's count
+    largest: int  # bytes of one image as they are sent: in base64, a third more than the file
+    longest: int  # pixels of one side, 0 for any
+    most: int  # images of a request
+    together: int  # bytes of all images of a request, as they are sent
 
 
 def _patches(

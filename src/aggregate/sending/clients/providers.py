@@ -23,20 +23,14 @@ from aggregate.sending.clients.scripted_client import scripted_client
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One way to reach a model.
+    """One way to reach a model."""
 
-    Attributes:
-        adapter: Makes the adapter from the provider's name, a key and an address, ``None`` for the SDK's own.
-        keys: The environment's variables that may hold the key.
-        model: The model to ask where none is named.
-        base_url: Where it is, ``None`` for what the SDK knows.
-        needs_key: Whether it can be asked without a key.
-    """
-
-    adapter: Callable[[str, ApiKey, str | None], Transport]
-    keys: tuple[str, ...] = ()
-    model: str = ""
-    base_url: str | None = None
+    adapter: Callable[
+        [str, ApiKey, str | None], Transport
+    ]  # from the provider's name, a key and an address, ``None`` for the SDK's own
+    keys: tuple[str, ...] = ()  # the environment's variables that may hold the key
+    model: str = ""  # the one to ask where none is named
+    base_url: str | None = None  # ``None`` for what the SDK knows
     needs_key: bool = True
 
 

@@ -20,19 +20,14 @@ RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 52
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often and how long.
+    """How often and how long, in seconds."""
 
-    Attributes:
-        attempts: Exchanges in all.
-        first: Seconds before the second one; doubled each time.
-        longest: The most seconds before any.
-        patience: The most seconds that a provider's own delay is followed; beyond, the error is raised at once.
-    """
-
-    attempts: int = 5
-    first: float = 1.0
-    longest: float = 30.0
-    patience: float = 120.0
+    attempts: int = 5  # exchanges in all
+    first: float = 1.0  # before the second one; doubled each time
+    longest: float = 30.0  # before any
+    patience: float = (
+        120.0  # that a provider's own delay is followed; beyond, the error is raised at once
+    )
 
     def wait(self, failed: int, error: ProviderError) -> float | None:
         """Return the seconds to wait after ``failed`` exchanges, ``None`` to give up."""

@@ -44,12 +44,9 @@ class ScriptedTransport:
 def scripted_client(
     script: Script | None = None, *, cache: SimulatedCache | None = None, model: str = _MODEL
 ) -> Client:
-    """Return a client that answers by a script, without network or key.
+    """Return a client that answers by a script, without network or key, as if ``model``'s cache and prices held.
 
-    Args:
-        script: The answers; by default each request is answered with a line about what was sent.
-        cache: What earlier requests have written.
-        model: Whose cache and prices hold.
+    By default each request is answered with a line about what was sent.
     """
     answers = script if callable(script) else iter(script) if script is not None else _describe
     return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)
