@@ -98,7 +98,6 @@ class PreparedCompaction:
 
     @property
     def sentence(self) -> str:
-        """What it costs and saves, to be said beforehand."""
         amount, client = self.price, self.turn.client
         costs = "at a price that is not known" if amount is None else f"for about ${amount:.4f}"
         what = "the prompt, which a cache holds" if self.is_whole_prompt else "these turns alone"
@@ -122,7 +121,6 @@ class CompletedCompaction:
 
     @property
     def sentence(self) -> str:
-        """What to do to go on from all turns."""
         return f"all turns are kept: --discussion {self.kept_as} goes on from them"
 
 

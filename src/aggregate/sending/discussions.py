@@ -47,7 +47,6 @@ def fork_discussion(project: Project, old: str, new: str) -> Path:
 
 
 def delete_discussion(project: Project, turns: DiscussionTurns) -> None:
-    """Delete the file of a discussion, if it has one."""
     if turns.path is None:
         return
     try:
@@ -72,7 +71,6 @@ def last_exchange(
 
 
 def take_back(project: Project, name: str) -> str:
-    """Take the last question with its answer out of a discussion, and return the question."""
     last = last_exchange(project, name)
     path = project_discussion(project, name).path
     root = discussions_root(project)

@@ -65,7 +65,6 @@ class PlannedRequest:
 
     @property
     def blocks(self) -> tuple[PlannedBlock, ...]:
-        """What is sent, in order."""
         system = [
             PlannedBlock("system", block.text, block.has_breakpoint)
             for block in self.plan.blocks
@@ -85,17 +84,14 @@ class PlannedRequest:
 
     @property
     def expected(self) -> Usage | None:
-        """What the cache is expected to read and write; ``None`` for the plan of a prompt alone."""
         return self.turn.expected if self.turn else None
 
     @property
     def prefix(self) -> PrefixReport | None:
-        """What is kept of the prompt that was sent before, ``None`` for the first one."""
         return self.turn.report if self.turn else None
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was left out or is doubtful, one sentence each."""
         return self.turn.warnings if self.turn else ()
 
 
@@ -213,7 +209,6 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
 
 
 def _usage(family: str, reported: object) -> Usage:
-    """Return the usage that an SDK reports, in the one form of all providers."""
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)

@@ -39,7 +39,6 @@ class LastRequest:
 
     @property
     def fingerprint(self) -> PromptFingerprint | None:
-        """The hashes of the prompt that was sent."""
         return self.logged.fingerprint if self.logged else None
 
     @property

@@ -251,7 +251,6 @@ def _without_alias(
 
 
 def _alias_notes(project: Project, model: str) -> tuple[str, ...]:
-    """Return what to say of an alias that the user names and a project has defined."""
     target = project.config.send.aliases.get(model)
     if target is None or model in user_config().send.aliases:
         return ()

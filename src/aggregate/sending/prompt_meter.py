@@ -22,7 +22,6 @@ class PromptMeter:
 
     @property
     def places(self) -> list[tuple[Section, str]]:
-        """The section and the source of each segment."""
         return [(Section(measured.section), measured.source) for measured in self._hashes]
 
     def counts(self) -> list[int]:

@@ -181,7 +181,6 @@ def sent_requests(
 
 
 def _recent_prompts(output_dir: Path, namespace: str, *, before: Path | None = None) -> list[Path]:
-    """Return the last prompts, newest first."""
     paths = [path for _, path in numbered_files(output_dir, namespace)]
     if before in paths:
         paths = paths[: paths.index(before)]
@@ -246,7 +245,6 @@ def _read_hash(
 
 
 def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
-    """Return what was recorded of a send of a prompt that has ``count`` segments."""
     from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES  # of sent prompts alone
 
     changes = {str(path): float(often) for path, often in data["changes"].items()}
@@ -281,7 +279,6 @@ def _read_shown(
 
 
 def _places(values: Sequence[object], count: int) -> tuple[int, ...]:
-    """Return numbers of segments, which are in ascending order."""
     places = tuple(_integer(value, 1, count) for value in values)
     if tuple(sorted({*places})) != places:
         raise ValueError("places are not in their order")

@@ -15,7 +15,6 @@ from aggregate.sending.turn_preparation import PreparedTurn
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
-    """Return the plan as a person reads it."""
     data = plan_data(turn)
     lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
     for block in data["blocks"]:
@@ -55,7 +54,6 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
 
 
 def plan_data(turn: PreparedTurn) -> dict[str, Any]:
-    """Return the plan as JSON data."""
     usage = turn.expected
     amount = price(turn, usage)
     return {
@@ -83,7 +81,6 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
 
 
 def _origins_sentence(turn: PreparedTurn) -> str:
-    """Return where provider, model and what else was chosen are from."""
     options, client = turn.options, turn.client
     chosen = {
         "provider": f"provider {client.provider}",
@@ -140,5 +137,4 @@ def price(turn: PreparedTurn, usage: Usage) -> Decimal | None:
 
 
 def dollars(amount: Decimal | None) -> str:
-    """Return an amount as a person reads it."""
     return "price unknown" if amount is None else f"${amount:.4f}"

@@ -76,7 +76,6 @@ def _completed(
     on_text: OnText | None = None,
     begun: float | None = None,
 ) -> CompletedTurn:
-    """Write the prompt, ask, and keep what comes of it."""
     request, client = prepared.request, prepared.client
     history = None
     if project.path is not None and request.discussion != NO_DISCUSSION:
@@ -152,7 +151,6 @@ def _add_turns(prepared: PreparedTurn, reply: Reply, history: Path) -> None:
 
 
 def _check_answer(reply: Reply, provider: str) -> None:
-    """Refuse a reply that is no turn of the discussion."""
     if reply.stop is FinishReason.REFUSED:
         words = _text_or_refusal(reply).split()
         reason = f" ({' '.join(words)[:200]})" if words else ""

@@ -102,7 +102,6 @@ class PreparedTurn:
 
     @property
     def prompt(self) -> Prompt:
-        """The prompt in the order for sending."""
         return self.ordered.prompt.prompt
 
     @property

@@ -90,7 +90,6 @@ class BlockLayout:
         return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
 
     def alive(self, age: float, usual: int) -> tuple[int, ...]:
-        """Return the breakpoints whose entries still live after ``age`` seconds."""
         return tuple(place for place in self.breakpoints if age <= self.lifetime(place, usual))
 
 
@@ -221,7 +220,6 @@ def _expected_change(parts: Sequence[HashedSegment]) -> int:
 
 
 def image_ends(prompt: HashedPrompt) -> list[int]:
-    """Return where blocks end because images follow."""
     return [place for place, part in enumerate(prompt.segments, start=2) if part.images]
 
 

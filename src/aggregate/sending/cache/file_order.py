@@ -99,7 +99,6 @@ def _is_cheaper(
     earlier: CachedPrompt,
     policy: CachePolicy,
 ) -> bool:
-    """Tell whether to carry the last prompt on, and not to write files or changes anew."""
     extra = sum(part.tokens for part in carried_on) - prompt.tokens
     if extra > MOST_TOLD * prompt.tokens:
         return False
@@ -187,7 +186,6 @@ def count_changes(
 
 
 def file_digests(prompt: Prompt) -> dict[str, str]:
-    """Return the hash of each file's block by its path."""
     return {
         segment.source: digest(segment.text)
         for segment in prompt.segments

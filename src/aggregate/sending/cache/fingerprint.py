@@ -133,7 +133,6 @@ class HashedPrompt:
 
     @property
     def prompt(self) -> Prompt:
-        """The segments alone."""
         return Prompt(tuple(part.segment for part in self.segments))
 
     @property
@@ -172,14 +171,12 @@ class PrefixReport:
 
     @property
     def sentence(self) -> str:
-        """The report in one line."""
         whole = f" of {self.before:,}" if self.before else ""
         where = f": {self.where}" if self.where else ""
         return f"{self.kept:,}{whole} tokens of the prefix are kept ({self.cause.value}{where})"
 
 
 def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
-    """Return what the later prompt keeps of the earlier one."""
     shared = common_prefix(earlier.digests, later.digests)
     kept = sum(segment.tokens for segment in later.segments[:shared])
     # Counts of a segment depend by a token on whether something follows it.

@@ -160,7 +160,6 @@ def policy_for(provider: str, model: str) -> CachePolicy:
 
 
 def known_window(model: str) -> int | None:
-    """Return a model's context window in tokens where this table has it."""
     return _WINDOWS.get(longest_start(model, _WINDOWS))
 
 

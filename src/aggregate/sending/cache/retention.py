@@ -66,7 +66,6 @@ class CachedPrompt:
 
     @property
     def body(self) -> int:
-        """How many segments stand before the discussion, the system prompt included."""
         numbered = enumerate(self.fingerprint.segments)
         end = len(self.fingerprint.segments)
         return next((n for n, old in numbered if old.section == Section.HISTORY), end)
@@ -256,7 +255,6 @@ class _CarriedPrompt:
 
     @staticmethod
     def excerpts(staying: Sequence[tuple[int, SegmentHash]]) -> int:
-        """Return how many segments of the discussion stay."""
         return sum(old.section == Section.HISTORY for _, old in staying)
 
     def untold_changes(self, staying: Sequence[tuple[int, SegmentHash]]) -> list[Segment] | None:

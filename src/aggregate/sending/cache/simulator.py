@@ -42,7 +42,6 @@ class SimulatedCache:
         )
 
     def alive(self, at: float, usual: int) -> frozenset[str]:
-        """Return the entries that live at a time."""
         return frozenset(
             prefix
             for prefix, used in self.entries.items()

@@ -169,7 +169,6 @@ class Client:
     def request(
         self, plan: RequestPlan, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
     ) -> ModelRequest:
-        """Return the request for a plan, with those options that the provider takes."""
         model = model or self.model
         capabilities = capabilities_of(self.provider, model)
         form = capabilities.response_format if options.schema else ResponseFormat.TEXT

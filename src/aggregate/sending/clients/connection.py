@@ -81,7 +81,6 @@ def certificates() -> SSLContext:
 
 
 def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
-    """Return the arguments of the HTTP client that an SDK is given."""
     waits = {"connect": limits.connect, "pool": limits.connect}
     seconds = waits | {"read": limits.read, "write": limits.read}
 

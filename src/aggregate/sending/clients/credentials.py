@@ -41,7 +41,6 @@ class ApiKey:
 def find_api_key(
     provider: str, variables: tuple[str, ...], environ: Mapping[str, str], *, needed: bool
 ) -> ApiKey:
-    """Return the first key that one of the environment's ``variables`` holds."""
     name = next((name for name in variables if environ.get(name, "").strip()), "")
     if not name and needed:
         raise ClientSetupError(
@@ -88,7 +87,6 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def check_address(url: str) -> None:
-    """Refuse what no request can be sent to."""
     parts = _split(url)
     if parts is None:
         raise ClientSetupError(f"the address {url!r} cannot be read: write it as https://host/path")
@@ -114,7 +112,6 @@ def origin(url: str) -> str:
 
 
 def is_loopback(url: str) -> bool:
-    """Tell whether an address leads to this machine."""
     parts = _split(url)
     host = (parts.hostname or "").rstrip(".") if parts else ""
     return host.endswith(".localhost") or is_loopback_host(host)

@@ -74,7 +74,6 @@ class GeminiApi:
 async def _ask(
     client: "AsyncClient", body: dict[str, Any], on_text: OnText | None
 ) -> list[dict[str, Any]]:
-    """Return the answer's parts as JSON, in order."""
     if on_text is None:
         return [(await client.models.generate_content(**body)).model_dump(mode="json")]
     parts = []

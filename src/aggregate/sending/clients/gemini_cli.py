@@ -186,7 +186,6 @@ async def _events(output: StreamReader, on_text: OnText | None) -> list[dict[str
 
 
 def _answer_text(event: Mapping[str, Any]) -> str:
-    """Return the piece of the answer in an event, ``""`` for none."""
     if event.get("type") != "message" or event.get("role") != "assistant":
         return ""
     return str(event.get("content") or "")

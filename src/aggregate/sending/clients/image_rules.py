@@ -100,7 +100,6 @@ take text alone, and the program ``gemini`` reads text alone."""
 
 
 def image_rules(provider: str, model: str) -> ImageRules | None:
-    """Return what a provider's model takes, ``None`` for no images."""
     table = _TABLE.get(api_family(provider, model))
     return table[longest_start(model, table)] if table else None
 

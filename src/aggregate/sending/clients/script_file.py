@@ -72,7 +72,6 @@ def parse_script(text: str, path: Path) -> Any:  # noqa: ANN401 - what a file ho
 
 
 def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
-    """Read a script with one answer for each key."""
     text = read_toml_text(path)
     language = "JSON" if is_json(text, path) else "TOML"
     try:

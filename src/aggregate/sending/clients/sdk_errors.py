@@ -121,7 +121,6 @@ def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> Fini
 
 
 def missing_sdk(provider: str, module: str) -> ClientSetupError:
-    """Return the error for an SDK that is not installed."""
     return ClientSetupError(
         f'{provider} needs the package {module}: run pip install "manual-slop[ai]"'
     )
