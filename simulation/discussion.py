@@ -16,8 +16,12 @@ from pathlib import Path
 from aggregate.base.values import Prompt, Section, Usage
 from aggregate.prompt import compose_prompt, count_prompt
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.cache.breakpoints import BlockLayout
-from aggregate.sending.cache.lifetimes import REMEMBERED_PAUSES, CacheLifetime, Pauses
+from aggregate.sending.cache.breakpoints import (
+    REMEMBERED_PAUSES,
+    BlockLayout,
+    CacheLifetime,
+    Pauses,
+)
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
 from simulation.replay import Commit, Replay, SimTurn, make_replay, run_sim

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from aggregate.base.tokens import count
 from aggregate.base.values import Usage
-from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.clients.messages import messages_of
+from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from simulation.replay import make_replay, run_sim
 
 FRAME = 4

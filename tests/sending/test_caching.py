@@ -14,16 +14,14 @@ from aggregate.sending import (
     CompletedTurn,
     ModelSelection,
     PreparedTurn,
-    cache_settings,
     plan_for,
     prepare_turn,
     read_request,
     record,
+    select_model,
     send_turn,
 )
-from aggregate.sending.cache.lifetimes import CacheLifetime
 from aggregate.sending.clients.scripted_client import scripted_client
-from aggregate.sending.send_settings import CacheSettings
 from tests.projects import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(600))
@@ -68,18 +66,13 @@ def lifetimes(turn: PreparedTurn) -> set[int]:
 
 
 @pytest.mark.parametrize(
-    ("own", "of_project", "wanted", "expected"),
+    ("own", "of_project", "wanted", "lifetime"),
     [
-        ("", "", "", CacheSettings()),
-        ("", 'cache = "5m"', "", CacheSettings(CacheLifetime.SHORT)),
-        (
-            "",
-            'cache = "off"',
-            "",
-            CacheSettings(CacheLifetime.OFF, notes=('cache = "off" by [send] of the project',)),
-        ),
-        ('cache = "5m"', 'cache = "1h"', "", CacheSettings(CacheLifetime.SHORT)),
-        ('cache = "5m"', "", "1h", CacheSettings(CacheLifetime.LONG)),
+        ("", "", "", "auto"),
+        ("", 'cache = "5m"', "", "5m"),
+        ("", 'cache = "off"', "", "off"),
+        ('cache = "5m"', 'cache = "1h"', "", "5m"),
+        ('cache = "5m"', "", "1h", "1h"),
     ],
 )
 def test_who_decides(
@@ -88,14 +81,16 @@ def test_who_decides(
     own: str,
     of_project: str,
     wanted: str,
-    expected: CacheSettings,
+    lifetime: str,
 ) -> None:
     """The caller, then the user, then the project, which cannot switch on what costs money unseen (rule C-3)."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
     users(f"[send]\n{own}\n")
     loaded = load_config(project_with(tmp_path, f"[send]\n{of_project}\n"))
-    assert cache_settings(loaded, wanted=wanted) == expected
-    assert not cache_settings(loaded, wanted=wanted, once=True).writes
+    selected = select_model(loaded, ModelSelection("scripted", cache=wanted))
+    assert selected.cache == lifetime
+    said = 'cache = "off" by [send] of the project'
+    assert (said in selected.warnings) is (lifetime == "off")
 
 
 def test_a_discussion_teaches_its_pauses(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_what_a_project_decides_is_said(tmp_path: Path) -> None:
     """Provider, model, persona, budget and length of the answer from a project's file are one warning (S-2)."""
     text = '[send]\nprovider = "anthropic"\nmax_output = 64000\nbudget = "100k"\n'
     chosen = selected(tmp_path, text)
-    assert chosen.max_output == 64_000
+    assert chosen.options.max_output == 64_000
     assert chosen.warnings == (
         "chosen by the project's own configuration: provider anthropic, model claude-sonnet-5, answers of up to "
         "64,000 tokens, budget 100000",
@@ -235,15 +235,16 @@ def test_effort_and_temperature(tmp_path: Path) -> None:
     by_user('[send]\nprovider = "scripted"\neffort = "low"\ntemperature = 0.5\n')
     text = '[send]\neffort = "high"\ncache = "1h"\n'
     chosen = selected(tmp_path, text)
-    assert (chosen.effort, chosen.temperature) == ("high", 0.5)
+    assert (chosen.options.effort, chosen.options.temperature) == ("high", 0.5)
     assert (chosen.origins["effort"], chosen.origins["temperature"]) == (
         "[send] of the project",
         "[send] of your configuration",
     )
     assert chosen.warnings == (
         "chosen by the project's own configuration: effort high, a cache that lives for an hour",
+        'cache = "1h" by [send] of the project',
     )
-    assert selected(tmp_path).effort == "low"
+    assert selected(tmp_path).options.effort == "low"
 
 
 def test_no_project_chooses_a_cloud(tmp_path: Path) -> None:

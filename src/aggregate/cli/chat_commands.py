@@ -106,7 +106,7 @@ def _files(session: ChatSession, text: str) -> None:
     for segment in turn.fingerprint.segments:
         if segment.section in (Section.FILES, Section.CHANGED) and segment.source:
             tokens[segment.source] = tokens.get(segment.source, 0) + segment.tokens
-    choices = turn.composition.choices if turn.composition else ()
+    choices = turn.composition.choices
     levels = {choice.path: choice.level.value for choice in choices}
     for path, number in tokens.items():
         say(f"{number:>10,}  {levels.get(path, ''):<8}  {path}".rstrip())

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.sending.audit_recorder import AuditRecorder
     from aggregate.sending.compaction import (
         CompletedCompaction,
         PreparedCompaction,
@@ -27,8 +26,13 @@ if TYPE_CHECKING:
         to_gemini,
         to_openai,
     )
-    from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
-    from aggregate.sending.prompt_meter import PromptMeter
+    from aggregate.sending.model_selection import (
+        COMPANIES,
+        ModelSelection,
+        SelectedModel,
+        select_model,
+    )
+    from aggregate.sending.prompt_meter import AuditRecorder, PromptMeter
     from aggregate.sending.request_log import (
         LoggedRequest,
         find_prompt,
@@ -37,22 +41,19 @@ if TYPE_CHECKING:
         recent_requests,
     )
     from aggregate.sending.send_plan import diffs_sentence, dollars, plan_data, plan_lines, price
-    from aggregate.sending.send_settings import COMPANIES, cache_settings
     from aggregate.sending.turn import CompletedTurn, send_turn
     from aggregate.sending.turn_preparation import PreparedTurn, prepare_turn
 else:
     __getattr__ = door(
         __name__,
         {
-            "audit_recorder": "AuditRecorder",
             "compaction": "CompletedCompaction PreparedCompaction compact_discussion prepare_compaction",
             "discussions": "delete_discussion fork_discussion last_exchange project_discussion take_back",
             "host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
-            "model_selection": "ModelSelection SelectedModel select_model",
-            "prompt_meter": "PromptMeter",
+            "model_selection": "COMPANIES ModelSelection SelectedModel select_model",
+            "prompt_meter": "AuditRecorder PromptMeter",
             "request_log": "LoggedRequest find_prompt log_written_prompt read_request recent_requests",
             "send_plan": "diffs_sentence dollars plan_data plan_lines price",
-            "send_settings": "COMPANIES cache_settings",
             "turn": "CompletedTurn send_turn",
             "turn_preparation": "PreparedTurn prepare_turn",
         },

@@ -5,8 +5,7 @@ long as a cache holds that: reading it costs a tenth. Else the turns alone are s
 stays readable behind a summary, what it holds of the discussion does not.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -35,114 +34,23 @@ from aggregate.project.history import (
     named_discussions,
     replace_first_turns,
 )
-from aggregate.prompt import scope_of
+from aggregate.prompt import Request
 from aggregate.prompt.sections import build_discussion_section
-from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import OnText
-from aggregate.sending.discussions import project_discussion
+from aggregate.sending.discussions import discussions_root, project_discussion
 from aggregate.sending.model_selection import ModelSelection, select_model
+from aggregate.sending.send_plan import price
 from aggregate.sending.turn import CompletedTurn, send_turn
-from aggregate.sending.turn_composition import AsideScope
 from aggregate.sending.turn_preparation import PreparedTurn, prepare_turn
-
-SUMMARY_WORDS: Final = 600
-"""The most that a summary is asked to have."""
-_SUMMARY_TOKENS: Final = 800
-"""What a summary of so many words has."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedCompaction:
-    """A compaction that can be paid for.
-
-    Attributes:
-        turn: The request for the summary.
-        name: The discussion, ``""`` for the default one.
-        turns: The turns that become a summary.
-        tokens: Theirs, by o200k.
-        staying_tokens: Those of the turns that stay.
-        kept_as: The name of the discussion in which all turns are kept.
-        is_whole_prompt: Whether the files are sent along, since a cache holds them.
-    """
-
-    turn: PreparedTurn
-    name: str
-    turns: tuple[Any, ...]
-    tokens: int
-    staying_tokens: int
-    kept_as: str
-    is_whole_prompt: bool
-
-    @property
-    def price(self) -> Decimal | None:
-        """What the summary is expected to cost in US dollars, ``None`` where no price is known."""
-        output = min(_SUMMARY_TOKENS, self.turn.max_output)
-        return self._cost(replace(self.turn.expected, output=output))
-
-    @property
-    def saved(self) -> int:
-        """How many tokens each further turn is expected to have less."""
-        return self.tokens - _SUMMARY_TOKENS
-
-    @property
-    def pays_back_after(self) -> int | None:
-        """After how many further turns that follow quickly it has cost less, ``None`` where no price is known.
-
-        What stays of the discussion is written once more, and each turn reads less.
-        """
-        policy = self.turn.plan.policy
-        price, token = self.price, self._cost(Usage(fresh=1_000_000))
-        if price is None or not token or self.saved <= 0:
-            return None
-        token /= 1_000_000
-        again = Decimal(str(policy.write - policy.read)) * (self.staying_tokens + _SUMMARY_TOKENS)
-        return ceil((price + again * token) / (Decimal(str(policy.read)) * self.saved * token))
-
-    @property
-    def sentence(self) -> str:
-        """What it costs and saves, to be said beforehand."""
-        price = self.price
-        costs = "at a price that is not known" if price is None else f"for about ${price:.4f}"
-        what = "the prompt, which a cache holds" if self.is_whole_prompt else "these turns alone"
-        sentence = (
-            f"{len(self.turns):,} turns ({self.tokens:,} tokens) become a summary, {costs}, asked of "
-            f"{self.turn.client.provider} {self.turn.client.model} behind {what}; "
-            f"each further turn then has about {max(self.saved, 0):,} tokens less"
-        )
-        after = self.pays_back_after
-        return sentence if after is None else f"{sentence}, which pays after {after:,} of them"
-
-    def _cost(self, usage: Usage) -> Decimal | None:
-        client = self.turn.client
-        return cost(usage, client.model, provider=client.provider)
-
-
-@dataclass(frozen=True, slots=True)
-class CompletedCompaction:
-    """What became of a discussion.
-
-    Attributes:
-        completed: The answer with the summary, and its files.
-        history: The file of the discussion.
-        kept: The file with all turns as they were.
-        kept_as: The name of that discussion.
-    """
-
-    completed: CompletedTurn
-    history: Path
-    kept: Path
-    kept_as: str
-
-    @property
-    def sentence(self) -> str:
-        """What to do to go on from all turns."""
-        return f"all turns are kept: --discussion {self.kept_as} goes on from them"
-
 
 SUMMARY: Final = "Summary"
 """Who says a summary, as the discussion calls them: to the model it is a part of what the user sends."""
 STAYING: Final = 4
 """The last turns, which stay word for word: two questions with their answers are what the next one refers to."""
+SUMMARY_WORDS: Final = 600
+"""The most that a summary is asked to have."""
+_SUMMARY_TOKENS: Final = 800
+"""What a summary of so many words has."""
 _FEWEST_TOKENS: Final = 1_000
 """Of the turns that become a summary: of fewer it would hardly be shorter."""
 _NAME_LENGTH: Final = 40
@@ -155,6 +63,67 @@ written. Leave out what was taken back later, and what the files themselves show
 most {words} words."""
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedCompaction:
+    """A compaction that can be paid for."""
+
+    turn: PreparedTurn  # the request for the summary
+    name: str  # of the discussion, ``""`` for the default one
+    turns: tuple[Any, ...]  # those that become a summary
+    tokens: int  # theirs, by o200k
+    staying_tokens: int  # those of the turns that stay
+    kept_as: str  # the name of the discussion in which all turns are kept
+    is_whole_prompt: bool  # whether the files are sent along, since a cache holds them
+
+    @property
+    def price(self) -> Decimal | None:
+        """What the summary is expected to cost in US dollars, ``None`` where no price is known."""
+        output = min(_SUMMARY_TOKENS, self.turn.options.max_output)
+        return price(self.turn, replace(self.turn.expected, output=output))
+
+    @property
+    def pays_back_after(self) -> int | None:
+        """After how many further turns that follow quickly it has cost less, ``None`` where no price is known.
+
+        What stays of the discussion is written once more, and each turn reads less.
+        """
+        policy, costs = self.turn.plan.policy, self.price
+        million = price(self.turn, Usage(fresh=1_000_000))
+        saved = self.tokens - _SUMMARY_TOKENS
+        if costs is None or not million or saved <= 0:
+            return None
+        token = million / 1_000_000
+        again = Decimal(str(policy.write - policy.read)) * (self.staying_tokens + _SUMMARY_TOKENS)
+        return ceil((costs + again * token) / (Decimal(str(policy.read)) * saved * token))
+
+    @property
+    def sentence(self) -> str:
+        amount, client = self.price, self.turn.client
+        costs = "at a price that is not known" if amount is None else f"for about ${amount:.4f}"
+        what = "the prompt, which a cache holds" if self.is_whole_prompt else "these turns alone"
+        sentence = (
+            f"{len(self.turns):,} turns ({self.tokens:,} tokens) become a summary, {costs}, asked of "
+            f"{client.provider} {client.model} behind {what}; "
+            f"each further turn then has about {max(self.tokens - _SUMMARY_TOKENS, 0):,} tokens less"
+        )
+        after = self.pays_back_after
+        return sentence if after is None else f"{sentence}, which pays after {after:,} of them"
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedCompaction:
+    """What became of a discussion."""
+
+    completed: CompletedTurn  # the answer with the summary, and its files
+    history: Path  # the file of the discussion
+    kept: Path  # the file with all turns as they were
+    kept_as: str  # the name of that discussion
+
+    @property
+    def sentence(self) -> str:
+        return f"all turns are kept: --discussion {self.kept_as} goes on from them"
+
+
 def prepare_compaction(
     project: Project,
     selection: ModelSelection,
@@ -164,17 +133,8 @@ def prepare_compaction(
 ) -> PreparedCompaction:
     """Return the request for a summary of a discussion's oldest turns; nothing is written or sent.
 
-    Where all turns exceed the model's window, the oldest that fit become a summary.
-
-    Args:
-        project: Whose discussion.
-        selection: Who is asked, and in which discussion.
-        on_wait: Called with the seconds before each wait for the provider and its reason.
-        require_key: Off for a plan that will not be delivered.
-
-    Raises:
-        ConfigError: The discussion is too short, or has no file of its own.
-        ClientError: A key or a name is missing.
+    Where all turns exceed the model's window, the oldest that fit become a summary. A discussion that is too short, or
+    has no file of its own, is a ``ConfigError``.
     """
     name = discussion_name(select_model(project, selection, require_key=False).discussion)
     turns = project_discussion(project, name, is_new=True)
@@ -191,18 +151,65 @@ def prepare_compaction(
         prepare_turn, project, selection=selection, on_wait=on_wait, require_key=require_key
     )
     turn = _behind_the_prompt(prepare, len(turns.configured) + len(oldest))
-    is_whole_prompt = turn is not None and _input_price(turn) <= tokens
-    if turn is None or not is_whole_prompt:
+    if turn is not None:  # in prices of an input token
+        policy, usage = turn.plan.policy, turn.expected
+        input_price = (
+            policy.read * usage.cache_read + policy.write * usage.cache_write + usage.fresh
+        )
+        turn = turn if input_price <= tokens else None
+    is_whole_prompt = turn is not None
+    if turn is None:
         turn, oldest = _of_turns_alone(prepare, oldest)
+    taken, number = set(named_discussions(project.path)), 1
+    stem = kept_as = f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
+    while kept_as in taken:
+        number += 1
+        kept_as = f"{stem}-{number}"
     return PreparedCompaction(
         turn,
         name,
         oldest,
         count(build_discussion_section(oldest)),
         count(build_discussion_section(turns.written[len(oldest) :])),
-        _free_name(project.path, name),
+        kept_as,
         is_whole_prompt,
     )
+
+
+def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> PreparedTurn | None:
+    """Return the question behind the prompt as it is, ``None`` where that does not show all of the discussion."""
+
+    def outside(request: Request) -> Request:
+        return replace(request, discussion=NO_DISCUSSION)
+
+    try:
+        turn = prepare(_question(number), aside=outside)
+    except (PromptTooLongError, BudgetError):
+        return None
+    return None if turn.budget is not None else turn  # a budget leaves out the oldest turns
+
+
+def _of_turns_alone(
+    prepare: Callable[..., PreparedTurn], oldest: tuple[Any, ...]
+) -> tuple[PreparedTurn, tuple[Any, ...]]:
+    """Return the question behind the oldest turns that fit the model's window, and these turns."""
+
+    def alone(request: Request) -> Request:
+        nothing = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
+        nothing = replace(nothing, budget=None, task=None)
+        return replace(nothing, discussion=NO_DISCUSSION, history=oldest)
+
+    while True:
+        try:
+            return prepare(_question(len(oldest)), aside=alone), oldest
+        except PromptTooLongError:
+            if len(oldest) < 4:
+                raise
+            oldest = oldest[: len(oldest) // 2]
+
+
+def _question(turns: int) -> str:
+    return _INSTRUCTIONS.format(turns=turns, words=SUMMARY_WORDS)
 
 
 def compact_discussion(
@@ -210,72 +217,47 @@ def compact_discussion(
 ) -> CompletedCompaction:
     """Ask for the summary, keep all turns as another discussion, and put the summary in the place of the oldest.
 
-    Args:
-        prepared: What ``prepare_compaction`` has returned.
-        project: Whose discussion.
-        on_text: Called with each piece of the summary. If it raises an ``OSError`` or an ``OutputError``, as for an
-            output that was closed, the discussion is compacted all the same, and the error is raised at the end.
-
-    Raises:
-        ClientError: The provider refused, failed, answered nothing or too much, or broke off: the discussion stays as
-            it was.
-        ConfigError: Another process has taken the name, or has damaged the discussion.
-        OutputError: A file cannot be written, lies outside of the project, or was changed meanwhile.
+    ``on_text`` is called with each piece; if it raises an ``OSError`` or an ``OutputError``, as for an output that was
+    closed, the discussion is compacted all the same, and the error is raised at the end. After any other error the
+    discussion is as it was.
     """
     if project.path is None:
         raise ConfigError("a project that is no file has no discussions")
-    scope = scope_of(project)
-    root = None if scope.allow_outside else Path(scope.root)
+    root = discussions_root(project)
     history = confined(history_file(project.path, prepared.name), root)
     kept = confined(history_file(project.path, prepared.kept_as), root)
-    output = _Output(on_text)
-    completed = send_turn(prepared.turn, project, on_text=output)
+    broken: list[OSError | OutputError] = []
+
+    def pass_on(piece: str) -> None:
+        # It is paid for, and takes its place nonetheless where the output breaks.
+        try:
+            if on_text is not None and not broken:
+                on_text(piece)
+        except (OSError, OutputError) as error:
+            broken.append(error)
+
+    completed = send_turn(prepared.turn, project, on_text=pass_on)
     summary = {"role": SUMMARY, "content": completed.reply.text}
-    with _named_in_errors(completed):
+    try:
         _check_summary(prepared, completed, count(build_discussion_section([summary])))
         copy_discussion(history, kept, continues=prepared.name or DEFAULT)
         if not replace_first_turns(history, prepared.turns, summary):
             kept.unlink(missing_ok=True)
             raise OutputError(f"somebody else has written to {history}: it stays as it is")
-    if output.error is not None:
-        raise output.error
-    return CompletedCompaction(completed, history, kept, prepared.kept_as)
-
-
-class _Output:
-    """Passes the pieces of a summary on until that fails: it is paid for, and takes its place nonetheless."""
-
-    def __init__(self, on_text: OnText | None) -> None:
-        self.error: OSError | OutputError | None = None
-        self._on_text = on_text
-
-    def __call__(self, piece: str) -> None:
-        try:
-            if self._on_text is not None and self.error is None:
-                self._on_text(piece)
-        except (OSError, OutputError) as error:
-            self.error = error
-
-
-@contextmanager
-def _named_in_errors(completed: CompletedTurn) -> Iterator[None]:
-    """Add to an error a note of the file with the summary, which was paid for."""
-    try:
-        yield
     except AggregateError as error:
         error.add_note(f"the summary is in {completed.answer}")
         raise
+    if broken:
+        raise broken[0]
+    return CompletedCompaction(completed, history, kept, prepared.kept_as)
 
 
 def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, tokens: int) -> None:
-    """Refuse a summary that is not whole, or no shorter than the turns in whose place it would come.
-
-    Raises:
-        ProviderError: It is refused: the discussion stays as it was.
-    """
+    """Refuse a summary that is not whole, or no shorter than the turns in whose place it would come."""
     stop = completed.reply.stop
     if stop is not FinishReason.END:
-        limit = f" at {prepared.turn.max_output:,} tokens" * (stop is FinishReason.LENGTH)
+        most = prepared.turn.options.max_output
+        limit = f" at {most:,} tokens" * (stop is FinishReason.LENGTH)
         raise ProviderError(
             f"the summary is not complete ({stop.value}{limit}): the discussion stays as it was"
         )
@@ -283,46 +265,3 @@ def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, token
         raise ProviderError(
             f"the summary has {tokens:,} tokens, and the turns have {prepared.tokens:,}: the discussion stays as it was"
         )
-
-
-def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> PreparedTurn | None:
-    """Return the question behind the prompt as it is, ``None`` where that does not show all of the discussion."""
-    try:
-        turn = prepare(_question(number), aside=AsideScope())
-    except (PromptTooLongError, BudgetError):
-        return None
-    return None if turn.budget is not None else turn  # a budget leaves out the oldest turns
-
-
-def _of_turns_alone(
-    prepare: Callable[..., PreparedTurn], oldest: Sequence[Any]
-) -> tuple[PreparedTurn, tuple[Any, ...]]:
-    """Return the question behind the oldest turns that fit the model's window, and these turns."""
-    shown = tuple(oldest)
-    while True:
-        try:
-            return prepare(_question(len(shown)), aside=AsideScope(shown)), shown
-        except PromptTooLongError:
-            if len(shown) < 4:
-                raise
-            shown = shown[: len(shown) // 2]
-
-
-def _question(turns: int) -> str:
-    return _INSTRUCTIONS.format(turns=turns, words=SUMMARY_WORDS)
-
-
-def _input_price(turn: PreparedTurn) -> float:
-    """Return what the input of a request is expected to cost, in prices of an input token."""
-    policy, usage = turn.plan.policy, turn.expected
-    return policy.read * usage.cache_read + policy.write * usage.cache_write + usage.fresh
-
-
-def _free_name(config_path: Path, name: str) -> str:
-    """Return a name for the discussion that keeps all turns, which no other bears."""
-    stem = f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
-    taken = set(named_discussions(config_path))
-    number = 1
-    while (free := stem if number == 1 else f"{stem}-{number}") in taken:
-        number += 1
-    return free

@@ -16,11 +16,10 @@ from aggregate.base.errors import ClientSetupError
 from aggregate.base.values import Amount, Prompt, Reply, Usage, api_family
 from aggregate.project.configuration import Project
 from aggregate.prompt import Composition, open_project
+from aggregate.sending.cache.fingerprint import PrefixReport
 from aggregate.sending.cache.policy import COMPATIBLE
-from aggregate.sending.cache.prefix_diff import PrefixReport
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan
+from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, messages_of
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.messages import messages_of
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, RequestOptions
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import project_discussion
@@ -33,14 +32,7 @@ _HOSTS_OWN = "http://localhost"
 
 
 class PlannedBlock(NamedTuple):
-    """A piece of a request.
-
-    Attributes:
-        role: ``"system"``, ``"user"`` or ``"assistant"``.
-        text: What is sent.
-        marked: Whether a breakpoint of the cache stands behind it.
-        image: The path of the image that is sent instead of a text, ``""`` for none.
-    """
+    """A piece of a request: a text, or an image by its path; a cache's breakpoint may stand behind it."""
 
     role: str
     text: str
@@ -50,25 +42,20 @@ class PlannedBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlannedRequest:
-    """A request that a host sends.
+    """A request that a host sends."""
 
-    Attributes:
-        provider: Whose cache it was planned for.
-        request: The plan with the options that the model takes.
-        turn: The turn of the project's discussion, ``None`` for the plan of a prompt alone.
-        project: Whose discussion it is.
-        begun: When it was planned, in seconds since the epoch; a host sends it then.
-    """
-
-    provider: str
-    request: ModelRequest
-    turn: PreparedTurn | None = None
+    provider: str  # whose cache it was planned for
+    request: ModelRequest  # the plan with the options that the model takes
+    turn: PreparedTurn | None = (
+        None  # of the project's discussion, ``None`` for the plan of a prompt alone
+    )
     project: Project | None = None
-    begun: float = field(default_factory=time.time)
+    begun: float = field(
+        default_factory=time.time
+    )  # when it was planned, in seconds since the epoch; a host sends it then
 
     @property
     def model(self) -> str:
-        """Who is asked."""
         return self.request.model
 
     @property
@@ -78,7 +65,6 @@ class PlannedRequest:
 
     @property
     def blocks(self) -> tuple[PlannedBlock, ...]:
-        """What is sent, in order."""
         system = [
             PlannedBlock("system", block.text, block.has_breakpoint)
             for block in self.plan.blocks
@@ -98,17 +84,14 @@ class PlannedRequest:
 
     @property
     def expected(self) -> Usage | None:
-        """What the cache is expected to read and write; ``None`` for the plan of a prompt alone."""
         return self.turn.expected if self.turn else None
 
     @property
     def prefix(self) -> PrefixReport | None:
-        """What is kept of the prompt that was sent before, ``None`` for the first one."""
         return self.turn.report if self.turn else None
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was left out or is doubtful, one sentence each."""
         return self.turn.warnings if self.turn else ()
 
 
@@ -176,31 +159,19 @@ def plan_for(
 
 
 def to_anthropic(planned: PlannedRequest) -> dict[str, Any]:
-    """Return the arguments of ``Anthropic().messages.create`` and ``.stream``.
-
-    Raises:
-        ClientSetupError: The request was planned for another kind of API.
-    """
+    """Return the arguments of ``Anthropic().messages.create`` and ``.stream``; another kind of API is an error."""
     _check_api(planned, anthropic_api.PROVIDERS, "to_anthropic")
     return anthropic_api.request_body(planned.request)
 
 
 def to_openai(planned: PlannedRequest) -> dict[str, Any]:
-    """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``.
-
-    Raises:
-        ClientSetupError: The request was planned for another kind of API.
-    """
+    """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``."""
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
     return openai_api.request_body(planned.request, provider=planned.provider)
 
 
 def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
-    """Return the arguments of ``genai.Client().models.generate_content`` and ``.generate_content_stream``.
-
-    Raises:
-        ClientSetupError: The request was planned for another kind of API.
-    """
+    """Return the arguments of ``genai.Client().models.generate_content`` and ``.generate_content_stream``."""
     _check_api(planned, gemini_api.PROVIDERS, "to_gemini")
     return gemini_api.request_body(planned.request)
 
@@ -223,29 +194,21 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
         raise ClientSetupError(
             "a prompt alone has no discussion to record in: give plan_for the project instead"
         )
+    turn, project = planned.turn, planned.project
     if not isinstance(reply, Reply):
-        reply = Reply(
-            reply or "",
-            _usage(api_family(planned.provider, planned.model), usage),
-            model=planned.model,
-        )
-    if _is_recorded(planned.turn, planned.project, reply.text):
-        raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
-    return record_turn(planned.turn, planned.project, reply, begun=planned.begun)
-
-
-def _is_recorded(turn: PreparedTurn, project: Project, answer: str) -> bool:
-    """Tell whether the discussion has a turn, behind what it had when that was planned."""
+        used = _usage(api_family(planned.provider, planned.model), usage)
+        reply = Reply(reply or "", used, model=planned.model)
     *earlier, question = turn.request.history
     turns = project_discussion(project, turn.request.discussion, is_new=True)
     # Where it has become shorter, a summary stands in the place of old turns.
     behind = turns.all[len(earlier) :] if len(turns.all) >= len(earlier) else turns.all
-    recorded = (question, {"role": ASSISTANT, "content": answer})
-    return turns.path is not None and any(pair == recorded for pair in pairwise(behind))
+    said = (question, {"role": ASSISTANT, "content": reply.text})
+    if turns.path is not None and any(pair == said for pair in pairwise(behind)):
+        raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
+    return record_turn(turn, project, reply, begun=planned.begun)
 
 
 def _usage(family: str, reported: object) -> Usage:
-    """Return the usage that an SDK reports, in the one form of all providers."""
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)

@@ -10,11 +10,10 @@ from aggregate.base.values import Prompt, Redaction, Section, SentFile
 from aggregate.project.configuration import is_trusted
 from aggregate.project.git import touched_files
 from aggregate.prompt import Request, request_log_path
-from aggregate.sending.cache.breakpoints import BlockLayout
+from aggregate.sending.cache.breakpoints import BlockLayout, Pauses
 from aggregate.sending.cache.file_order import FORGET, count_changes
-from aggregate.sending.cache.lifetimes import Pauses
+from aggregate.sending.cache.fingerprint import PromptFingerprint, digest
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy
-from aggregate.sending.cache.prefix_diff import PromptFingerprint, digest
 from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, sent_requests
@@ -25,59 +24,51 @@ _LONGEST_PAUSE = 7 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last send, as far as it matters for the next one.
+    """The last send, as far as it matters for the next one."""
 
-    Attributes:
-        logged: What is recorded of it, ``None`` if there was none.
-        may_be_cached: Whether it went to the model that is asked now, with the same instructions.
-        age: Seconds since it was sent.
-        redaction: What is a secret, and whether it is not sent, not even again.
-        is_own: Whether it was of the same discussion, or of the one that this goes on from.
-    """
-
-    logged: LoggedRequest | None = None
-    may_be_cached: bool = False
-    age: float = 0.0
-    redaction: Redaction = field(default_factory=Redaction)
-    is_own: bool = True
+    logged: LoggedRequest | None = None  # its prompt, ``None`` if there was none
+    sent: SentRecord = field(default_factory=lambda: SentRecord("", "", (), ()))
+    may_be_cached: bool = (
+        False  # it went to the model that is asked now, with the same instructions
+    )
+    age: float = 0.0  # seconds since it was sent
+    redaction: Redaction = field(
+        default_factory=Redaction
+    )  # what is a secret, and is not sent, not even again
+    is_own: bool = True  # it was of the same discussion, or of the one that this goes on from
 
     @property
     def fingerprint(self) -> PromptFingerprint | None:
-        """The hashes of the prompt that was sent."""
         return self.logged.fingerprint if self.logged else None
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
         """How much of each file it has shown, if it had a budget; another discussion was about something else."""
-        return self.logged.sent.shown if self.logged and self.logged.sent and self.is_own else ()
+        return self.sent.shown if self.is_own else ()
 
     @property
     def layout(self) -> BlockLayout | None:
         """Where its blocks ended, if a cache may hold them."""
-        if self.logged is None or self.logged.sent is None or not self.may_be_cached:
+        if self.logged is None or not self.may_be_cached:
             return None
-        sent = self.logged.sent
-        return BlockLayout(
-            self.logged.fingerprint.digests, sent.ends, sent.breakpoints, sent.lifetimes
-        )
+        sent = self.sent
+        digests = self.logged.fingerprint.digests
+        return BlockLayout(digests, sent.ends, sent.breakpoints, sent.lifetimes)
 
     @property
     def pauses(self) -> Pauses:
         """The pauses between the last turns, the one before the turn that is prepared now included."""
-        if self.logged is None or self.logged.sent is None:
-            return Pauses()
-        earlier = Pauses(self.logged.sent.pauses)
-        is_pause = self.is_own and self.age <= _LONGEST_PAUSE
+        earlier = Pauses(self.sent.pauses)
+        is_pause = self.logged is not None and self.is_own and self.age <= _LONGEST_PAUSE
         return earlier.then(self.age) if is_pause else earlier
 
     def is_alive(self, usual: float) -> bool:
         """Tell whether a cache still holds any of it; ``usual`` is how many seconds its entries live as a rule."""
-        lifetimes = self.logged.sent.lifetimes if self.logged and self.logged.sent else ()
-        return self.age <= max(lifetimes, default=usual)
+        return self.age <= max(self.sent.lifetimes, default=usual)
 
     def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
         """Return its prompt, and where a cache can still be read that works by ``policy``."""
-        if self.logged is None or self.logged.sent is None:
+        if self.logged is None:
             return None
         readable: tuple[int, ...] | None = ()
         if policy.lookup is CacheLookup.BREAKPOINTS and self.layout:
@@ -88,11 +79,14 @@ class LastRequest:
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
         """Return how often each file has changed: by what was recorded, at first by the last commits."""
-        if self.logged and self.logged.sent:
-            return count_changes(
-                prompt, seen=self.logged.sent.files, changes=self.logged.sent.changes
-            )
-        return _committed_changes(prompt, str(request.base_dir))
+        if self.logged:
+            return count_changes(prompt, seen=self.sent.files, changes=self.sent.changes)
+        files = {segment.source for segment in prompt.segments if segment.section is Section.FILES}
+        changes: dict[str, float] = {}
+        for number, names in enumerate(touched_files(str(request.base_dir))):
+            for name in files.intersection(names):
+                changes[name] = changes.get(name, 0.0) + FORGET**number
+        return {path: round(often, 4) for path, often in sorted(changes.items())}
 
     def _read(self, logged: LoggedRequest, number: int) -> str | None:
         """Return the text of a segment; one that was sent with a secret in it is not sent once more."""
@@ -103,20 +97,13 @@ class LastRequest:
 
 
 def find_last_request(
-    request: Request, *, provider: str, model: str, system: str, lifetime: float
+    request: Request, provider: str, model: str, system: str, lifetime: float
 ) -> LastRequest:
     """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
 
     Where a cache no longer holds that one, or there is none: the last one of any other discussion that a cache still
     holds, since the files of the project begin both. Else it is the last one of this discussion to any model, else of
-    any.
-
-    Args:
-        request: What is to be composed.
-        provider: Who is sent it.
-        model: The same.
-        system: The instructions.
-        lifetime: How long an entry of the provider's cache usually lives, in seconds.
+    any. Entries of the cache usually live for ``lifetime`` seconds.
     """
     recipient = (provider, model, digest(system))
     own = other = last = None
@@ -144,28 +131,10 @@ def _last_request(
     reached = (sent.provider, sent.model, logged.fingerprint.digests[0])
     lookup = cache_policy(sent.provider, sent.model).lookup
     was_written = bool(sent.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
-    return LastRequest(
-        logged,
-        may_be_cached=reached == recipient and was_written,
-        age=_age(logged),
-        redaction=request.redaction,
-        is_own=sent.discussion in (request.discussion, request.continues),
-    )
-
-
-def _committed_changes(prompt: Prompt, folder: str) -> dict[str, float]:
-    """Return how often each file of the prompt was changed by the last commits."""
-    files = {segment.source for segment in prompt.segments if segment.section is Section.FILES}
-    changes: dict[str, float] = {}
-    for number, names in enumerate(touched_files(folder)):
-        for name in files.intersection(names):
-            changes[name] = changes.get(name, 0.0) + FORGET**number
-    return {path: round(often, 4) for path, often in sorted(changes.items())}
-
-
-def _age(logged: LoggedRequest) -> float:
-    """Return the seconds since a request."""
     try:
-        return max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
+        age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
     except OSError:
-        return float("inf")
+        age = float("inf")
+    may_be_cached = reached == recipient and was_written
+    is_own = sent.discussion in (request.discussion, request.continues)
+    return LastRequest(logged, sent, may_be_cached, age, request.redaction, is_own)

@@ -1,31 +1,42 @@
-"""Who is asked: what the user chose, what a persona or ``[send]`` names, and which address may be given a key."""
+"""Who is asked, and how: what options, a persona, and the tables ``[send]`` of the project and of the user say.
+
+One rule of precedence holds for all: what the caller says goes before the persona, that before ``[send]`` of the
+project, and that before the user's own. A model and an address belong to the provider that is named with them. A
+project may have come from somebody else: what its file has chosen is said, and no key goes to an address that it alone
+names.
+"""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from aggregate.base.disk import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
-from aggregate.base.values import Amount
+from aggregate.base.values import CLOUDS, Amount
 from aggregate.project.configuration import (
     PersonaTable,
     Project,
+    SendTable,
     global_config_path,
     is_trusted,
     user_config,
 )
-from aggregate.prompt import discussion_turns, is_users_own, scope_of
+from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
+from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.clouds import check_not_from_project
 from aggregate.sending.clients.credentials import display_address, is_loopback, origin
-from aggregate.sending.clients.protocol import Effort
-from aggregate.sending.clients.providers import PROVIDERS, open_client, provider_of_model
-from aggregate.sending.send_settings import OPTION, USUAL, SendSettings, Source, send_settings
+from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, Effort, RequestOptions
+from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
 
-USUAL_MAX_OUTPUT: Final = 16_000
-"""Tokens of the longest answer that is asked for by default: all models can write as many, and few need more."""
+OPTION: Final = "option"
+USUAL: Final = "the provider's usual one"
+COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
+"""The providers that have models of their own only."""
+_SHOWN = 60
+"""Characters of an alias that a sentence shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +77,31 @@ class ModelSelection:
 
 @dataclass(frozen=True, slots=True)
 class SelectedModel:
-    """Who is asked.
-
-    Attributes:
-        client: Reaches the model.
-        persona: Has the instructions.
-        address: Where it is sent, ``""`` for the provider's own address.
-        warnings: What of the persona is not used, and what its project has named.
-        max_output: The most tokens that the model may write.
-        effort: How long the model thinks, ``None`` for its own choice.
-        temperature: How freely it chooses its words, ``None`` for its own choice.
-        discussion: Which discussion goes on, ``""`` for the default one.
-        origins: Where each choice is from: ``provider``, ``model``, and what else is no usual one: ``persona``,
-            ``max_output``, ``effort``, ``temperature``.
-    """
+    """Who is asked, and how."""
 
     client: Client
     persona: PersonaTable
-    address: str = ""
-    warnings: tuple[str, ...] = ()
-    max_output: int = USUAL_MAX_OUTPUT
-    effort: Effort | None = None
-    temperature: float | None = None
-    discussion: str = ""
-    origins: Mapping[str, str] = field(default_factory=dict)
+    options: RequestOptions
+    cache: CacheLifetime  # how long new entries are to live
+    address: str  # ``""`` for the provider's own
+    discussion: str  # which one goes on, ``""`` for the default one
+    origins: Mapping[str, str]  # where provider, model and all that is no usual choice are from
+    warnings: tuple[str, ...]  # what of the persona is not used, and what its project has named
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One place that may say who is asked, and how."""
+
+    name: str  # what the plan calls it
+    says: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
+    provider: str = ""  # with an address alone it is ``compatible``
+    model: str = ""  # aliases resolved
+    base_url: str = ""
+    key: str = ""  # where the address stands in a project's file, if one has named it
+    is_projects: bool = (
+        False  # whether a project's own file has chosen, which somebody else may have written
+    )
 
 
 def select_model(
@@ -102,30 +114,22 @@ def select_model(
 ) -> SelectedModel:
     """Return who is asked: by an option, else the persona, else ``[send]`` of the project, else that of the user.
 
-    A model and an address belong to the provider that is named with them.
-
-    Args:
-        project: Where personas and defaults are looked up first.
-        selection: What the user says, which goes before all else.
-        environ: Where keys are read from, by default the process's environment.
-        on_wait: Called with the seconds before each wait and its reason.
-        require_key: Off for a request that is planned and not sent.
-
     Raises:
         ConfigError: There is no such persona, or the project names an address that the user does not.
         ClientSetupError: A key or a name is missing, or the model is another provider's.
     """
-    settings = send_settings(
-        project,
-        provider=selection.provider,
-        model=selection.model,
-        persona=selection.persona,
-        base_url=selection.base_url,
-    )
-    provider = _provider(settings)
-    address = _address(settings, provider.provider)
-    model = _model(settings, provider, has_address=bool(address.base_url))
-    warnings = (*settings.notes, *_unused(settings, provider.provider))
+    projects, users = project.config.send, user_config().send
+    is_strangers = project.path is not None and not is_users_own(project.path)
+    persona_name = selection.persona or projects.persona or users.persona
+    persona = find_persona(project, persona_name)
+    sources = _sources(project, selection, persona_name, persona, is_strangers=is_strangers)
+    provider = _provider(sources)
+    named = (source for source in sources if source.base_url)
+    fitting = (source for source in named if source.provider == provider.provider)
+    address = sources[0] if sources[0].base_url else next(fitting, _Source(""))
+    model = _model(sources, provider, has_address=bool(address.base_url))
+    warnings = _alias_notes(project, selection.model or users.model) if is_strangers else ()
+    warnings += _unused(sources, provider.provider)
     if project.config.models and not is_users_own(project.path):
         warnings += (f"[models] of a project is not used: write it to {global_config_path()}",)
     if provider.key:
@@ -141,145 +145,195 @@ def select_model(
         on_wait=on_wait,
         require_key=require_key,
     )
-    if not is_trusted(project_root(project.folder)):
-        warnings += _decided_by_project(settings, client, (provider, model), selection)
-    settled = _settled(settings, selection)
+    if is_strangers and not is_trusted(project_root(project.folder)):
+        is_usual = model.is_projects or (provider.is_projects and model.name == USUAL)
+        chosen = [f"provider {client.provider}"] if provider.is_projects else []
+        chosen += [f"model {client.model}"] if is_usual else []
+        warnings += _decided_by_project(projects, selection, persona, chosen)
     origins = {"provider": provider.name, "model": model.name}
-    origins |= {name: source for name, (source, _) in settled.items()}
-    if settings.persona_name:
-        origins["persona"] = settings.persona_name
-    values = {name: value for name, (_, value) in settled.items()}
+    options: dict[str, Any] = {}
+    for name in ("max_output", "effort", "temperature"):
+        for source in sources:
+            value = getattr(source.says, name, None)
+            if value is not None:
+                options[name], origins[name] = value, source.name
+                break
+    if persona_name:
+        origins["persona"] = persona_name
+    if "effort" in options:
+        options["effort"] = Effort(options["effort"])
+    cache = selection.cache or (users.cache if "cache" in users.model_fields_set else "")
+    if not cache and projects.cache in ("1h", "off"):
+        # An hour costs more to write, and without a cache everything is paid in full.
+        warnings += (f'cache = "{projects.cache}" by [send] of the project',)
     return SelectedModel(
         client,
-        settings.persona,
+        persona,
+        replace(DEFAULT_OPTIONS, **options, system=selection.system or persona.system_prompt),
+        CacheLifetime(cache or projects.cache),
         display_address(address.base_url) if address.base_url else "",
-        warnings,
-        values.get("max_output", USUAL_MAX_OUTPUT),
-        Effort(values["effort"]) if "effort" in values else None,
-        values.get("temperature"),
-        _discussion(project, selection, client.provider),
+        _discussion(project, selection.discussion, client.provider),
         origins,
+        warnings,
     )
 
 
-def _provider(settings: SendSettings) -> Source:
-    """Return which source names the provider; an address that the caller names alone is of no provider but one's own.
+def with_default_budget(project: Project) -> Project:
+    """Return the project with the budget of ``[send]`` as its usual one: a preset's goes before it.
 
-    Where nobody names a provider, the model tells it.
+    The project's own ``[budget]`` goes before the user's ``[send]``.
     """
-    options = settings.options
-    address = [Source(OPTION, COMPATIBLE)] if options.base_url else []
-    ordered = [options, settings.by_persona, *address, *settings.defaults]
-    named = next((source for source in ordered if source.provider), None)
-    if named is not None:
-        return named
-    for source in settings.sources:
+    config = project.config
+    budget = config.send.budget
+    if budget is None and config.budget.tokens is None:
+        budget = user_config().send.budget
+    if budget is None:
+        return project
+    table = config.budget.model_copy(update={"tokens": budget})
+    return replace(project, config=config.model_copy(update={"budget": table}))
+
+
+def _sources(
+    project: Project,
+    selection: ModelSelection,
+    persona_name: str,
+    persona: PersonaTable,
+    *,
+    is_strangers: bool,
+) -> Sequence[_Source]:
+    """Return all that may name a model, in order of precedence: options, the persona, and the tables ``[send]``."""
+
+    def source(
+        name: str, says: PersonaTable | SendTable, key: str = "", *, is_projects: bool = False
+    ) -> _Source:
+        provider = says.provider or (COMPATIBLE if says.base_url else "")
+        return _Source(name, says, provider, says.model, says.base_url, key, is_projects)
+
+    projects, users = project.config.send, user_config().send
+    has_projects_persona = is_strangers and persona_name in project.config.personas
+    all_sources = (
+        _Source(OPTION, selection, selection.provider, selection.model, selection.base_url),
+        source(
+            f'persona "{persona_name}"',
+            persona,
+            f"personas.{persona_name}.base_url" if has_projects_persona else "",
+            is_projects=has_projects_persona and not selection.persona,
+        ),
+        source(
+            "[send] of the project",
+            projects,
+            "send.base_url" if is_strangers else "",
+            is_projects=is_strangers,
+        ),
+        source("[send] of your configuration", users),
+    )
+    return [_without_alias(each, projects, users, is_strangers) for each in all_sources]
+
+
+def _without_alias(
+    source: _Source, projects: SendTable, users: SendTable, is_strangers: bool
+) -> _Source:
+    """Return a source whose model is no alias; those of the user go before those of a project."""
+    target = users.aliases.get(source.model) or projects.aliases.get(source.model)
+    if not target:
+        return source
+    provider, slash, model = target.partition("/")
+    if not slash or provider not in NAMES:
+        return replace(source, model=target)
+    if is_strangers and source.model not in users.aliases:
+        check_not_from_project(provider)
+    if source.provider not in ("", provider):
+        raise ClientSetupError(
+            f'"{source.model[:_SHOWN]}" stands for {model} of {provider}, not of {source.provider}: leave out the '
+            "provider, or name the model itself"
+        )
+    return replace(source, provider=provider, model=model)
+
+
+def _alias_notes(project: Project, model: str) -> tuple[str, ...]:
+    target = project.config.send.aliases.get(model)
+    if target is None or model in user_config().send.aliases:
+        return ()
+    return (f'"{model[:_SHOWN]}" is {target} by the project\'s [send.aliases]',)
+
+
+def _provider(sources: Sequence[_Source]) -> _Source:
+    """Return which source names the provider; where nobody does, the model tells it."""
+    option, persona, *tables = sources
+    # An address that the caller names alone is of no provider but one's own.
+    address = [replace(option, provider=COMPATIBLE)] if option.base_url else []
+    for source in (option, persona, *address, *tables):
+        if source.provider:
+            return source
+    for source in sources:
         if source.model:
             return replace(source, provider=provider_of_model(source.model))
-    return Source(OPTION)
+    return option
 
 
-def _address(settings: SendSettings, provider: str) -> Source:
-    """Return which source names the address, if any; one of another provider does not count."""
-    options = settings.options
-    if options.base_url:
-        return options
-    named = (source for source in settings.sources if source.base_url)
-    return next((source for source in named if source.provider == provider), Source(""))
-
-
-def _model(settings: SendSettings, provider: Source, *, has_address: bool) -> Source:
-    """Return which source names the model.
-
-    Raises:
-        ClientSetupError: It is known to be another company's than the one that is asked at its own address.
-    """
-    for source in settings.sources:
+def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) -> _Source:
+    """Return which source names the model, unless that is another company's than the one that is asked."""
+    option, persona, *_ = sources
+    asked = provider.provider
+    for source in sources:
         if not source.model:
             continue
-        is_default = source in settings.defaults
-        if source.fits(provider.provider):
-            return source
+        maker = provider_of_model(source.model)
+        if source.provider:
+            fits = source.provider == asked
+        else:
+            fits = not maker or maker == asked.removesuffix("-cli") or asked not in COMPANIES
         # An option goes through as it is with a provider of the same rank; a persona and an option of lower rank are
         # looked at.
-        if source is settings.options and (provider.name == OPTION or has_address):
+        if fits or (source is option and (provider.name == OPTION or has_address)):
             return source
-        if source.provider or is_default:
+        if source.provider or source not in (option, persona):
             continue
         if has_address:
             return source
-        _refuse(source, provider)
-    return Source(USUAL)
-
-
-def _refuse(source: Source, provider: Source) -> None:
-    maker = provider_of_model(source.model)
-    if source.name == OPTION:
+        if source is option:
+            raise ClientSetupError(
+                f"{asked}, which {provider.name} names, does not have the model {source.model}: add --provider {maker}"
+            )
         raise ClientSetupError(
-            f"{provider.provider}, which {provider.name} names, does not have the model {source.model}: add --provider "
-            f"{maker}"
+            f"{source.name} names the model {source.model}, which {asked} does not have: "
+            f"add --model, or take --provider {maker}"
         )
-    raise ClientSetupError(
-        f"{source.name} names the model {source.model}, which {provider.provider} does not have: "
-        f"add --model, or take --provider {maker}"
-    )
+    return _Source(USUAL)
 
 
-def _unused(settings: SendSettings, provider: str) -> tuple[str, ...]:
+def _unused(sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
     """Return a warning of what a persona names for another provider than the one that is asked."""
-    persona, options = settings.by_persona, settings.options
-    if not persona.provider or persona.provider == provider:
-        return ()
+    option, persona, *_ = sources
     names = []
-    if persona.model and not options.model:
+    if persona.model and not option.model:
         names.append(f"model {persona.model}")
-    if persona.base_url and not options.base_url:
+    if persona.base_url and not option.base_url:
         names.append(f"address {display_address(persona.base_url)}")
-    if not names:
+    if not names or persona.provider in ("", provider):
         return ()
     what = f"{persona.name} names the {' and the '.join(names)} for {persona.provider}"
     return (f"{what}: not used with --provider {provider}",)
 
 
-def _discussion(project: Project, selection: ModelSelection, provider: str) -> str:
+def _discussion(project: Project, named: str, provider: str) -> str:
     """Return which discussion goes on: where no model answers one of its own, unless one is named or configured."""
-    if selection.discussion or provider != SCRIPTED or project.path is None:
-        return selection.discussion
+    if named or provider != SCRIPTED or project.path is None:
+        return named
     turns = discussion_turns(project, None, scope=scope_of(project))
     return "" if turns.configured or turns.path else SCRIPTED
 
 
-def _settled(settings: SendSettings, selection: ModelSelection) -> dict[str, tuple[str, Any]]:
-    """Return settings that are no usual ones, with their sources: an option first, then the tables ``[send]``."""
-    settled = {}
-    for name in ("max_output", "effort", "temperature"):
-        named = [(OPTION, getattr(selection, name))]
-        named += [(source, getattr(table, name)) for source, table in settings.tables]
-        chosen = next(((source, value) for source, value in named if value is not None), None)
-        if chosen:
-            settled[name] = chosen
-    return settled
-
-
 def _decided_by_project(
-    settings: SendSettings,
-    client: Client,
-    chosen: tuple[Source, Source],
-    selection: ModelSelection,
+    projects: SendTable, selection: ModelSelection, persona: PersonaTable, said: Sequence[str]
 ) -> tuple[str, ...]:
     """Return a sentence on what a project's own file has chosen without the user naming it: that may cost more."""
-    provider, model = chosen
-    said = []
-    if provider.is_projects:
-        said.append(f"provider {client.provider}")
-    if model.is_projects or (provider.is_projects and model.name == USUAL):
-        said.append(f"model {client.model}")
-    projects = settings.projects
+    said = [*said]
     if projects.persona and not selection.persona:
         said.append(f'persona "{projects.persona}"')
     if projects.max_output is not None and selection.max_output is None:
         said.append(f"answers of up to {projects.max_output:,} tokens")
-    if projects.budget is not None and selection.budget is None and settings.persona.budget is None:
+    if projects.budget is not None and selection.budget is None and persona.budget is None:
         said.append(f"budget {projects.budget}")
     if projects.effort is not None and selection.effort is None:
         said.append(f"effort {projects.effort}")
@@ -289,17 +343,17 @@ def _decided_by_project(
 
 
 def _for_project_address(
-    project: Project, address: Source, provider: Source, environ: Mapping[str, str] | None
+    project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
     """Return where keys are read from for an address that a project's own file names, and what to say of it.
 
     Else a project that came from somebody else could have the key, and the prompt, sent to an address of theirs.
-
-    Raises:
-        ConfigError: The user names this address nowhere, and it is not this machine.
     """
-    base_url = address.base_url
-    if (provider.provider, origin(base_url)) in _known_addresses():
+    base_url, users = address.base_url, user_config()
+    tables: list[PersonaTable | SendTable] = [users.send, *users.personas.values()]
+    named = (table for table in tables if table.base_url)
+    known = {(table.provider or COMPATIBLE, origin(table.base_url)) for table in named}
+    if (provider.provider, origin(base_url)) in known:
         return environ, ()
     shown = display_address(base_url)
     if provider.provider == COMPATIBLE and is_loopback(base_url):
@@ -315,11 +369,3 @@ def _for_project_address(
         else f"a project's {moved} may name an address for {COMPATIBLE} only, so that no key is sent there: {where}"
     )
     raise ConfigError(what, path=str(project.path), key=address.key)
-
-
-def _known_addresses() -> set[tuple[str, str]]:
-    """Return the providers with the addresses that the user's own configuration names."""
-    users = user_config()
-    named = [(table.provider, table.base_url) for table in users.personas.values()]
-    named.append((users.send.provider, users.send.base_url))
-    return {(provider or COMPATIBLE, origin(url)) for provider, url in named if url}

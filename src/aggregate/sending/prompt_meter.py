@@ -1,22 +1,20 @@
-"""What is measured of a prompt while it is written: its hashes, and its tokens where these are wanted."""
+"""What is taken of a prompt while it is written: its hashes, its tokens where these are wanted, and its account."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aggregate.base.values import SEPARATOR, Section, Segment
-from aggregate.sending.cache.prefix_diff import SYSTEM, PromptFingerprint, SegmentHash
+from aggregate.base.values import SEPARATOR, Decided, Section, Segment
+from aggregate.prompt import Request
+from aggregate.sending.cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash
 
 if TYPE_CHECKING:
-    from aggregate.prompt import SegmentCounter
+    from aggregate.prompt import PromptTokens, SegmentCounter
 
 
 class PromptMeter:
-    """Measures the segments of a prompt that pass through it, and keeps none of their texts.
-
-    Args:
-        counter: Counts their tokens, ``None`` where nobody asks for these.
-    """
+    """Measures the segments of a prompt that pass through it, and keeps none of their texts."""
 
     def __init__(self, counter: "SegmentCounter | None" = None) -> None:
         self._counter = counter
@@ -24,7 +22,6 @@ class PromptMeter:
 
     @property
     def places(self) -> list[tuple[Section, str]]:
-        """The section and the source of each segment."""
         return [(Section(measured.section), measured.source) for measured in self._hashes]
 
     def counts(self) -> list[int]:
@@ -58,3 +55,28 @@ class PromptMeter:
     def _count(self, text: str, data: bytes, separator: str) -> None:
         if self._counter is not None:
             self._counter.add(text, data, separator)
+
+
+class AuditRecorder:
+    """Notes where the lines of a prompt come from while its segments pass (rule A-1), and keeps none of their texts."""
+
+    def __init__(self, request: Request) -> None:
+        from aggregate.prompt import SourceMapBuilder  # prompts without an account need none
+
+        self._request = request
+        self._builder = SourceMapBuilder()
+        self._size = -len(SEPARATOR)
+
+    def watch(self, segments: Iterable[Segment]) -> Iterator[Segment]:
+        """Yield the segments as they are, and note where their lines come from."""
+        for segment in segments:
+            self._size += len(segment.text.encode()) + len(SEPARATOR)
+            self._builder.add(segment)
+            yield segment
+
+    def write(self, path: Path, prompt: Decided, tokens: "PromptTokens") -> None:
+        """Write the account of the prompt, all segments of which have passed, beside it at ``path``."""
+        from aggregate.prompt import audit_of, write_audit
+
+        size, source_map = max(self._size, 0), self._builder.build()
+        write_audit(path, audit_of(self._request, prompt, tokens, size=size, source_map=source_map))

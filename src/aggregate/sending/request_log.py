@@ -1,4 +1,8 @@
-"""What is recorded of each request, in a small file beside its numbered prompt: the hashes of its segments."""
+"""What is recorded of each request, in a small file beside its numbered prompt: the hashes of its segments.
+
+A record tells what a cache may hold, and what was shown before; one that came with the project would lead the next
+request. So the hashes of the records that the user has written are remembered in the user's own state folder.
+"""
 
 import json
 import os
@@ -24,7 +28,7 @@ from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 from aggregate.base.values import SEPARATOR, Level, Section, SentFile
 from aggregate.prompt import Request, numbered_files, request_log_path
-from aggregate.sending.cache.prefix_diff import (
+from aggregate.sending.cache.fingerprint import (
     PrefixReport,
     PromptFingerprint,
     SegmentHash,
@@ -35,42 +39,6 @@ from aggregate.sending.cache.prefix_diff import (
 _FILE: Final = "sent_requests.json"
 _MOST: Final = 200
 """Records of one project that are remembered: ten times as many as are looked through for the next request."""
-
-
-def record_hash(text: str) -> str:
-    """Return the hash by which a record is remembered: 32 hexadecimal digits, which nobody finds a second text for."""
-    return blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def own_hashes(output_dir: Path) -> tuple[str, ...]:
-    """Return the hashes of the records written to ``output_dir``, oldest first; none where that is damaged."""
-    try:
-        hashes = json.loads(read_text(state_folder(output_dir) / _FILE))
-        return tuple(str(recorded) for recorded in hashes)
-    except (OSError, ValueError, TypeError, RecursionError):
-        return ()
-
-
-def remember_record(output_dir: Path, text: str) -> str:
-    """Remember a record as this user's; return why that cannot be done, ``""`` where it is.
-
-    The next request goes on from none then.
-    """
-    if user_state_folder() is None:
-        return f"there is no home folder: set {STATE_VARIABLE}"
-    path = state_folder(output_dir) / _FILE
-    try:
-        private_folder(path.parent)
-        with exclusive_access(path):
-            hashes = dict.fromkeys((*own_hashes(output_dir), record_hash(text)))
-            replace_own(path, json.dumps([*hashes][-_MOST:], indent=0) + "\n")
-    except OSError as error:
-        return f"cannot write {path}: {error.strerror or error}"
-    except OutputError as error:
-        return str(error)
-    return ""
-
-
 _VERSION = 2
 _RECENT = 20
 """How many records are looked through for one that fits: reading each takes time, and caches forget within an hour."""
@@ -80,31 +48,24 @@ _LARGEST_NUMBER = 2**40
 
 @dataclass(frozen=True, slots=True)
 class SentRecord:
-    """What is known of a prompt that was sent.
-
-    Attributes:
-        provider: To whom.
-        model: To which model.
-        ends: Where blocks ended, as numbers of segments with the system prompt.
-        breakpoints: Where breakpoints stood, in the same way.
-        changes: How often each file has changed, by its path.
-        files: The hash of each file as it was then, by its path.
-        shown: How much of each file a prompt with a budget has shown, in the order in which the files stood.
-        lifetimes: How many seconds the entry at each breakpoint lives, empty where all live as long as usual.
-        pauses: The pauses between the last turns, in seconds.
-        discussion: In which discussion, ``""`` for the default one.
-    """
+    """What is known of a prompt that was sent; places are numbers of segments with the system prompt."""
 
     provider: str
     model: str
-    ends: tuple[int, ...]
+    ends: tuple[int, ...]  # of blocks
     breakpoints: tuple[int, ...]
-    changes: Mapping[str, float] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
-    shown: tuple[SentFile, ...] = ()
-    lifetimes: tuple[int, ...] = ()
-    pauses: tuple[float, ...] = ()
-    discussion: str = ""
+    changes: Mapping[str, float] = field(
+        default_factory=dict
+    )  # how often each file has changed, by its path
+    files: Mapping[str, str] = field(default_factory=dict)  # the hash of each file as it was then
+    shown: tuple[
+        SentFile, ...
+    ] = ()  # how much of each file a prompt with a budget has shown, in their order
+    lifetimes: tuple[
+        int, ...
+    ] = ()  # seconds of the entry at each breakpoint, empty where all are usual
+    pauses: tuple[float, ...] = ()  # seconds between the last turns
+    discussion: str = ""  # ``""`` for the default one
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +78,19 @@ class LoggedRequest:
 
 
 def write_request(request: LoggedRequest) -> str:
-    """Record a request in one step; return why one that was sent is not remembered as the user's, ``""`` if it is.
-
-    Raises:
-        OutputError: The file cannot be written.
-    """
-    segments = request.fingerprint.segments
+    """Record a request in one step; return why one that was sent is not remembered as the user's, ``""`` if it is."""
     links = [
         [segment.section, segment.source, segment.digest, segment.tokens, segment.size]
-        for segment in segments
+        for segment in request.fingerprint.segments
     ]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if sent := request.sent:
+        optional = {
+            "shown": sent.shown,
+            "lifetimes": sent.lifetimes,
+            "pauses": [round(pause) for pause in sent.pauses],
+            "discussion": sent.discussion,
+        }
         data["sent"] = {
             "provider": sent.provider,
             "model": sent.model,
@@ -136,18 +98,11 @@ def write_request(request: LoggedRequest) -> str:
             "marks": sent.breakpoints,
             "changes": sent.changes,
             "files": sent.files,
+            **{name: value for name, value in optional.items() if value},
         }
-        if sent.shown:
-            data["sent"]["shown"] = sent.shown
-        if sent.lifetimes:
-            data["sent"]["lifetimes"] = sent.lifetimes
-        if sent.pauses:
-            data["sent"]["pauses"] = [round(pause) for pause in sent.pauses]
-        if sent.discussion:
-            data["sent"]["discussion"] = sent.discussion
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     text = text.replace('],["', '],\n["') + "\n"
-    problem = remember_record(request.path.parent, text) if sent else ""
+    problem = _remember(request.path.parent, text) if sent else ""
     record = request_log_path(request.path)
     # Written first when the request goes out: a cache counts from there, however long the answer takes.
     begun = record.stat().st_mtime_ns if sent and record.exists() else None
@@ -157,16 +112,44 @@ def write_request(request: LoggedRequest) -> str:
     return problem
 
 
+def _remember(output_dir: Path, text: str) -> str:
+    """Remember a record as this user's; return why that cannot be done, ``""`` where it is."""
+    if user_state_folder() is None:
+        return f"there is no home folder: set {STATE_VARIABLE}"
+    path = state_folder(output_dir) / _FILE
+    try:
+        private_folder(path.parent)
+        with exclusive_access(path):
+            hashes = dict.fromkeys((*own_hashes(output_dir), _record_hash(text)))
+            replace_own(path, json.dumps([*hashes][-_MOST:], indent=0) + "\n")
+    except OSError as error:
+        return f"cannot write {path}: {error.strerror or error}"
+    except OutputError as error:
+        return str(error)
+    return ""
+
+
+def own_hashes(output_dir: Path) -> tuple[str, ...]:
+    """Return the hashes of the records written to ``output_dir``, oldest first; none where that is damaged."""
+    try:
+        hashes = json.loads(read_text(state_folder(output_dir) / _FILE))
+        return tuple(str(recorded) for recorded in hashes)
+    except (OSError, ValueError, TypeError, RecursionError):
+        return ()
+
+
+def _record_hash(text: str) -> str:
+    """Return the hash by which a record is remembered: 32 hexadecimal digits, which nobody finds a second text for."""
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
 @get_monitor().scope("log_written_prompt")
 def log_written_prompt(
     path: Path, fingerprint: PromptFingerprint, request: Request
 ) -> PrefixReport | None:
     """Record a prompt that was written but not sent, and return what it keeps of the last one of this kind.
 
-    Args:
-        path: The prompt's file.
-        fingerprint: The hashes of its segments, with ``0`` tokens where these were not counted.
-        request: What was composed.
+    Hashes of segments that were not counted have ``0`` tokens.
     """
     recent = recent_requests(request.output_dir, request.namespace, before=path)
     earlier = next((logged for logged in recent if logged.sent is None), None)
@@ -174,41 +157,10 @@ def log_written_prompt(
     return compare_prefixes(earlier.fingerprint, fingerprint) if earlier else None
 
 
-def read_request(prompt: Path) -> LoggedRequest | None:
-    """Return what was recorded of a prompt, ``None`` where nothing usable is: the report is then left out."""
-    try:
-        return _parse_request(prompt, read_text(request_log_path(prompt), limit=CONTENT_BYTES))
-    except (OSError, ValueError):
-        return None
-
-
-def _parse_request(prompt: Path, text: str) -> LoggedRequest | None:
-    try:
-        data = json.loads(text)
-        if data["version"] != _VERSION:
-            return None
-        segments = tuple(
-            _read_hash(*written, is_first=not number)
-            for number, written in enumerate(data["links"])
-        )
-        sent = (
-            _read_sent(data["sent"], count=len(segments)) if data.get("sent") is not None else None
-        )
-        return LoggedRequest(prompt, PromptFingerprint(segments), sent)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-
-
 def recent_requests(
     output_dir: Path, namespace: str, *, before: Path | None = None
 ) -> Iterator[LoggedRequest]:
-    """Yield the last requests that have a record, newest first.
-
-    Args:
-        output_dir: Where the prompts are.
-        namespace: First part of their names.
-        before: Only those with a lower number than this prompt.
-    """
+    """Yield the last requests that have a record, newest first; only those ``before`` a prompt if that is given."""
     for path in _recent_prompts(output_dir, namespace, before=before):
         if logged := read_request(path):
             yield logged
@@ -219,38 +171,46 @@ def sent_requests(
 ) -> Iterator[tuple[LoggedRequest, SentRecord]]:
     """Yield the last requests that were sent, with what is known of that, newest first.
 
-    Args:
-        output_dir: Where the prompts are.
-        namespace: First part of their names.
-        trusted: Whether records count that the user has not written here: those of a trusted project.
+    Records that the user has not written here count where they are ``trusted``: those of a trusted project.
     """
     own = frozenset(own_hashes(output_dir))
     for path in _recent_prompts(output_dir, namespace):
-        try:
-            text = read_text(request_log_path(path), limit=CONTENT_BYTES)
-        except (OSError, ValueError):
-            continue
-        if not trusted and record_hash(text) not in own:
-            continue
-        logged = _parse_request(path, text)
+        logged = read_request(path, own=None if trusted else own)
         if logged and logged.sent:
             yield logged, logged.sent
 
 
 def _recent_prompts(output_dir: Path, namespace: str, *, before: Path | None = None) -> list[Path]:
-    """Return the last prompts, newest first."""
     paths = [path for _, path in numbered_files(output_dir, namespace)]
     if before in paths:
         paths = paths[: paths.index(before)]
     return paths[-_RECENT:][::-1]
 
 
+def read_request(prompt: Path, *, own: frozenset[str] | None = None) -> LoggedRequest | None:
+    """Return what was recorded of a prompt, ``None`` where nothing usable is, or it is none of the user's ``own``."""
+    try:
+        text = read_text(request_log_path(prompt), limit=CONTENT_BYTES)
+        if own is not None and _record_hash(text) not in own:
+            return None
+        data = json.loads(text)
+        if data["version"] != _VERSION:
+            return None
+        segments = tuple(
+            _read_hash(*written, is_first=not number)
+            for number, written in enumerate(data["links"])
+        )
+        sent = data.get("sent")
+        record = None if sent is None else _read_sent(sent, count=len(segments))
+        return LoggedRequest(prompt, PromptFingerprint(segments), record)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
 def read_segment(request: LoggedRequest, number: int) -> str | None:
     """Return the text of a segment as it was written, ``None`` where the prompt is gone or was edited.
 
-    Args:
-        request: The request.
-        number: The segment's number; the first one behind the system prompt has 1.
+    The first segment behind the system prompt has the number 1.
     """
     before, segment = request.fingerprint.segments[1:number], request.fingerprint.segments[number]
     start = sum(earlier.size for earlier in before) + len(SEPARATOR) * len(before)
@@ -285,32 +245,27 @@ def _read_hash(
 
 
 def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
-    """Return what was recorded of a send; places are numbers of segments, up to ``count``, in ascending order."""
+    from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES  # of sent prompts alone
+
     changes = {str(path): float(often) for path, often in data["changes"].items()}
     if not all(0 <= often <= _LARGEST_NUMBER for often in changes.values()):
         raise ValueError("a file has changed a number of times that cannot be")
-    files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
-    # Records of prompts that were only written have no pauses.
-    from aggregate.sending.cache.lifetimes import REMEMBERED_PAUSES
-
-    ends, breakpoints = _places(data["ends"], count), _places(data["marks"], count)
-    shown = tuple(_read_shown(*written) for written in data.get("shown", ()))
+    breakpoints = _places(data["marks"], count)
     lifetimes = tuple(_integer(seconds) for seconds in data.get("lifetimes", ()))
     if len(lifetimes) not in (0, len(breakpoints)):
         raise ValueError("there is not one lifetime for each breakpoint")
     pauses = tuple(float(_integer(seconds)) for seconds in data.get("pauses", ()))
-    discussion = str(data.get("discussion", ""))
     return SentRecord(
         str(data["provider"]),
         str(data["model"]),
-        ends,
+        _places(data["ends"], count),
         breakpoints,
         changes,
-        files,
-        shown,
+        {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()},
+        tuple(_read_shown(*written) for written in data.get("shown", ())),
         lifetimes,
         pauses[-REMEMBERED_PAUSES:],
-        discussion,
+        str(data.get("discussion", "")),
     )
 
 
@@ -331,11 +286,6 @@ def _places(values: Sequence[object], count: int) -> tuple[int, ...]:
 
 
 def _integer(value: object, lowest: int = 0, highest: int = _LARGEST_NUMBER) -> int:
-    """Return a whole number from ``lowest`` to ``highest``.
-
-    Raises:
-        ValueError: It is none: somebody else has written the record.
-    """
     if not isinstance(value, int) or not lowest <= value <= highest:
         raise ValueError(f"is no number from {lowest} to {highest}")
     return int(value)

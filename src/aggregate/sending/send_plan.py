@@ -1,21 +1,20 @@
 """What ``send --dry-run`` shows: the blocks of the request, its breakpoints, and what the cache is expected to do."""
 
-from collections.abc import Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from aggregate.base.text import short_list
-from aggregate.base.values import Segment, Usage
+from aggregate.base.values import Usage
 from aggregate.project.history import DEFAULT
 from aggregate.sending.cache.policy import LONG_LIFETIME, SCRIPTED
 from aggregate.sending.cache.request_plan import BlockRole, role_and_words
 from aggregate.sending.clients.own_models import cost
-from aggregate.sending.send_settings import OPTION
+from aggregate.sending.model_selection import OPTION
 from aggregate.sending.turn_preparation import PreparedTurn
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
-    """Return the plan as a person reads it."""
     data = plan_data(turn)
     lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
     for block in data["blocks"]:
@@ -30,14 +29,19 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
             lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
             up_to = f"{block['up_to']:,} tokens{lives}"
             lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
-    usage = turn.expected
-    model = f"{turn.client.provider} {turn.client.model}".strip()
+    client, usage, total = turn.client, turn.expected, turn.plan.total
+    model = f"{client.provider} {client.model}".strip()
     address = f" at {turn.address}" if turn.address else ""
-    lines.append(
-        f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  {'':9}  in all, to {model}{address}"
-    )
-    lines.append(origins_sentence(turn))
-    lines.extend(_counts(turn))
+    segments = f"{len(turn.prompt.segments):>9,}"
+    lines.append(f"{total:>10,} {segments}  {'':9}  in all, to {model}{address}")
+    lines.append(_origins_sentence(turn))
+    if turn.budget is not None or turn.provider_tokens != total:  # rule B-10
+        counted = (
+            f"about {turn.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "
+            f"({client.ratio.value:g} for each, {client.ratio.source})"
+        )
+        budget = "" if turn.budget is None else f"; the budget is {turn.budget:,}"
+        lines.append(f"{counted}{budget}")
     lines.append(
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{dollars(price(turn, usage))} for the input"
@@ -50,7 +54,6 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
 
 
 def plan_data(turn: PreparedTurn) -> dict[str, Any]:
-    """Return the plan as JSON data."""
     usage = turn.expected
     amount = price(turn, usage)
     return {
@@ -77,77 +80,49 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
     }
 
 
-def origins_sentence(turn: PreparedTurn) -> str:
-    """Return where provider, model and what else was chosen are from."""
-    chosen = {"provider": turn.client.provider, "model": turn.client.model or "its own"}
-    chosen["max_output"] = f"at most {turn.max_output:,} tokens of answer"
-    chosen["effort"] = str(turn.effort)
-    chosen["temperature"] = "" if turn.temperature is None else f"{turn.temperature:g}"
-    parts = []
-    for name, source in turn.origins.items():
-        value = chosen.get(name, "")
-        parts.append(
-            f'persona "{source}"' if name == "persona" else f"{_LABELS[name]}{value} ({source})"
-        )
+def _origins_sentence(turn: PreparedTurn) -> str:
+    options, client = turn.options, turn.client
+    chosen = {
+        "provider": f"provider {client.provider}",
+        "model": f"model {client.model or 'its own'}",
+        "max_output": f"at most {options.max_output:,} tokens of answer",
+        "effort": f"effort {options.effort}",
+        "temperature": f"temperature {options.temperature or 0:g}",
+    }
+    parts = [
+        f'persona "{source}"' if name == "persona" else f"{chosen[name]} ({source})"
+        for name, source in turn.origins.items()
+    ]
     if turn.request.discussion:
         source = "its own" if turn.request.discussion == SCRIPTED else OPTION
         parts.append(f'discussion "{turn.request.discussion}" ({source})')
     return f"chosen: {', '.join(parts)}"
 
 
-_LABELS = {
-    "provider": "provider ",
-    "model": "model ",
-    "max_output": "",
-    "effort": "effort ",
-    "temperature": "temperature ",
-}
-
-
-def _counts(turn: PreparedTurn) -> list[str]:
-    """Return what the request has by the provider's own count, and by ours (rule B-10); none where both are one."""
-    ratio, budget = turn.client.ratio, turn.budget
-    if budget is None and turn.provider_tokens == turn.plan.total:
-        return []
-    counted = (
-        f"about {turn.provider_tokens:,} tokens by {turn.client.provider}'s count, {turn.plan.total:,} by o200k "
-        f"({ratio.value:g} for each, {ratio.source})"
-    )
-    return [f"{counted}; the budget is {budget:,}" if budget is not None else counted]
-
-
 def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
-    """Return the blocks of the request that hold tokens."""
-    layout, segments = turn.plan.layout, turn.fingerprint.segments
+    """Return the blocks of the request that hold tokens; the instructions are no segments of the prompt."""
+    plan, layout = turn.plan, turn.plan.layout
     blocks = []
-    for start, end in zip((0, *layout.ends), layout.ends, strict=False):
-        block = [segment for segment in segments[start:end] if segment.tokens]
-        if not block:
+    for start, end in pairwise((0, *layout.ends)):
+        hashes = [part for part in turn.fingerprint.segments[start:end] if part.tokens]
+        if not hashes:
             continue
+        parts = turn.ordered.prompt.segments[max(start - 1, 0) : end - 1]
+        role = role_and_words([part.segment for part in parts])[0] if parts else BlockRole.SYSTEM
+        is_marked = end in layout.breakpoints
         blocks.append(
             {
-                "role": _role(turn.prompt.segments[max(start - 1, 0) : end - 1]).value,
-                "sources": [segment.source or f"[{segment.section}]" for segment in block],
-                "images": [
-                    image.path
-                    for part in turn.ordered.prompt.segments[max(start - 1, 0) : end - 1]
-                    for image in part.images
-                ],
-                "segments": len(block),
-                "tokens": sum(segment.tokens for segment in block),
-                "up_to": turn.plan.tokens[end - 1],
-                "marked": end in layout.breakpoints,
-                "lifetime": layout.lifetime(end, turn.plan.policy.seconds)
-                if end in layout.breakpoints
-                else 0,
+                "role": role.value,
+                "sources": [part.source or f"[{part.section}]" for part in hashes],
+                "images": [image.path for part in parts for image in part.images],
+                "segments": len(hashes),
+                "tokens": sum(part.tokens for part in hashes),
+                "up_to": plan.tokens[end - 1],
+                "marked": is_marked,
+                "lifetime": layout.lifetime(end, plan.policy.seconds) if is_marked else 0,
             }
         )
     return blocks
-
-
-def _role(segments: Sequence[Segment]) -> BlockRole:
-    """Return who says the segments of a block; the instructions are no segments of the prompt."""
-    return role_and_words(segments)[0] if segments else BlockRole.SYSTEM
 
 
 def diffs_sentence(turn: PreparedTurn) -> str:
@@ -162,5 +137,4 @@ def price(turn: PreparedTurn, usage: Usage) -> Decimal | None:
 
 
 def dollars(amount: Decimal | None) -> str:
-    """Return an amount as a person reads it."""
     return "price unknown" if amount is None else f"${amount:.4f}"

@@ -14,11 +14,10 @@ from aggregate.prompt.sections.changed_files import file_lines
 from aggregate.prompt.sections.files import FILES, file_block, file_segment, files_section
 from aggregate.prompt.source_map import map_sources
 from aggregate.sending.cache import HashedPrompt
-from aggregate.sending.cache.continuation import continued_segments
 from aggregate.sending.cache.file_order import OrderedPrompt, order_for_sending
-from aggregate.sending.cache.hashed_prompt import HashedSegment
+from aggregate.sending.cache.fingerprint import HashedSegment
 from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.cache.retention import CachedPrompt
+from aggregate.sending.cache.retention import CachedPrompt, continued_segments
 
 POLICY = policy_for("anthropic", "claude-sonnet-5")
 LONG = "q1" + " and so on" * 400

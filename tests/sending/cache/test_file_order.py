@@ -18,8 +18,8 @@ from aggregate.sending.cache.file_order import (
     file_digests,
     order_for_sending,
 )
+from aggregate.sending.cache.fingerprint import PromptFingerprint
 from aggregate.sending.cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
-from aggregate.sending.cache.prefix_diff import PromptFingerprint
 from aggregate.sending.cache.retention import LARGEST, CachedPrompt
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from aggregate.base.values import Usage
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.cache.lifetimes import CacheLifetime, Pauses, WrittenStretch, count_long
+from aggregate.sending.cache.breakpoints import CacheLifetime, Pauses, WrittenStretch, count_long
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan
 from tests.sending.cache.prompts import State, discussions, state

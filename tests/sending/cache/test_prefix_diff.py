@@ -4,7 +4,7 @@ import pytest
 
 from aggregate.base.values import Prompt, Section, Segment, Stability
 from aggregate.sending.cache import HashedPrompt, compare_prefixes
-from aggregate.sending.cache.prefix_diff import DivergenceCause, PromptFingerprint
+from aggregate.sending.cache.fingerprint import DivergenceCause, PromptFingerprint
 from tests.sending.cache.prompts import State, state
 
 FILES = {"a.py": ("A", 10), "b.py": ("B", 20), "c.py": ("C", 40)}

@@ -62,7 +62,7 @@ def test_a_failure_is_one_line_without_the_key(tmp_path: Path) -> None:
     """The exit code says what is wrong; a key in the program's words is hidden."""
     program = install(tmp_path / "bin", REFUSES.format(key="k-planted-77"))
     with pytest.raises(ProviderError) as caught:
-        client(program, keys=(ApiKey("k-planted-77"),)).send(DECORATED.prompt, "Why?")
+        client(program, key=ApiKey("k-planted-77")).send(DECORATED.prompt, "Why?")
     assert str(caught.value) == (
         "gemini-cli is not signed in: run gemini once, or set GEMINI_API_KEY: Please set an Auth method, key (hidden)"
     )

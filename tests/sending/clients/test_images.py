@@ -34,9 +34,9 @@ def plan(
         Segment(Section.SCREENSHOTS, SCREENSHOTS, Stability.STABLE),
         *discussion_segments(history),
     )
-    prompt = HashedPrompt.of(Prompt(segments), [3000, 20, 4, 5][: len(segments)])
-    with_images = prompt.with_images(dict.fromkeys(images, 400))
-    return plan_request(with_images, policy_for(provider, model))
+    tokens = [3000, 20, 4, 5][: len(segments)]
+    prompt = HashedPrompt.of(Prompt(segments), tokens, images=dict.fromkeys(images, 400))
+    return plan_request(prompt, policy_for(provider, model))
 
 
 def test_anthropic() -> None:

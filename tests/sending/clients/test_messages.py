@@ -6,8 +6,7 @@ from aggregate.base.values import SEPARATOR, Prompt
 from aggregate.prompt.sections.discussion import OmittedTurns, discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import NO_CACHE, CachePolicy, policy_for
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan
-from aggregate.sending.clients.messages import messages_of
+from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, messages_of
 from tests.sending.cache.prompts import State, discussions, state
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from aggregate.base.values import Prompt
-from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.cache.request_plan import Message, RequestPlan, messages_of
 from aggregate.sending.clients import RequestOptions, open_client
-from aggregate.sending.clients.messages import Message, messages_of
 from tests.sending.cache.prompts import state
 
 pytest.importorskip(

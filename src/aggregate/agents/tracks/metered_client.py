@@ -81,22 +81,15 @@ class MeteredClient:
     ) -> Reply:
         model = model or self.model
         reply = self.client.send(prompt, message, model=model, on_text=on_text, options=options)
-        return self._counted(reply, prompt, message, options)
-
-    async def asend(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        model = model or self.model
-        reply = await self.client.asend(
-            prompt, message, model=model, on_text=on_text, options=options
-        )
-        return self._counted(reply, prompt, message, options)
+        usage = reply.usage
+        if not usage.input:
+            usage = replace(usage, fresh=self.size(prompt.markdown, message, options.system))
+        if not usage.output:
+            usage = replace(usage, output=self.size(reply.text))
+        with self._lock:
+            self.usage += usage
+            self.on_usage()
+        return replace(reply, usage=usage)
 
     def answer(
         self,
@@ -117,16 +110,3 @@ class MeteredClient:
             raise WorkerError(f"the model answered nothing ({reply.stop.value})")
         is_whole = reply.stop is FinishReason.END
         return reply.text, "" if is_whole else f"the answer is not complete ({reply.stop.value})"
-
-    def _counted(
-        self, reply: Reply, prompt: Prompt, message: str, options: RequestOptions
-    ) -> Reply:
-        usage = reply.usage
-        if not usage.input:
-            usage = replace(usage, fresh=self.size(prompt.markdown, message, options.system))
-        if not usage.output:
-            usage = replace(usage, output=self.size(reply.text))
-        with self._lock:
-            self.usage += usage
-            self.on_usage()
-        return replace(reply, usage=usage)

@@ -5,18 +5,16 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.sending.cache.hashed_prompt import HashedPrompt
+    from aggregate.sending.cache.fingerprint import HashedPrompt, PrefixReport, compare_prefixes
     from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
-    from aggregate.sending.cache.prefix_diff import PrefixReport, compare_prefixes
     from aggregate.sending.cache.request_plan import plan_request
     from aggregate.sending.cache.simulator import SimulatedCache, charge
 else:
     __getattr__ = door(
         __name__,
         {
-            "hashed_prompt": "HashedPrompt",
+            "fingerprint": "HashedPrompt PrefixReport compare_prefixes",
             "policy": "COMPATIBLE SCRIPTED",
-            "prefix_diff": "PrefixReport compare_prefixes",
             "request_plan": "plan_request",
             "simulator": "SimulatedCache charge",
         },

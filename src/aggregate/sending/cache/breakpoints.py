@@ -1,80 +1,183 @@
-"""Where a request sets its breakpoints.
+"""Where a request sets its breakpoints, and how long the entries that end there should live.
 
 An entry of a cache ends at a breakpoint, and a later request reads the longest entry whose bytes it repeats. So one
 breakpoint stands at the end, for the next turn, and others in the body for the turn in which something there changes:
 at its end, before the first thing that is expected to change, and behind parts of it. Where to set them by how likely
 each file changes was tried: it costs about a hundredth less.
 
+An entry that lives for an hour costs more when it is written, and saves writing it again after each pause that an entry
+of five minutes does not survive. What is written seldom and read often, such as the files, earns that soon; what only
+the next turn adds earns it where long pauses are common. Providers want longer lifetimes before shorter ones, and an
+entry cannot be trusted to outlive the shorter-lived one that it was built on: so the first new breakpoints get the
+longer lifetime, the others the shorter one, and none behind a shorter-lived entry a longer one.
+
 A place is a number of segments, the system prompt included: breakpoint 3 stands behind the third one.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import takewhile
+from math import erf, log, sqrt
 
 from aggregate.base.text import common_prefix
 from aggregate.base.values import Section, Stability
-from aggregate.sending.cache.hashed_prompt import HashedPrompt, HashedSegment
-from aggregate.sending.cache.lifetimes import (
-    CacheLifetime,
-    Pauses,
-    WrittenStretch,
-    count_long,
-)
+from aggregate.sending.cache.fingerprint import HashedPrompt, HashedSegment
 from aggregate.sending.cache.policy import CachePolicy
+from aggregate.sending.cache.retention import TURNS
+
+_MEDIAN_PAUSE, _SPREAD = 150.0, 1.028
+"""People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a
+normal distribution with this deviation."""
+_PRIOR_WEIGHT = 4.0
+"""The expectation counts like this many pauses that were seen: after five short ones a discussion passes for a quick
+one, and one long pause among ten is believed."""
+REMEMBERED_PAUSES = 20
+"""How many pauses are recorded: a discussion that was slow this morning may be quick now."""
+_PARTS = (5 / 6, 1 / 2)
+"""Parts of a body behind which breakpoints stand, if there are any left: files that change often stand last, and in
+three of four turns with a budget nothing before the last sixth leaves."""
+EXPECTED_GROWTH = 1_000
+"""Tokens that a further turn is expected to add to a discussion that begins: an answer of 500 words and a question."""
+
+
+class CacheLifetime(StrEnum):
+    """What the user wants of a provider's cache."""
+
+    AUTO = "auto"
+    SHORT = "5m"
+    LONG = "1h"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """The pauses between the last turns of a discussion, in seconds."""
+
+    seconds: Sequence[float] = ()
+
+    def share(self, longer_than: float, up_to: float) -> float:
+        """Return how likely the next pause is longer than one time and not longer than another, in seconds."""
+
+        def expected_below(seconds: float) -> float:
+            deviations = log(max(seconds, 1.0) / _MEDIAN_PAUSE) / _SPREAD
+            # ``statistics`` takes as long to load as all of this package.
+            return 0.5 * (1.0 + erf(deviations / sqrt(2.0)))
+
+        expected = expected_below(up_to) - expected_below(longer_than)
+        seen = sum(longer_than < pause <= up_to for pause in self.seconds)
+        return (_PRIOR_WEIGHT * expected + seen) / (_PRIOR_WEIGHT + len(self.seconds))
+
+    def then(self, seconds: float) -> "Pauses":
+        """Return the pauses with one more; those that were longest ago are forgotten."""
+        return Pauses((*self.seconds, seconds)[-REMEMBERED_PAUSES:])
 
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
-    """Where a request's blocks end.
+    """Where a request's blocks end, and at which of these ends breakpoints stand."""
 
-    Attributes:
-        digests: The hashes of the segments.
-        ends: Where blocks end, in order; behind every segment where the cache finds any prefix.
-        breakpoints: Where breakpoints stand, in order; a subset of ``ends``.
-        lifetimes: How many seconds the entry at each breakpoint lives; empty where all live as long as usual.
-    """
-
-    digests: tuple[str, ...]
-    ends: tuple[int, ...]
-    breakpoints: tuple[int, ...]
-    lifetimes: tuple[int, ...] = ()
+    digests: tuple[str, ...]  # of the segments
+    ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
+    breakpoints: tuple[int, ...]  # in order; a subset of ``ends``
+    lifetimes: tuple[
+        int, ...
+    ] = ()  # seconds of the entry at each breakpoint; empty where all are usual
 
     def lifetime(self, place: int, usual: int) -> int:
         """Return how many seconds the entry at a breakpoint lives, the usual ones where none are recorded."""
         return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
 
     def alive(self, age: float, usual: int) -> tuple[int, ...]:
-        """Return the breakpoints whose entries still live after ``age`` seconds."""
         return tuple(place for place in self.breakpoints if age <= self.lifetime(place, usual))
 
 
-_PARTS = (5 / 6, 1 / 2)
-"""Parts of a body behind which breakpoints stand, if there are any left: files that change often stand last, and in
-three of four turns with a budget nothing before the last sixth leaves."""
+@dataclass(frozen=True, slots=True)
+class EarlierRequest:
+    """What went before a request, and what is expected of those behind it."""
+
+    layout: BlockLayout | None  # of the last request, ``None`` if there was none
+    age: float  # seconds since then
+    lifetime: CacheLifetime  # how long new entries are to live
+    pauses: Pauses  # those between the last turns
+    writes: bool  # whether a request follows that may read what this one writes
+    replaced: int  # segments before what the next request replaces for certain, 0 where nothing is
 
 
-def choose_breakpoints(
+def layout_with_breakpoints(
+    prompt: HashedPrompt,
+    digests: tuple[str, ...],
+    tokens: Sequence[int],
+    policy: CachePolicy,
+    before: EarlierRequest,
+) -> BlockLayout:
+    """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same."""
+    old_ends: list[int] = []
+    old: dict[int, int] = {}
+    if before.layout:
+        shared = common_prefix(digests, before.layout.digests)
+        old_ends = [end for end in before.layout.ends if end <= shared]
+        old = {
+            place: before.layout.lifetime(place, policy.seconds)
+            for place in before.layout.alive(before.age, policy.seconds)
+            if place <= shared and tokens[place - 1] >= policy.minimum
+        }
+    # The last breakpoint whose entry lives for the longer time.
+    fallback = max((place for place, seconds in old.items() if seconds > policy.seconds), default=0)
+    stable = takewhile(lambda part: part.section is not Section.HISTORY, prompt.segments)
+    body = 1 + sum(1 for _ in stable)
+    # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
+    ends = {1, body, *old_ends, *range(body, len(digests) + 1), *image_ends(prompt)}
+    breakpoints: tuple[int, ...] = tuple(sorted(old)[-1:])
+    if before.writes:
+        # Behind what the next request replaces no entry could ever be read.
+        last = before.replaced or len(tokens)
+        ends.add(last)
+        breakpoints = _chosen(
+            tokens[:last],
+            policy,
+            body=min(body, last),
+            first_change=_expected_change(prompt.segments),
+            ends=[end for end in ends if end <= last],
+            old=[place for place in old if place <= last],
+            fallback=fallback,
+        )
+    lifetimes: tuple[int, ...] = ()
+    if policy.long_seconds:
+        hit = max(old, default=0)
+        new = [place for place in breakpoints if place > hit]
+        start = tokens[hit - 1] if hit else 0
+        stretch = WrittenStretch(
+            start,
+            [tokens[place - 1] for place in new],
+            not hit or fallback == hit,
+            tokens[fallback - 1] if fallback else 0,
+            tokens[-1] - start if hit else EXPECTED_GROWTH,
+        )
+        number = count_long(stretch, policy, before.lifetime, before.pauses)
+        last_long = max(*new[:number], fallback, 0)
+        # Old ones live as before, new ones as is expected to pay.
+        lifetimes = tuple(
+            policy.long_seconds if place <= last_long else policy.seconds for place in breakpoints
+        )
+    return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
+
+
+def _chosen(
     tokens: Sequence[int],
     policy: CachePolicy,
     *,
     body: int,
     first_change: int,
-    ends: Sequence[int],
+    ends: Collection[int],
     old: Collection[int],
-    fallback: int = 0,
+    fallback: int,
 ) -> tuple[int, ...]:
     """Return where to set breakpoints: at most ``policy.max_breakpoints``, none below the minimum.
 
-    Args:
-        tokens: Tokens up to and with each segment, the system prompt first.
-        policy: The provider's cache.
-        body: How many segments stand before the discussion.
-        first_change: How many stand before the first one that is expected to change, ``0`` for none in the body.
-        ends: Where blocks end for other reasons.
-        old: Breakpoints of the last request whose bytes are the same still, and which a cache still holds.
-        fallback: The last of these that lives longer than others, ``0`` for none: it is set again, or it would die.
+    ``old`` are those of the last request whose bytes are the same still, and which a cache still holds. The last of
+    these that lives longer than others, the ``fallback``, is set again, or it would die.
     """
     last = len(tokens)
     if tokens[-1] < policy.minimum:
@@ -98,7 +201,7 @@ def choose_breakpoints(
     return tuple(sorted(chosen))
 
 
-def expected_change(parts: Sequence[HashedSegment]) -> int:
+def _expected_change(parts: Sequence[HashedSegment]) -> int:
     """Return how many segments, the system prompt included, stand before the first one that is expected to change.
 
     It is the one place that requests of different workers agree on, who share what stands before it and no more.
@@ -109,114 +212,52 @@ def expected_change(parts: Sequence[HashedSegment]) -> int:
             break
         # Behind the files it is said what is not shown, which differs from turn to turn.
         is_remainder = has_files and part.section is Section.FILES and not part.path
-        if (
-            is_remainder
-            or part.section is Section.CHANGED
-            or part.segment.stability is Stability.SLOW
-        ):
+        is_slow = part.segment.stability is Stability.SLOW
+        if is_remainder or is_slow or part.section is Section.CHANGED:
             return place
         has_files = has_files or bool(part.path)
     return 0
 
 
-EXPECTED_GROWTH = 1_000
-"""Tokens that a further turn is expected to add to a discussion that begins: an answer of 500 words and a question."""
+def image_ends(prompt: HashedPrompt) -> list[int]:
+    return [place for place, part in enumerate(prompt.segments, start=2) if part.images]
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierRequest:
-    """What went before a request.
+class WrittenStretch:
+    """What a request writes, in tokens."""
 
-    Attributes:
-        layout: Of the last request, ``None`` if there was none.
-        age: Seconds since then.
-        lifetime: How long new entries are to live.
-        pauses: Those between the last turns.
-        writes: Whether a request follows that may read what this one writes.
-        replaced: How many segments of the new prompt stand before what the next request replaces for certain, ``0``
-            where nothing is.
-    """
-
-    layout: BlockLayout | None
-    age: float
-    lifetime: CacheLifetime
-    pauses: Pauses
-    writes: bool
-    replaced: int
+    start: int  # what is read before it
+    ends: Sequence[int]  # up to each new breakpoint, in order
+    is_long_before: bool  # whether what is read lives for the longer time
+    fallback: int  # up to the last entry that lives for the longer time, 0 for none
+    growth: int  # what each further turn is expected to add
 
 
-def layout_with_breakpoints(
-    prompt: HashedPrompt,
-    digests: tuple[str, ...],
-    tokens: Sequence[int],
-    policy: CachePolicy,
-    before: EarlierRequest,
-) -> BlockLayout:
-    """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same."""
-    old_ends: list[int] = []
-    old: dict[int, int] = {}
-    if before.layout:
-        shared = common_prefix(digests, before.layout.digests)
-        old_ends = [end for end in before.layout.ends if end <= shared]
-        old = {
-            place: before.layout.lifetime(place, policy.seconds)
-            for place in before.layout.alive(before.age, policy.seconds)
-            if place <= shared and tokens[place - 1] >= policy.minimum
-        }
-    stable = takewhile(lambda part: part.section is not Section.HISTORY, prompt.segments)
-    body = 1 + sum(1 for _ in stable)
-    # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
-    ends = {1, body, *old_ends, *range(body, len(digests) + 1), *image_ends(prompt)}
-    breakpoints: tuple[int, ...] = tuple(sorted(old)[-1:])
-    if before.writes:
-        # Behind what the next request replaces no entry could ever be read.
-        last = before.replaced or len(tokens)
-        ends.add(last)
-        breakpoints = choose_breakpoints(
-            tokens[:last],
-            policy,
-            body=min(body, last),
-            first_change=expected_change(prompt.segments),
-            ends=sorted(end for end in ends if end <= last),
-            old=[place for place in old if place <= last],
-            fallback=_last_long(old, policy),
-        )
-    lifetimes = _lifetimes(breakpoints, tokens, policy, old, before)
-    return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
+def count_long(
+    stretch: WrittenStretch, policy: CachePolicy, lifetime: CacheLifetime, pauses: Pauses
+) -> int:
+    """Return how many of the new breakpoints, the first ones, get the longer lifetime."""
+    is_short = lifetime in (CacheLifetime.SHORT, CacheLifetime.OFF)
+    if is_short or not policy.long_seconds or not stretch.is_long_before:
+        return 0
+    if lifetime is CacheLifetime.LONG:
+        return len(stretch.ends)
+    # How likely a pause ends the shorter lifetime and not the longer one.
+    lost = pauses.share(policy.seconds, policy.long_seconds)
+    numbers = range(len(stretch.ends) + 1)
+    return min((_expected_cost(stretch, number, policy, lost), number) for number in numbers)[1]
 
 
-def _last_long(old: Mapping[int, int], policy: CachePolicy) -> int:
-    """Return the last breakpoint whose entry lives for the longer time, ``0`` for none."""
-    long = (place for place, seconds in old.items() if seconds > policy.seconds)
-    return max(long, default=0)
-
-
-def _lifetimes(
-    breakpoints: Sequence[int],
-    tokens: Sequence[int],
-    policy: CachePolicy,
-    old: Mapping[int, int],
-    before: EarlierRequest,
-) -> tuple[int, ...]:
-    """Return how long the entry at each breakpoint is to live: old ones as before, new ones as is expected to pay."""
-    if not policy.long_seconds:
-        return ()
-    hit, fallback = max(old, default=0), _last_long(old, policy)
-    new = [place for place in breakpoints if place > hit]
-    start = tokens[hit - 1] if hit else 0
-    stretch = WrittenStretch(
-        start,
-        [tokens[place - 1] for place in new],
-        not hit or fallback == hit,
-        tokens[fallback - 1] if fallback else 0,
-        tokens[-1] - start if hit else EXPECTED_GROWTH,
-    )
-    number = count_long(stretch, policy, before.lifetime, before.pauses)
-    long_places = {*new[:number], fallback}
-    last = max(long_places)
-    return tuple(policy.long_seconds if place <= last else policy.seconds for place in breakpoints)
-
-
-def image_ends(prompt: HashedPrompt) -> list[int]:
-    """Return where blocks end because images follow."""
-    return [place for place, part in enumerate(prompt.segments, start=2) if part.images]
+def _expected_cost(stretch: WrittenStretch, number: int, policy: CachePolicy, lost: float) -> float:
+    """Return what this turn and those after it cost if the first ``number`` new entries live for the longer time."""
+    end = stretch.ends[-1] if stretch.ends else stretch.start
+    long_end = stretch.ends[number - 1] if number else stretch.start
+    cost = policy.long_write * (long_end - stretch.start) + policy.write * (end - long_end)
+    if number == len(stretch.ends):
+        return cost + policy.long_write * TURNS * stretch.growth
+    short = end - (long_end if number else stretch.fallback)
+    # After each of the turns to come all that is short-lived by then may be written again.
+    rewritten = TURNS * short + stretch.growth * TURNS * (TURNS - 1) / 2
+    again = lost * (policy.write - policy.read) * rewritten
+    return cost + policy.write * TURNS * stretch.growth + again

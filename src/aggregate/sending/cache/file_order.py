@@ -12,15 +12,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aggregate.base.text import common_prefix
-from aggregate.base.values import Prompt, Section, Segment
+from aggregate.base.values import Prompt, Section
 from aggregate.prompt.sections import changed_heading
-from aggregate.sending.cache.continuation import continued_segments
-from aggregate.sending.cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
+from aggregate.sending.cache.fingerprint import CountTokens, HashedPrompt, HashedSegment, digest
 from aggregate.sending.cache.policy import CachePolicy
-from aggregate.sending.cache.prefix_diff import digest
 from aggregate.sending.cache.retention import (
     CachedPrompt,
     RetainedFile,
+    continued_segments,
     expected_price,
     retained_files,
     reusable_diffs,
@@ -46,20 +45,12 @@ after 200 further turns with changes, so that any change that is remembered coun
 
 @dataclass(frozen=True, slots=True)
 class OrderedPrompt:
-    """A prompt in the order for sending.
-
-    Attributes:
-        prompt: Its segments.
-        replaced: How many segments, the system prompt included, stand before what the next request replaces for
-            certain, ``0`` where nothing is.
-        older: The files that stand there in an older version, with a diff behind the files.
-        extra: How many tokens more that takes than the files as they are now.
-    """
+    """A prompt in the order for sending."""
 
     prompt: HashedPrompt
-    replaced: int
-    older: tuple[str, ...]
-    extra: int
+    replaced: int  # segments before what the next request replaces for certain, 0 where nothing is
+    older: tuple[str, ...]  # files in an older version, with a diff behind the files
+    extra: int  # tokens more that this takes than the files as they are now
 
 
 def order_for_sending(
@@ -73,14 +64,8 @@ def order_for_sending(
 ) -> OrderedPrompt:
     """Return the prompt in the order for sending.
 
-    Args:
-        prompt: The prompt in the order of the configuration.
-        policy: The provider's cache.
-        earlier: The last prompt that was sent, if a cache may still hold it.
-        changes: How often each file changes, by its path.
-        count: Returns the tokens of a text.
-        grown: With a budget, by which more or less of a file may be shown than before: the files of which all that was
-            shown is shown still. No other may stand there in an older version.
+    With a budget more or less of a file may be shown than before, and ``grown`` are the files of which all that was
+    shown is shown still: no other may stand there in an older version.
     """
     rewritten = _rewritten(prompt, policy, earlier, changes, count, grown)
     segments = rewritten
@@ -96,8 +81,15 @@ def order_for_sending(
         for part in segments
         if part.section is Section.CHANGED and part.path and (grown is None or part.path in above)
     )
-    replaced = _added_place(segments) if grown is not None else 0
-    return OrderedPrompt(in_order, replaced, tuple(older), in_order.tokens - prompt.tokens)
+    # With a budget what a question adds stands behind its discussion, and is another thing next time.
+    sections = [part.section for part in segments]
+    turn = sections.index(Section.HISTORY) if Section.HISTORY in sections else len(sections)
+    added = (
+        number + 1
+        for number in range(turn, len(sections))
+        if grown is not None and sections[number] in (Section.CHANGED, Section.FILES)
+    )
+    return OrderedPrompt(in_order, next(added, 0), tuple(older), in_order.tokens - prompt.tokens)
 
 
 def _is_cheaper(
@@ -107,7 +99,6 @@ def _is_cheaper(
     earlier: CachedPrompt,
     policy: CachePolicy,
 ) -> bool:
-    """Tell whether to carry the last prompt on, and not to write files or changes anew."""
     extra = sum(part.tokens for part in carried_on) - prompt.tokens
     if extra > MOST_TOLD * prompt.tokens:
         return False
@@ -132,72 +123,52 @@ def _rewritten(
     grown: Collection[str] | None,
 ) -> tuple[HashedSegment, ...]:
     """Return the prompt with its discussion last, and the files written anew from where that is cheapest."""
-    headings, remainder = _headings_and_remainder(prompt.segments)
-    files = {
-        part.path: part for part in prompt.segments if part.section is Section.FILES and part.path
-    }
+    section = [part for part in prompt.segments if part.section is Section.FILES]
+    first = next((place for place, part in enumerate(section) if part.path), len(section))
+    headings = section[:first]
+    # What is not shown differs from turn to turn, so it stands behind all that may stay.
+    remainder = [part for part in section[first:] if not part.path]
+    files = {part.path: part for part in section if part.path}
     known = files | {part.path: part for part in (earlier.gone if earlier else ())}
     rest = [part for part in prompt.segments if part.section is not Section.FILES]
+
+    def by_change(parts: Iterable[HashedSegment]) -> list[HashedSegment]:
+        """Sort files or their diffs, those first that change most seldom for each token of the file as it is now."""
+
+        def often(part: HashedSegment) -> float:
+            return (changes.get(part.path, 0.0) + _SELDOM) / max(known[part.path].tokens, 1)
+
+        return sorted(parts, key=often)
 
     retained: list[RetainedFile] = []
     if earlier and earlier.begins_with(headings):
         behind = sum(part.tokens for part in (*remainder, *rest))
         retained = retained_files(earlier, known, policy, behind=behind, count=count, grown=grown)
-    retained_paths = {file.path for file in retained}
-    written = [part for path, part in files.items() if path not in retained_paths]
-    diffs = {file.path: file.diff for file in retained if file.diff}
+    bases = [file.base for file in retained]
+    stays = {base.path for base in bases}
+    written = by_change(part for path, part in files.items() if path not in stays)
+    diffs = {file.base.path: file.diff for file in retained if file.diff}
+    heading = HashedSegment.counted(changed_heading(or_more=grown is not None), count)
+    if grown is not None and retained and earlier is not None and earlier.readable()[-1] > 0:
+        # What a question adds to the files of its discussion, as it stands before the question.
+        told = [replace(part.segment, section=Section.CHANGED) for part in written]
+        added = [*diffs.values(), *(HashedSegment.counted(segment, count) for segment in told)]
+        added = [heading, *added] if added else []
+        is_first = sum(part.section is Section.HISTORY for part in rest) <= 2  # heading, question
+        most = max(MOST_BEHIND * prompt.tokens, _LEAST_BEHIND)
+        if not is_first and sum(part.tokens for part in added) <= most:
+            return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
     reused = reusable_diffs(earlier, retained) if earlier and not written else []
-    new_diffs = [diff for path, diff in diffs.items() if path not in reused]
-    changed = changed_heading(or_more=grown is not None)
-    added = _added(list(diffs.values()), _by_change(written, files, changes), changed, count)
-    is_readable = earlier is not None and earlier.readable()[-1] > 0
-    if grown is not None and retained and is_readable and _may_stand_behind(added, rest, prompt):
-        bases = (file.base for file in retained)
-        return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
     return (
         *headings,
-        *(file.base for file in retained),
-        *_by_change(written, files, changes),
-        *([HashedSegment.counted(changed, count)] if diffs else []),
+        *bases,
+        *written,
+        *([heading] if diffs else []),
         *(diffs[path] for path in reused),
-        *_by_change(new_diffs, known, changes),
+        *by_change(diff for path, diff in diffs.items() if path not in reused),
         *remainder,
         *rest,
     )
-
-
-def _added_place(segments: Sequence[HashedSegment]) -> int:
-    """Return how many segments, the system prompt included, stand before what a question adds behind its discussion."""
-    is_behind = False
-    for number, part in enumerate(segments):
-        if is_behind and part.section in (Section.CHANGED, Section.FILES):
-            return number + 1
-        is_behind = is_behind or part.section is Section.HISTORY
-    return 0
-
-
-def _added(
-    diffs: Sequence[HashedSegment],
-    written: Sequence[HashedSegment],
-    heading: Segment,
-    count: CountTokens,
-) -> list[HashedSegment]:
-    """Return what a question adds to the files of its discussion, as it stands before the question."""
-    blocks = [
-        HashedSegment.counted(replace(part.segment, section=Section.CHANGED), count)
-        for part in written
-    ]
-    return [HashedSegment.counted(heading, count), *diffs, *blocks] if diffs or blocks else []
-
-
-def _may_stand_behind(
-    added: Sequence[HashedSegment], rest: Sequence[HashedSegment], prompt: HashedPrompt
-) -> bool:
-    """Tell whether there is a discussion, and what a question adds may stand behind it."""
-    turns = [part for part in rest if part.section is Section.HISTORY]
-    tokens = sum(part.tokens for part in added)
-    is_first = len(turns) <= 2  # the section's heading and the question
-    return not is_first and tokens <= max(MOST_BEHIND * prompt.tokens, _LEAST_BEHIND)
 
 
 def count_changes(
@@ -205,10 +176,7 @@ def count_changes(
 ) -> dict[str, float]:
     """Return how often each file of the prompt has changed, this turn included; a new file counts as changed.
 
-    Args:
-        prompt: The prompt in the order of the configuration.
-        seen: The hash of each file when it was last sent.
-        changes: How often each file had changed by then.
+    ``seen`` has the hash of each file when it was last sent, ``changes`` how often it had changed by then.
     """
     now = file_digests(prompt)
     changed = {path for path in now if seen.get(path) != now[path]}
@@ -218,33 +186,8 @@ def count_changes(
 
 
 def file_digests(prompt: Prompt) -> dict[str, str]:
-    """Return the hash of each file's block by its path."""
-    files = (
-        segment
+    return {
+        segment.source: digest(segment.text)
         for segment in prompt.segments
         if segment.section is Section.FILES and segment.source
-    )
-    return {file.source: digest(file.text) for file in files}
-
-
-def _headings_and_remainder(
-    parts: Sequence[HashedSegment],
-) -> tuple[list[HashedSegment], list[HashedSegment]]:
-    """Return what of the Files section is no file: its headings, and what stands behind its files.
-
-    The latter names what is not shown, which differs from turn to turn, so that it stands behind all that may stay.
-    """
-    section = [part for part in parts if part.section is Section.FILES]
-    first = next((place for place, part in enumerate(section) if part.path), len(section))
-    return section[:first], [part for part in section[first:] if not part.path]
-
-
-def _by_change(
-    parts: Iterable[HashedSegment], files: Mapping[str, HashedSegment], changes: Mapping[str, float]
-) -> list[HashedSegment]:
-    """Return files or their diffs, those first that change most seldom for each token of the file as it is now."""
-    return sorted(parts, key=lambda part: _often(part, changes) / max(files[part.path].tokens, 1))
-
-
-def _often(part: HashedSegment, changes: Mapping[str, float]) -> float:
-    return changes.get(part.path, 0.0) + _SELDOM
+    }

@@ -5,7 +5,7 @@ provider, and what was really read is always taken from the reply. Sources: the 
 of their SDKs, as read in November 2026.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -31,30 +31,21 @@ class CacheLookup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """A prompt cache.
-
-    Attributes:
-        lookup: How it finds what it can reuse.
-        max_breakpoints: How many breakpoints a request may set.
-        look_back: How many blocks are searched for an entry, counted from a breakpoint, that one included.
-        minimum: The shortest prefix that is cached, in tokens; shorter ones are passed over in silence.
-        step: Prefixes are cached in multiples of this many tokens.
-        seconds: How long an entry lives after its last use.
-        write: Price of a written token, in prices of an input token.
-        read: Price of a read token, in prices of an input token.
-        long_seconds: How long an entry lives whose breakpoint asks for the longer lifetime, ``0`` where there is none.
-        long_write: Price of a token that is written for the longer lifetime, in prices of an input token.
-    """
+    """A prompt cache; prices are in those of an input token."""
 
     lookup: CacheLookup
     max_breakpoints: int = 0
-    look_back: int = 1
-    minimum: int = 1024
-    step: int = 1
-    seconds: int = SHORT_LIFETIME
+    look_back: int = (
+        1  # blocks that are searched for an entry from a breakpoint on, that one included
+    )
+    minimum: int = 1024  # tokens of the shortest prefix that is cached; shorter ones are passed over in silence
+    step: int = 1  # prefixes are cached in multiples of so many tokens
+    seconds: int = SHORT_LIFETIME  # how long an entry lives after its last use
     write: float = 1.0
     read: float = 0.1
-    long_seconds: int = 0
+    long_seconds: int = (
+        0  # the same where a breakpoint asks for the longer lifetime, 0 where none can
+    )
     long_write: float = 2.0
 
 
@@ -162,21 +153,17 @@ def policy_for(provider: str, model: str) -> CachePolicy:
     base = _BY_PROVIDER.get(api_family(provider, model), NO_CACHE)
     if provider == COMPATIBLE or base is NO_CACHE:
         return base
-    name = _longest(model, _BY_MODEL)
-    policy = _BY_MODEL[name] if name else base
-    if priced := _longest(model, _PRICES):
-        read, write = _PRICES[priced]
-        return replace(policy, read=read, write=write)
+    policy = _BY_MODEL.get(longest_start(model, _BY_MODEL), base)
+    if prices := _PRICES.get(longest_start(model, _PRICES)):
+        return replace(policy, read=prices[0], write=prices[1])
     return policy
 
 
 def known_window(model: str) -> int | None:
-    """Return a model's context window in tokens where this table has it."""
-    name = _longest(model, _WINDOWS)
-    return _WINDOWS[name] if name else None
+    return _WINDOWS.get(longest_start(model, _WINDOWS))
 
 
-def _longest(model: str, table: Mapping[str, object]) -> str:
+def longest_start(model: str, table: Iterable[str]) -> str:
     """Return the longest key that the model's name begins with; a vendor's part before a slash does not count."""
     bare_name = bare_model_name(model)
     return max((name for name in table if bare_name.startswith(name)), key=len, default="")

@@ -2,7 +2,7 @@
 
 The blocks' texts are the prompt's markdown, and the message behind it. A block begins with the separator, so that it
 keeps its bytes whatever follows. An excerpt of the discussion is a block of its own, which also has the plain words and
-whose they are: ``clients.messages`` makes messages of them.
+whose they are: ``messages_of`` makes messages of them.
 
 Breakpoints that an earlier request set, and that still stand behind the same bytes, are kept, because only there can a
 cache be read; new ones have fixed places (see ``breakpoints``).
@@ -12,23 +12,21 @@ names the place behind them: a block that ends at 3 ends behind the system promp
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from aggregate.base.values import SEPARATOR, Image, Segment
 from aggregate.prompt.sections import excerpt_turn
 from aggregate.sending.cache.breakpoints import (
     BlockLayout,
+    CacheLifetime,
     EarlierRequest,
+    Pauses,
     image_ends,
     layout_with_breakpoints,
 )
-from aggregate.sending.cache.hashed_prompt import HashedPrompt, HashedSegment
-from aggregate.sending.cache.lifetimes import (
-    CacheLifetime,
-    Pauses,
-)
+from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.policy import SHORT_LIFETIME, CacheLookup, CachePolicy
 
 NO_PAUSES = Pauses()
@@ -48,48 +46,33 @@ class BlockRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestBlock:
-    """A piece of a request that stays one piece in later requests.
-
-    Attributes:
-        role: The part of the request.
-        text: Its text in the prompt, with the separator in front.
-        tokens: Its o200k tokens.
-        has_breakpoint: Whether a breakpoint stands behind it.
-        lifetime: How many seconds after its last use the entry lives that ends at its breakpoint.
-        words: Of a turn: what was said, without heading, role and fence.
-        image: What is sent instead of a text, which is empty then.
-    """
+    """A piece of a request that stays one piece in later requests."""
 
     role: BlockRole
-    text: str
+    text: str  # as it stands in the prompt, with the separator in front
     tokens: int
     has_breakpoint: bool = False
-    lifetime: int = SHORT_LIFETIME
-    words: str = ""
-    image: Image | None = None
+    lifetime: int = (
+        SHORT_LIFETIME  # seconds after its last use that the entry at its breakpoint lives
+    )
+    words: str = ""  # of a turn: what was said, without heading, role and fence
+    image: Image | None = None  # what is sent instead of a text, which is empty then
 
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """A request as it will be sent.
+    """A request as it will be sent."""
 
-    Attributes:
-        blocks: In order: the system prompt if there is one, the document's blocks, the message if there is one.
-        layout: The same as numbers, for the plan of the next request.
-        tokens: o200k tokens up to and with each segment.
-        message_tokens: o200k tokens of the message.
-        policy: The cache that it was made for.
-    """
-
-    blocks: tuple[RequestBlock, ...]
-    layout: BlockLayout
-    tokens: tuple[int, ...]
+    blocks: tuple[
+        RequestBlock, ...
+    ]  # the system prompt, the document's blocks, the message, as far as there are any
+    layout: BlockLayout  # the same as numbers, for the plan of the next request
+    tokens: tuple[int, ...]  # up to and with each segment
     message_tokens: int
     policy: CachePolicy
 
     @property
     def system(self) -> str:
-        """The system prompt."""
         return "".join(block.text for block in self.blocks if block.role is BlockRole.SYSTEM)
 
     @property
@@ -99,13 +82,7 @@ class RequestPlan:
 
     @property
     def has_images(self) -> bool:
-        """Whether an image is sent."""
         return any(block.image for block in self.blocks)
-
-    @property
-    def without_images(self) -> "RequestPlan":
-        """The same request with its texts alone; the links to the images are among these."""
-        return replace(self, blocks=tuple(block for block in self.blocks if not block.image))
 
     @property
     def total(self) -> int:
@@ -134,12 +111,11 @@ def plan_request(
         message: What is said behind the prompt and will not be there next time; no breakpoint stands behind it.
         message_tokens: Its tokens.
         earlier: The layout of the last request, whose breakpoints are kept as far as the bytes are the same.
-        replaced: How many segments, the system prompt included, stand before what the next request replaces for
-            certain, so that no breakpoint stands behind it; ``0`` where nothing is.
+        replaced: How many segments stand before what the next request replaces for certain; ``0`` where nothing is.
         age: Seconds since the last request.
         lifetime: How long its new entries are to live.
         pauses: Those between the last turns, by which lifetimes are chosen where that is automatic.
-        writes: Off for a request that none follows: it reads what is there, and writes nothing that nobody would read.
+        writes: Off for a request that none follows: it writes nothing that nobody would read.
     """
     fingerprint = prompt.fingerprint
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
@@ -173,18 +149,22 @@ def _blocks(
             RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], 1 in breakpoints, lifetime)
         )
     for start, end in pairwise((1, *(end for end in ends if end > 1))):
-        segments = [part.segment for part in prompt.segments[start - 1 : end - 1]]
+        parts = prompt.segments[start - 1 : end - 1]
+        segments = [part.segment for part in parts]
         text = SEPARATOR.join(segment.text for segment in segments)
-        if start > 1:
-            text = SEPARATOR + text
-        lifetime = layout.lifetime(end, usual)
-        images = _image_blocks(
-            prompt.segments[end - 2], has_breakpoint=end in breakpoints, lifetime=lifetime
-        )
-        size = tokens[end - 1] - tokens[start - 1] - sum(block.tokens for block in images)
+        text = SEPARATOR + text if start > 1 else text
         role, words = role_and_words(segments)
-        has_breakpoint = end in breakpoints and not images
-        blocks += [RequestBlock(role, text, size, has_breakpoint, lifetime, words=words), *images]
+        lifetime, is_marked = layout.lifetime(end, usual), end in breakpoints
+        images = parts[-1].images
+        size = tokens[end - 1] - tokens[start - 1] - sum(parts[-1].image_tokens)
+        ends_here = is_marked and not images
+        blocks.append(RequestBlock(role, text, size, ends_here, lifetime, words=words))
+        # The images behind a segment, the last one with the breakpoint if there is one.
+        for image, size in zip(images, parts[-1].image_tokens, strict=True):
+            ends_here = is_marked and image is images[-1]
+            blocks.append(
+                RequestBlock(BlockRole.DOCUMENT, "", size, ends_here, lifetime, image=image)
+            )
     return blocks
 
 
@@ -192,22 +172,8 @@ def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
     """Return where blocks end that are as long as can be: before and behind each turn, and at the end."""
     places = range(1, len(prompt.segments) + 1)
     turns = [place for place in places if excerpt_turn(prompt.segments[place - 1].segment)]
-    ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1}
-    ends.update(image_ends(prompt))
+    ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1, *image_ends(prompt)}
     return tuple(sorted(ends - {1}))
-
-
-def _image_blocks(
-    part: HashedSegment, *, has_breakpoint: bool, lifetime: int
-) -> list[RequestBlock]:
-    """Return the images behind a segment, the last one with the breakpoint if there is one."""
-    last = len(part.images) - 1
-    return [
-        RequestBlock(
-            BlockRole.DOCUMENT, "", tokens, has_breakpoint and place == last, lifetime, image=image
-        )
-        for place, (image, tokens) in enumerate(zip(part.images, part.image_tokens, strict=True))
-    ]
 
 
 def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
@@ -216,3 +182,52 @@ def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
     if turn is None:
         return BlockRole.DOCUMENT, ""
     return BlockRole.ASSISTANT if turn.is_assistant else BlockRole.USER, turn.words
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePart:
+    """A piece of a message: what is sent, ``""`` for an image, and the block that it is made of."""
+
+    text: str
+    block: RequestBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What one side says without a break."""
+
+    is_assistant: bool
+    parts: tuple[MessagePart, ...]
+
+    @property
+    def has_images(self) -> bool:
+        return any(part.block.image for part in self.parts)
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts)
+
+
+def messages_of(plan: RequestPlan) -> tuple[Message, ...]:
+    """Return the messages of a plan, by turns the user's and the model's; the last one is always the user's.
+
+    Every text is a piece of the numbered prompt. A block of the document goes as it stands; of a turn go the words
+    alone, without the excerpt's heading, the role and the fence, because the message itself says who speaks. Pieces of
+    one message are kept apart by a blank line, as in the prompt. Turns of the model that nothing follows are shown to
+    it as the prompt has them, with heading and role: an answer that ends a request would be continued, or refused.
+    """
+    blocks = [block for block in plan.blocks if block.role is not BlockRole.SYSTEM]
+    is_said = [block.role is BlockRole.ASSISTANT for block in blocks]
+    while is_said and is_said[-1]:
+        is_said.pop()
+    is_said += [False] * (len(blocks) - len(is_said))
+    messages = []
+    for is_assistant, said in groupby(zip(is_said, blocks, strict=True), key=lambda pair: pair[0]):
+        parts: list[MessagePart] = []
+        for _, block in said:
+            is_plain = is_assistant or block.role is BlockRole.USER
+            text = block.words if is_plain else block.text.removeprefix(SEPARATOR)
+            text = "" if block.image else SEPARATOR + text if parts else text
+            parts.append(MessagePart(text, block))
+        messages.append(Message(is_assistant, tuple(parts)))
+    return tuple(messages)

@@ -1,20 +1,35 @@
-"""What a cache holds of the Files section and is sent again as it is, older versions of changed files included.
+"""What of the last prompt is sent again as it was, so that a cache can read it, and how it is told what has changed.
 
 A file that changes in the middle of a prompt ends what the cache can read, and all that stands behind it is paid in
-full. It is cheaper to leave the older version where it stands and to show behind the files, by a diff, what became of
-it. That takes room, and a model's attention, in each further turn. So it ends once it is cheaper to write the files
-anew from the first older version on, and it never takes more than a part of the prompt.
+full. There are two ways to leave the older version where it stands. With the prompt rewritten, a diff behind the files
+shows what became of it (``retained_files``). With the prompt carried on, nothing that was sent moves: each change is
+told once, between the last answer and the question, as a diff from what was told before; the file as it is now is what
+stands in the files with all diffs applied in their order (``continued_segments``). Both take room, and a model's
+attention, in each further turn. So it ends once it is cheaper to write the files anew, and never takes more than a part
+of the prompt.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 
-from aggregate.base.values import Section, Segment, Stability
-from aggregate.prompt.sections import changed_segment, shown_in_older
-from aggregate.sending.cache.hashed_prompt import CountTokens, HashedSegment
+from aggregate.base.values import Section, Segment, ShownText, Stability
+from aggregate.prompt.sections import (
+    changed_segment,
+    changed_since_heading,
+    diff_segment,
+    is_told,
+    shown_in_older,
+    told_lines,
+)
+from aggregate.sending.cache.fingerprint import (
+    CountTokens,
+    HashedPrompt,
+    HashedSegment,
+    PromptFingerprint,
+    SegmentHash,
+)
 from aggregate.sending.cache.policy import CachePolicy
-from aggregate.sending.cache.prefix_diff import PromptFingerprint, SegmentHash
 
 TURNS = 10
 """In how many further turns an older version is expected to be sent: what it takes is paid in each of them, while what
@@ -22,29 +37,27 @@ it saves is saved once."""
 LARGEST = 0.1
 """Older versions with their diffs never take more tokens beyond those of the files now than this part of all: they cost
 a model's attention, which no price shows."""
+_NO_LINES = ShownText("", ())
+"""What a diff shows of a file as it is now, from which a later diff leads on: no line for certain."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedPrompt:
-    """The last prompt that was sent, whose prefix a cache may still hold.
-
-    Attributes:
-        fingerprint: Its hashes.
-        text: Returns the text of a segment by its number, ``None`` where it is not to be had any more.
-        breakpoints: Behind how many segments a cache can be read; behind any number where it is ``None``.
-        gone: What is told of its files that are no longer there; not of those that are there and no longer selected.
-    """
+    """The last prompt that was sent, whose prefix a cache may still hold."""
 
     fingerprint: PromptFingerprint
-    text: Callable[[int], str | None]
-    breakpoints: Sequence[int] | None = None
-    gone: Sequence[HashedSegment] = ()
+    text: Callable[
+        [int], str | None
+    ]  # of a segment by its number, ``None`` where it is not to be had any more
+    breakpoints: Sequence[int] | None = (
+        None  # behind how many segments it can be read; any where it is ``None``
+    )
+    gone: Sequence[HashedSegment] = ()  # what is told of its files that are no longer there
 
     def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
         """Tell whether these are the first segments behind the system prompt."""
-        return self.fingerprint.digests[1 : 1 + len(parts)] == tuple(
-            part.hash.digest for part in parts
-        )
+        digests = tuple(part.hash.digest for part in parts)
+        return self.fingerprint.digests[1 : 1 + len(parts)] == digests
 
     def numbered(self, section: Section) -> list[tuple[int, SegmentHash]]:
         """Return the segments of a section before the discussion with their numbers, without its heading."""
@@ -53,7 +66,6 @@ class CachedPrompt:
 
     @property
     def body(self) -> int:
-        """How many segments stand before the discussion, the system prompt included."""
         numbered = enumerate(self.fingerprint.segments)
         end = len(self.fingerprint.segments)
         return next((n for n, old in numbered if old.section == Section.HISTORY), end)
@@ -64,9 +76,8 @@ class CachedPrompt:
         if self.breakpoints is None:
             return list(sums)
         breakpoints = frozenset(self.breakpoints)
-        return list(
-            accumulate((size if n in breakpoints else 0 for n, size in enumerate(sums)), max)
-        )
+        sizes = (size if n in breakpoints else 0 for n, size in enumerate(sums))
+        return list(accumulate(sizes, max))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +86,6 @@ class RetainedFile:
 
     base: HashedSegment
     diff: HashedSegment | None = None
-
-    @property
-    def path(self) -> str:
-        """The file."""
-        return self.base.path
-
-    def extra_tokens(self, now: HashedSegment) -> int:
-        """Return how many tokens more it takes than the file as it is now."""
-        return self.base.tokens + (self.diff.tokens if self.diff else 0) - now.tokens
 
 
 def retained_files(
@@ -97,14 +99,9 @@ def retained_files(
 ) -> list[RetainedFile]:
     """Return the files that stay where they stand, so that this turn and those after it cost least.
 
-    Args:
-        earlier: The last prompt that was sent.
-        files: The files as they are, by path, and what is told of those that are gone.
-        policy: The provider's cache.
-        behind: Tokens of what stands behind the files.
-        count: Returns the tokens of a text.
-        grown: The files of which all that was shown is shown still, so that a diff tells only of what is new or was
-            edited; ``None`` where files are shown alike each time. No other may stay in an older version.
+    ``files`` are those as they are now, and what is told of those that are gone; ``behind`` them stand so many tokens.
+    With a budget no file but those that have ``grown`` may stay in an older version, for a diff tells only of what is
+    new or was edited.
     """
     old = earlier.numbered(Section.FILES)
     readable = earlier.readable()
@@ -116,7 +113,8 @@ def retained_files(
     extra = 0
     for file in _candidates(old, earlier, files, count, grown):
         retained.append(file)
-        extra += file.extra_tokens(files[file.path])
+        extra += file.base.tokens + (file.diff.tokens if file.diff else 0)
+        extra -= files[file.base.path].tokens
         # Ends here also because diffs take time: a branch may have changed all files.
         if extra > LARGEST * total:
             break
@@ -124,8 +122,7 @@ def retained_files(
             same = _same_with_all(earlier, retained)
         else:
             same = old[len(retained) - 1][0] + 1
-        read = readable[same]
-        price = expected_price(policy, total=total + extra, read=read, extra=extra)
+        price = expected_price(policy, total=total + extra, read=readable[same], extra=extra)
         if stays or price <= lowest_price:
             best, lowest_price = len(retained), price
     return retained[:best]
@@ -134,24 +131,18 @@ def retained_files(
 def expected_price(policy: CachePolicy, *, total: int, read: int, extra: int) -> float:
     """Return what a prompt costs in this turn and those after it, in prices of an input token.
 
-    Now all is written that cannot be read; in the turns to come, what the prompt has beyond its files is read.
-
-    Args:
-        policy: The provider's cache.
-        total: Tokens of the prompt.
-        read: How many of them can be read.
-        extra: How many more they are than those of the files as they are now.
+    Now all is written that cannot be read; in the turns to come, the ``extra`` tokens that the prompt has beyond those
+    of the files as they are now are read.
     """
     return policy.write * (total - read) + policy.read * (read + TURNS * extra)
 
 
 def reusable_diffs(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> list[str]:
     """Return the files whose diffs stand where they can stay, up to one that changed again."""
-    digests = {file.path: file.diff.hash.digest for file in retained if file.diff}
+    digests = {file.base.path: file.diff.hash.digest for file in retained if file.diff}
     old = (diff for _, diff in earlier.numbered(Section.CHANGED))
-    return [
-        diff.source for diff in takewhile(lambda diff: digests.get(diff.source) == diff.digest, old)
-    ]
+    reused = takewhile(lambda diff: digests.get(diff.source) == diff.digest, old)
+    return [diff.source for diff in reused]
 
 
 def _candidates(
@@ -192,6 +183,142 @@ def _same_with_all(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> i
         behind = enumerate(earlier.fingerprint.segments[earlier.body :], start=earlier.body)
         changes = (number for number, old in behind if old.section == Section.CHANGED)
         return next(changes, len(earlier.fingerprint.segments))
-    end = earlier.numbered(Section.FILES)[-1][0] + 1
-    heading = bool(reused)
-    return end + heading + len(reused)
+    return earlier.numbered(Section.FILES)[-1][0] + 1 + bool(reused) + len(reused)
+
+
+def continued_segments(
+    earlier: CachedPrompt, prompt: HashedPrompt, count: CountTokens
+) -> tuple[HashedSegment, ...] | None:
+    """Return the last prompt with what is new behind it, ``None`` where it cannot be carried on.
+
+    It cannot where something before the discussion, but for a file that is no longer there, has gone or is another one,
+    and where the text that was sent is no longer to be had.
+    """
+    parts = (*prompt.segments, *earlier.gone)
+    files = {part.path: part for part in parts if part.section is Section.FILES and part.path}
+    history = [part for part in prompt.segments if part.section is Section.HISTORY]
+    carried = _CarriedPrompt(earlier, prompt, files)
+    staying = carried.shared_prefix(history)
+    changes = carried.untold_changes(staying) if staying is not None else None
+    if staying is not None and changes and carried.excerpts(staying) == len(history):
+        # The question, the last excerpt, was sent before: what has changed since stands before it all the same.
+        staying = carried.shared_prefix(history[:-1])
+        changes = carried.untold_changes(staying) if staying is not None else None
+    if staying is None or changes is None:
+        return None
+    same = carried.segments(staying, history, {change.source for change in changes}, count)
+    if same is None:
+        return None
+    new = history[carried.excerpts(staying) :]
+    news = [HashedSegment.counted(change, count) for change in changes]
+    if news:
+        news.insert(0, HashedSegment.counted(changed_since_heading(), count))
+    return (*same, *new[:-1], *news, *new[-1:])
+
+
+@dataclass(frozen=True, slots=True)
+class _CarriedPrompt:
+    """The last prompt, and what is to be told behind it.
+
+    The first segments of the last prompt that stay are a list of their numbers and hashes.
+    """
+
+    earlier: CachedPrompt
+    prompt: HashedPrompt
+    files: Mapping[
+        str, HashedSegment
+    ]  # as they are now, by path, and what is told of those that are gone
+
+    def shared_prefix(
+        self, history: Sequence[HashedSegment]
+    ) -> list[tuple[int, SegmentHash]] | None:
+        """Return what of the last prompt stays: up to the first turn of the discussion that is another one now."""
+        others = [
+            part.hash.digest
+            for part in self.prompt.segments
+            if part.section is not Section.HISTORY
+            and not (part.section is Section.FILES and part.path)
+        ]
+        excerpts = [part.hash.digest for part in history]
+        staying = []
+        for number, old in enumerate(self.earlier.fingerprint.segments[1:], start=1):
+            if old.section == Section.HISTORY:
+                if not excerpts or excerpts.pop(0) != old.digest:
+                    break
+            elif old.section in (Section.FILES, Section.CHANGED) and old.source:
+                if old.source not in self.files:
+                    return None
+            elif old.section != Section.CHANGED and (not others or others.pop(0) != old.digest):
+                return None
+            staying.append((number, old))
+        return None if others else staying
+
+    @staticmethod
+    def excerpts(staying: Sequence[tuple[int, SegmentHash]]) -> int:
+        return sum(old.section == Section.HISTORY for _, old in staying)
+
+    def untold_changes(self, staying: Sequence[tuple[int, SegmentHash]]) -> list[Segment] | None:
+        """Return what is to be told of the files, ``None`` where it is not known what was told."""
+        by_file = _numbers_by_file(staying)
+        changes: list[Segment] = []
+        for path, part in self.files.items():
+            numbers = by_file.get(path, [])
+            digests = [self.earlier.fingerprint.segments[number].digest for number in numbers]
+            if digests == [part.hash.digest]:
+                continue
+            texts = [self.earlier.text(number) for number in numbers]
+            known = [text for text in texts if text is not None]
+            lines = told_lines(known, path)
+            if len(known) < len(texts) or lines is None:
+                return None
+            if is_told(known, lines, part.segment):
+                continue
+            diff = diff_segment(lines, part.segment) if lines else None
+            changes.append(diff or replace(part.segment, section=Section.CHANGED))
+        return changes
+
+    def segments(
+        self,
+        staying: Sequence[tuple[int, SegmentHash]],
+        history: Sequence[HashedSegment],
+        changed: Collection[str],
+        count: CountTokens,
+    ) -> list[HashedSegment] | None:
+        """Return the segments that stay, ``None`` where the text of one is not to be had."""
+        stable = (part for part in self.prompt.segments if part.section is not Section.HISTORY)
+        by_digest = {part.hash.digest: part for part in stable}
+        # Behind the last ones nothing tells more of their files; of those that have changed more is told.
+        by_file = _numbers_by_file(staying)
+        latest = {numbers[-1] for path, numbers in by_file.items() if path not in changed}
+        excerpts = iter(history)
+        segments: list[HashedSegment] = []
+        for number, old in staying:
+            same = by_digest.get(old.digest)
+            if old.section == Section.HISTORY:
+                segments.append(next(excerpts))
+                continue
+            if same is not None and old.section == same.section:
+                segments.append(same)
+                continue
+            text = self.earlier.text(number)
+            if text is None:
+                return None
+            shown = None
+            if old.section == Section.FILES:
+                shown = shown_in_older(text, self.files[old.source].segment)
+            elif old.source and number in latest:
+                shown = self.files[old.source].segment.shown
+            elif text.partition("\n")[0].endswith(" (diff)"):
+                shown = _NO_LINES
+            older = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
+            # Not what its record says: that may have come with the project.
+            segments.append(HashedSegment.counted(older, count))
+        return segments
+
+
+def _numbers_by_file(staying: Sequence[tuple[int, SegmentHash]]) -> dict[str, list[int]]:
+    by_file: dict[str, list[int]] = {}
+    for number, old in staying:
+        if old.source and old.section in (Section.FILES, Section.CHANGED):
+            by_file.setdefault(old.source, []).append(number)
+    return by_file

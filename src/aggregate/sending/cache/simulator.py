@@ -7,7 +7,7 @@ it again; providers do not say whether the latter is so, and ``renews_marked`` c
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -19,12 +19,7 @@ from aggregate.sending.cache.request_plan import RequestPlan
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCache:
-    """The entries of a cache.
-
-    Attributes:
-        entries: When each was last used, in seconds, by a hash of its prefix.
-        lifetimes: How many seconds those live that do not live as long as usual.
-    """
+    """When entries, by a hash of their prefix, were last used in seconds, and which lifetimes are not the usual one."""
 
     entries: Mapping[str, float] = field(default_factory=dict)
     lifetimes: Mapping[str, int] = field(default_factory=dict)
@@ -47,7 +42,6 @@ class SimulatedCache:
         )
 
     def alive(self, at: float, usual: int) -> frozenset[str]:
-        """Return the entries that live at a time."""
         return frozenset(
             prefix
             for prefix, used in self.entries.items()
@@ -60,11 +54,7 @@ def charge(
 ) -> tuple[Usage, SimulatedCache]:
     """Return the input tokens of a request at the time ``at``, and the cache behind it; output is left at zero.
 
-    Args:
-        plan: The request.
-        cache: What earlier ones have left.
-        at: The time in seconds.
-        renews_marked: Whether an entry is renewed by a breakpoint on it, and not only by being read.
+    ``renews_marked`` says whether an entry is renewed by a breakpoint on it, and not only by being read.
     """
     policy = plan.policy
     if policy.lookup is CacheLookup.NONE:
@@ -78,11 +68,17 @@ def charge(
     if policy.lookup is CacheLookup.PREFIX:
         longest = max((end for end, prefix in prefixes if prefix in alive), default=0)
         read = plan.tokens[longest - 1] // policy.step * policy.step if longest else 0
-        return Usage(plan.total - read, 0, read), cache.used(
-            (prefix for _, prefix in prefixes), at=at
-        )
+        behind = cache.used((prefix for _, prefix in prefixes), at=at)
+        return Usage(plan.total - read, 0, read), behind
     breakpoints = plan.layout.breakpoints
-    longest = _longest_entry(plan, prefixes, alive)
+    # The longest entry that a breakpoint finds among the blocks before it.
+    block_numbers = {end: number for number, end in enumerate(plan.layout.ends)}
+    searched_from = [block_numbers[place] for place in breakpoints]
+    longest = 0
+    for end, prefix in prefixes:
+        distances = (start - block_numbers[end] for start in searched_from)
+        if prefix in alive and any(0 <= far < policy.look_back for far in distances):
+            longest = end
     read = plan.tokens[longest - 1] if longest else 0
     write = max(plan.tokens[breakpoints[-1] - 1] - read, 0) if breakpoints else 0
     by_end = dict(prefixes)
@@ -95,16 +91,10 @@ def charge(
         most = cache.lifetimes.get(by_end[longest], policy.seconds)
         seconds = {end: min(lives, most) for end, lives in seconds.items()}
     used = [by_end[end] for end in (*kept, *([longest] if longest else ()), *written)]
-    behind = cache.used(
-        used, at=at, lifetimes={by_end[end]: lives for end, lives in seconds.items()}
-    )
-    usage = Usage(
-        plan.total - read - write,
-        write,
-        read,
-        cache_write_long=max(max(long_ends, default=0) - read, 0),
-    )
-    return usage, behind
+    lifetimes = {by_end[end]: lives for end, lives in seconds.items()}
+    long = max(max(long_ends, default=0) - read, 0)
+    usage = Usage(plan.total - read - write, write, read, cache_write_long=long)
+    return usage, cache.used(used, at=at, lifetimes=lifetimes)
 
 
 def expected_usage(plan: RequestPlan, earlier: BlockLayout | None, *, age: float = 0.0) -> Usage:
@@ -119,18 +109,3 @@ def block_prefixes(layout: BlockLayout) -> Iterator[tuple[int, str]]:
     for start, end in pairwise((0, *layout.ends)):
         running.update("\n".join((*layout.digests[start:end], "\n")).encode())
         yield end, running.copy().hexdigest()
-
-
-def _longest_entry(
-    plan: RequestPlan, prefixes: Sequence[tuple[int, str]], alive: Collection[str]
-) -> int:
-    """Return where the longest entry ends that a breakpoint finds among the blocks before it, ``0`` for none."""
-    block_numbers = {end: number for number, end in enumerate(plan.layout.ends)}
-    searched_from = [block_numbers[place] for place in plan.layout.breakpoints]
-    longest = 0
-    for end, prefix in prefixes:
-        number = block_numbers[end]
-        is_searched = any(0 <= start - number < plan.policy.look_back for start in searched_from)
-        if is_searched and prefix in alive:
-            longest = end
-    return longest

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.sending.clients.client import Client
+    from aggregate.sending.clients.client import Client, with_redaction
     from aggregate.sending.clients.credentials import LOOPBACK, host_in_url, is_loopback_host
     from aggregate.sending.clients.own_models import (
         age_note,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         open_client,
         provider_of_model,
     )
-    from aggregate.sending.clients.redacting_client import RedactingClient, with_redaction
     from aggregate.sending.clients.retry import RequestStop
     from aggregate.sending.clients.script_file import (
         ScriptedReply,
@@ -47,12 +46,11 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "client": "Client",
+            "client": "Client with_redaction",
             "credentials": "LOOPBACK host_in_url is_loopback_host",
             "own_models": "age_note cache_policy context_window cost listed_models",
             "protocol": "ChatClient DEFAULT_OPTIONS Effort OnText RequestOptions",
             "providers": "NAMES PROVIDERS exceeded_window models_to_choose open_client provider_of_model",
-            "redacting_client": "RedactingClient with_redaction",
             "retry": "RequestStop",
             "script_file": "ScriptedReply load_replies parse_script scripted_reply",
             "token_ratios": "OWN_COUNT TokenRatio shipped_ratio token_ratio",

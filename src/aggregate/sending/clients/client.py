@@ -1,21 +1,23 @@
-"""The client: plan, check, exchange, retry, in the same way for every provider."""
+"""The client: plan, check, exchange, retry, in the same way for every provider; and one that sends no secrets."""
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from aggregate.base.concurrency import run_async
 from aggregate.base.errors import ClientSetupError, ProviderError
+from aggregate.base.redaction import redact
 from aggregate.base.tokens import count
-from aggregate.base.values import Prompt, Reply, SurrogateJoiner
+from aggregate.base.values import Prompt, Redaction, Reply, SurrogateJoiner
 from aggregate.prompt import count_prompt
-from aggregate.sending.cache.hashed_prompt import HashedPrompt
+from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, plan_request
 from aggregate.sending.clients.own_models import cache_policy, check_window
 from aggregate.sending.clients.protocol import (
     DEFAULT_OPTIONS,
+    ChatClient,
     ModelRequest,
     OnText,
     RequestOptions,
@@ -44,8 +46,7 @@ class StreamForwarder:
     unicode: SurrogateJoiner = field(default_factory=SurrogateJoiner)
 
     def __call__(self, piece: str) -> None:
-        """Pass a piece on; one that is no text is the server's fault, not the caller's."""
-        if not isinstance(piece, str):
+        if not isinstance(piece, str):  # the server's fault, not the caller's
             raise TypeError("a piece of the answer is no text")
         self.has_begun = True
         try:
@@ -94,11 +95,9 @@ class Client:
         options: RequestOptions = DEFAULT_OPTIONS,
     ) -> RequestPlan:
         """Return the request that ``send`` would send."""
-        tokens = count_prompt(prompt).segments
+        tokens, system = count_prompt(prompt).segments, options.system
         return plan_request(
-            HashedPrompt.of(
-                prompt, tokens, system=options.system, system_tokens=count(options.system)
-            ),
+            HashedPrompt.of(prompt, tokens, system=system, system_tokens=count(system)),
             cache_policy(self.provider, model or self.model),
             message=message,
             message_tokens=count(message),
@@ -128,12 +127,8 @@ class Client:
             PromptTooLongError: The request exceeds the model's context window.
             ProviderError: The provider refused or failed, after all retries, or the time is over.
         """
-        return self.exchange(
-            self.plan(prompt, message, model=model, options=options),
-            model=model,
-            on_text=on_text,
-            options=options,
-        )
+        plan = self.plan(prompt, message, model=model, options=options)
+        return self.exchange(plan, model=model, on_text=on_text, options=options)
 
     async def asend(
         self,
@@ -146,7 +141,8 @@ class Client:
     ) -> Reply:
         """Do what ``send`` does without blocking; cancelling the task ends the request."""
         plan = self.plan(prompt, message, model=model, options=options)
-        return await self._exchange(plan, model or self.model, on_text, options)
+        request = self.request(plan, model=model, options=options)
+        return await self._exchange(request, on_text, seconds=options.seconds)
 
     def exchange(
         self,
@@ -157,58 +153,57 @@ class Client:
         options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Send a plan and return the answer; the errors are those of ``send``."""
+        request = self.request(plan, model=model, options=options)
+
+        def log_unclosed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+            logger.debug("left over by a request: %s", context.get("message"))
 
         async def in_own_loop() -> Reply:
-            asyncio.get_running_loop().set_exception_handler(_log_unclosed)
-            exchange = self._exchange(plan, model or self.model, on_text, options)
+            # By default a loop prints a traceback of what an SDK could not close.
+            asyncio.get_running_loop().set_exception_handler(log_unclosed)
+            exchange = self._exchange(request, on_text, seconds=options.seconds)
             return await (self.stop.guard(exchange) if self.stop else exchange)
 
         return run_async(in_own_loop())
 
+    def request(
+        self, plan: RequestPlan, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
+    ) -> ModelRequest:
+        model = model or self.model
+        capabilities = capabilities_of(self.provider, model)
+        form = capabilities.response_format if options.schema else ResponseFormat.TEXT
+        return ModelRequest(
+            plan,
+            model,
+            options.max_output,
+            capabilities.temperature(options.temperature),
+            options.schema if form is not ResponseFormat.TEXT else None,
+            form,
+            options.effort if capabilities.takes_effort else None,
+        )
+
     async def _exchange(
-        self, plan: RequestPlan, model: str, on_text: OnText | None, options: RequestOptions
+        self, request: ModelRequest, on_text: OnText | None, *, seconds: float | None = None
     ) -> Reply:
+        plan, model = request.plan, request.model
         if not model and self.provider != "gemini-cli":
             raise ClientSetupError(
                 f"{self.provider}: no model is named: add --model, or model in the persona"
             )
         if not plan.blocks:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
-        check_window(plan, model, options.max_output, ratio=self.ratio)
+        check_window(plan, model, request.max_output, ratio=self.ratio)
         forwarder = StreamForwarder(on_text) if on_text else None
-        request = self.request(plan, model=model, options=options)
         try:
-            async with asyncio.timeout(options.seconds) as limit:
+            async with asyncio.timeout(seconds) as limit:
                 reply = await self._ask(request, forwarder)
             return replace(reply, text=SurrogateJoiner().add(reply.text, last=True))
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise ProviderError(
-                f"{self.provider} did not answer within {options.seconds:g} s"
-            ) from None
+            raise ProviderError(f"{self.provider} did not answer within {seconds:g} s") from None
         except StreamCallbackError as failure:
             raise failure.error from None
-
-    def request(
-        self, plan: RequestPlan, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
-    ) -> ModelRequest:
-        """Return the request for a plan, with those options that the provider takes."""
-        model = model or self.model
-        capabilities = capabilities_of(self.provider, model)
-        response_format = capabilities.response_format if options.schema else ResponseFormat.TEXT
-        schema = options.schema if response_format is not ResponseFormat.TEXT else None
-        temperature = capabilities.temperature(options.temperature)
-        effort = options.effort if capabilities.takes_effort else None
-        return ModelRequest(
-            plan,
-            model,
-            options.max_output,
-            temperature,
-            schema,
-            response_format,
-            effort,
-        )
 
     async def _ask(self, request: ModelRequest, forwarder: StreamForwarder | None) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""
@@ -224,18 +219,61 @@ class Client:
                 on_wait=self.on_wait,
             )
         except ProviderError as error:
-            error.__context__ = (
-                None  # the SDK's error, which holds the request with its headers and open streams
-            )
-            refused = error.status in MALFORMED or (
-                error.status == NO_IMAGES and request.plan.has_images
-            )
-            if not refused or request == request.text_only or not may_repeat():
+            # The SDK's error, which holds the request with its headers and open streams.
+            error.__context__ = None
+            has_refused_images = error.status == NO_IMAGES and request.plan.has_images
+            is_refused = error.status in MALFORMED or has_refused_images
+            if not is_refused or request == request.text_only or not may_repeat():
                 raise
             reply = await self._ask(request.text_only, forwarder)
             return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
 
 
-def _log_unclosed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what an SDK could not close after the answer or its failure; by default a loop prints a traceback of it."""
-    logger.debug("left over by a request: %s", context.get("message"))
+@dataclass(frozen=True, slots=True)
+class RedactingClient:
+    """Replaces the secrets in everything that it passes on, for texts that tools and other workers make on the way."""
+
+    client: ChatClient
+    redaction: Redaction
+    tell: Callable[[str], None] | None = field(default=None, repr=False)
+    _told: set[str] = field(default_factory=set, repr=False, compare=False)
+
+    def send(
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        options: RequestOptions = DEFAULT_OPTIONS,
+    ) -> Reply:
+        """Send what is left of ``prompt`` and ``message``; the errors are those of the other client."""
+        segments = tuple(
+            replace(part, text=self._redacted(part.source or part.section.value, part.text))
+            for part in prompt.segments
+        )
+        options = replace(options, system=self._redacted("instructions", options.system))
+        message = self._redacted("message", message)
+        return self.client.send(
+            Prompt(segments), message, model=model, on_text=on_text, options=options
+        )
+
+    def _redacted(self, place: str, text: str) -> str:
+        result = redact(text, self.redaction)
+        for finding in result.findings:
+            sentence = f"{place}:{finding.line}: {finding.sentence}"
+            if self.tell and sentence not in self._told:
+                self._told.add(sentence)
+                self.tell(sentence)
+        return result.text
+
+
+def with_redaction(
+    client: ChatClient, *, allow: Collection[str] = (), tell: Callable[[str], None] | None = None
+) -> ChatClient:
+    """Return a client that passes no secrets on to ``client``.
+
+    ``allow`` are hashes of values that are no secrets; ``tell`` is called with one sentence for each secret, once
+    however often it is sent.
+    """
+    return RedactingClient(client, Redaction(frozenset(allow)), tell)

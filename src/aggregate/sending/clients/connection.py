@@ -5,13 +5,13 @@ another host, or to the same one without encryption. Proxies are taken from the 
 ``NO_PROXY``), which the user sets and a project cannot.
 """
 
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from functools import cache
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from aggregate.sending.clients.credentials import UNREADABLE, display_address
+from aggregate.sending.clients.credentials import UNREADABLE, ApiKey, auth_headers, display_address
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
@@ -38,6 +38,36 @@ class ConnectionLimits:
 DEFAULT_LIMITS: Final = ConnectionLimits()
 
 
+@dataclass(frozen=True, slots=True)
+class SdkApi:
+    """What the adapters of Anthropic's and OpenAI's SDKs have in common."""
+
+    provider: str
+    key: ApiKey
+    base_url: str | None = None  # ``None`` for the SDK's own
+    limits: ConnectionLimits = DEFAULT_LIMITS
+    connect: Callable[[Any, dict[str, Any]], Any] | None = field(
+        default=None, repr=False
+    )  # makes another client of the SDK from its module and the arguments
+
+    def open(self, sdk: Any, class_name: str, variable: str, others: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
+        """Return the SDK's client; the key is left in no variable of a frame that an error passes through.
+
+        ``variable`` and ``others`` name headers of the environment, which are meant for the SDK's own provider alone.
+        """
+        is_own = class_name.removeprefix("Async").lower() == self.provider
+        signed = None if self.connect else self.key
+        options = {
+            "api_key": self.key.value or "none",
+            "base_url": self.base_url,
+            "http_client": sdk.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
+            "max_retries": 0,
+            "timeout": self.limits.read,  # else Anthropic's refuses long answers that are not streamed
+            "default_headers": None if is_own else auth_headers(signed, variable, others, sdk.omit),
+        }
+        return self.connect(sdk, options) if self.connect else getattr(sdk, class_name)(**options)
+
+
 class WrongAddressError(Exception):
     """What answers is not the API that is asked for; the message goes behind the provider's name."""
 
@@ -51,13 +81,8 @@ def certificates() -> SSLContext:
 
 
 def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
-    """Return the arguments of the HTTP client that an SDK is given."""
-    seconds = {
-        "connect": limits.connect,
-        "read": limits.read,
-        "write": limits.read,
-        "pool": limits.connect,
-    }
+    waits = {"connect": limits.connect, "pool": limits.connect}
+    seconds = waits | {"read": limits.read, "write": limits.read}
 
     async def set_limits(request: "Request") -> None:
         # SDKs set limits for each request, some a single one for all phases or none.
@@ -74,26 +99,8 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
     return {"verify": certificates(), "follow_redirects": False, "event_hooks": hooks}
 
 
-def causes(error: BaseException | None, *, outer: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what led to it, the last one first; HTTP libraries chain theirs by either way.
-
-    Args:
-        error: The error.
-        outer: What the caller was handling before; it and what lies behind belong to something else.
-    """
-    seen: set[int] = set()
-    while error is not None and error is not outer and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
-
-
 def _limited(stream: "AsyncByteStream", size: int, line: int) -> "AsyncByteStream":
-    """Return the bytes of an answer, which end with an error where they, or those of a line, are too many.
-
-    Raises:
-        WrongAddressError: On reading on.
-    """
+    """Return the bytes of an answer, which end with an error where they, or those of a line, are too many."""
     from httpx2 import AsyncByteStream
 
     class Limited(AsyncByteStream):
@@ -117,25 +124,22 @@ def _limited(stream: "AsyncByteStream", size: int, line: int) -> "AsyncByteStrea
 
 
 async def _refuse_wrong_server(response: "Response") -> None:
-    """Refuse answers that are not the API's before an SDK makes something else of them.
-
-    Raises:
-        WrongAddressError: It is a redirect, a web page, or compressed.
-    """
-    location = response.headers.get("location", "")
-    if response.is_redirect or (location and 300 <= response.status_code < 400):
+    """Refuse redirects, web pages and compressed answers before an SDK makes something else of them."""
+    headers, status = response.headers, response.status_code
+    location = headers.get("location", "")
+    if response.is_redirect or (location and 300 <= status < 400):
         target = display_address(str(response.url.join(location))) if location else "nowhere"
         target = f"an address {UNREADABLE}" if target == UNREADABLE else target
         raise WrongAddressError(
-            f"answered {response.status_code}, a redirect to {target}, which is not followed: "
+            f"answered {status}, a redirect to {target}, which is not followed: "
             "if that is the right address, name it with --base-url"
         )
-    is_page = response.headers.get("content-type", "").lower().startswith("text/html")
-    if is_page and (response.is_success or response.status_code in (404, 405)):
+    is_page = headers.get("content-type", "").lower().startswith("text/html")
+    if is_page and (response.is_success or status in (404, 405)):
         raise WrongAddressError(
-            f"sent an answer that is a web page (status {response.status_code}): check the address"
+            f"sent an answer that is a web page (status {status}): check the address"
         )
-    encoding = response.headers.get("content-encoding", "").strip().lower()
+    encoding = headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         raise WrongAddressError(
             f"sent a compressed answer ({encoding:.20}), which was not asked for: check the address"

@@ -16,26 +16,15 @@ _HEADER_VALUE = re.compile(r"[!-~]+")
 
 
 class ApiKey:
-    """A key that no representation shows.
+    """A key that no representation shows; no dataclass, because ``dataclasses.asdict`` of its holder would show it."""
 
-    It is no dataclass, because ``dataclasses.asdict`` of whatever holds it would show it.
-
-    Args:
-        value: The key itself.
-    """
-
-    __slots__ = ("_value",)
+    __slots__ = ("value",)
 
     def __init__(self, value: str = "") -> None:
-        self._value = value
-
-    @property
-    def value(self) -> str:
-        """The key itself."""
-        return self._value
+        self.value = value
 
     def __repr__(self) -> str:
-        return f"Key({_HIDDEN if self._value else ''})"
+        return f"Key({_HIDDEN if self.value else ''})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a key is not stored: read it from the environment again")
@@ -52,20 +41,13 @@ class ApiKey:
 def find_api_key(
     provider: str, variables: tuple[str, ...], environ: Mapping[str, str], *, needed: bool
 ) -> ApiKey:
-    """Return the first key that one of the environment's ``variables`` holds.
-
-    Raises:
-        ClientSetupError: None of them is set, and one is needed; or it holds what no header can.
-    """
     name = next((name for name in variables if environ.get(name, "").strip()), "")
-    if not name:
-        if needed:
-            raise ClientSetupError(
-                f"{provider} needs a key: set the environment variable {' or '.join(variables)}"
-            )
-        return ApiKey()
-    value = environ[name].strip()
-    if not _HEADER_VALUE.fullmatch(value):
+    if not name and needed:
+        raise ClientSetupError(
+            f"{provider} needs a key: set the environment variable {' or '.join(variables)}"
+        )
+    value = environ.get(name, "").strip()
+    if value and not _HEADER_VALUE.fullmatch(value):
         # The error of an HTTP library would show it.
         raise ClientSetupError(
             f"the key in {name} holds a blank or a character that no key has: set it again"
@@ -82,22 +64,18 @@ def auth_headers(
     """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
 
     SDKs read headers from the process's environment, where gateways want a key, and send them wherever their address
-    leads: also to another provider than the one they are meant for.
-
-    Args:
-        key: The key of the provider that is asked; ``None`` where the SDK signs by itself.
-        variable: Where the SDK reads headers from, ``Name: value`` on each line.
-        others: Headers that the SDK makes of other variables.
-        omit: The SDK's mark for what is left out.
+    leads: also to another provider than the one they are meant for. The ``variable`` has ``Name: value`` on each line,
+    ``others`` are headers that the SDK makes of other variables, and ``omit`` is its mark for what is left out. Without
+    a key the SDK signs by itself.
     """
     lines = os.environ.get(variable, "").split("\n")
-    names = [line.partition(":")[0].strip() for line in lines if ":" in line]
+    names = (*(line.partition(":")[0].strip() for line in lines if ":" in line), *others)
     if key is None:
-        return dict.fromkeys((*names, *others), omit)
+        return dict.fromkeys(names, omit)
     bearer = f"Bearer {key.value or 'none'}"
     return {
         name: bearer if name.lower() == "authorization" else omit
-        for name in (*names, *others, "Authorization")
+        for name in (*names, "Authorization")
     }
 
 
@@ -109,11 +87,6 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def check_address(url: str) -> None:
-    """Refuse what no request can be sent to.
-
-    Raises:
-        ClientSetupError: There is no scheme, another one than HTTP's, or no host.
-    """
     parts = _split(url)
     if parts is None:
         raise ClientSetupError(f"the address {url!r} cannot be read: write it as https://host/path")
@@ -135,11 +108,10 @@ def origin(url: str) -> str:
     parts = _split(url)
     if parts is None or parts.scheme not in _PORTS or not parts.hostname:
         return ""
-    return f"{parts.scheme}://{_host(parts)}:{parts.port or _PORTS[parts.scheme]}"
+    return f"{parts.scheme}://{host_in_url(parts.hostname)}:{parts.port or _PORTS[parts.scheme]}"
 
 
 def is_loopback(url: str) -> bool:
-    """Tell whether an address leads to this machine."""
     parts = _split(url)
     host = (parts.hostname or "").rstrip(".") if parts else ""
     return host.endswith(".localhost") or is_loopback_host(host)
@@ -159,15 +131,12 @@ def host_in_url(host: str) -> str:
 
 
 def display_address(url: str) -> str:
-    """Return an address without what may be secret in it, as it stands behind the words "the address".
-
-    Left out are user, password, query and fragment.
-    """
+    """Return an address without user, password, query and fragment, as it stands behind the words "the address"."""
     parts = _split(url)
     if parts is None or not parts.hostname:
         return UNREADABLE
     port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{_host(parts)}{port}{parts.path}"
+    return f"{parts.scheme}://{host_in_url(parts.hostname)}{port}{parts.path}"
 
 
 def _split(url: str) -> SplitResult | None:
@@ -180,7 +149,3 @@ def _split(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts
-
-
-def _host(parts: SplitResult) -> str:
-    return host_in_url(parts.hostname or "")

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from aggregate.base.values import FinishReason, Reply, Usage, reported_tokens
+from aggregate.sending.cache.request_plan import MessagePart, messages_of
 from aggregate.sending.clients.connection import (
     DEFAULT_LIMITS,
     ConnectionLimits,
@@ -14,7 +15,6 @@ from aggregate.sending.clients.connection import (
     http_client_options,
 )
 from aggregate.sending.clients.credentials import ApiKey
-from aggregate.sending.clients.messages import MessagePart, messages_of
 from aggregate.sending.clients.protocol import ModelRequest, OnText
 from aggregate.sending.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 
@@ -31,31 +31,24 @@ _STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fr
 
 @dataclass(frozen=True, slots=True)
 class GeminiApi:
-    """The adapter.
-
-    Attributes:
-        provider: Named in errors.
-        key: The key.
-        base_url: Where the API is, with or without its version at the end; ``None`` for Google's own.
-        limits: How long to wait for the server.
-        vertex: The arguments of the SDK's client for Vertex AI, ``None`` for the Gemini API.
-    """
+    """The adapter."""
 
     provider: str
     key: ApiKey
-    base_url: str | None = None
+    base_url: str | None = None  # with or without its version at the end; ``None`` for Google's own
     limits: ConnectionLimits = DEFAULT_LIMITS
-    vertex: Mapping[str, Any] | None = field(default=None, repr=False)
+    vertex: Mapping[str, Any] | None = field(default=None, repr=False)  # for Vertex AI
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Send a request and return the answer."""
         try:
             from google import genai
             from google.genai import errors, types
             from httpx2 import AsyncClient as HttpClient
         except ImportError:
             raise missing_sdk(self.provider, "google-genai") from None
-        address, version = _split(self.base_url)
+        # The SDK wants an address and the API's version that may stand at its end apart.
+        match = re.fullmatch(r"(.*?)/(v\d\w*)/?", self.base_url or "")
+        address, version = (match[1], match[2]) if match else (self.base_url, None)
         # For a client that the SDK makes beside ours, and never uses.
         for_unused = {"verify": certificates()}
         with SdkErrorTranslator(self.provider, self.key, errors.APIError):
@@ -72,7 +65,7 @@ class GeminiApi:
                     return parse_reply(await _ask(session, request_body(request), on_text))
 
     def _client(self, sdk: Any, options: object) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
-        """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
+        # The key is left in no variable of a frame that an error passes through.
         if self.vertex is not None:
             return sdk.Client(vertexai=True, http_options=options, **self.vertex)
         return sdk.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
@@ -81,7 +74,6 @@ class GeminiApi:
 async def _ask(
     client: "AsyncClient", body: dict[str, Any], on_text: OnText | None
 ) -> list[dict[str, Any]]:
-    """Return the answer's parts as JSON, in order."""
     if on_text is None:
         return [(await client.models.generate_content(**body)).model_dump(mode="json")]
     parts = []
@@ -133,13 +125,8 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
         if (part.get("prompt_feedback") or {}).get("block_reason"):
             reason = "SAFETY"
     text = "".join(map(parse_text, parts))
-    return Reply(
-        text,
-        parse_usage(usage),
-        finish_reason(reason, _STOPS),
-        model,
-        {"usage": usage, "finish_reason": reason},
-    )
+    raw = {"usage": usage, "finish_reason": reason}
+    return Reply(text, parse_usage(usage), finish_reason(reason, _STOPS), model, raw)
 
 
 def parse_text(part: Mapping[str, Any]) -> str:
@@ -151,16 +138,9 @@ def parse_text(part: Mapping[str, Any]) -> str:
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``prompt_token_count`` includes what was read, and thoughts are charged as output."""
     read = reported_tokens(usage.get("cached_content_token_count"))
-    output = reported_tokens(usage.get("candidates_token_count")) + reported_tokens(
-        usage.get("thoughts_token_count")
-    )
+    output = reported_tokens(usage.get("candidates_token_count"))
+    output += reported_tokens(usage.get("thoughts_token_count"))
     return Usage(max(reported_tokens(usage.get("prompt_token_count")) - read, 0), 0, read, output)
-
-
-def _split(base_url: str | None) -> tuple[str | None, str | None]:
-    """Return an address and the API's version that may stand at its end; the SDK wants them apart."""
-    match = re.fullmatch(r"(.*?)/(v\d\w*)/?", base_url or "")
-    return (match[1], match[2]) if match else (base_url, None)
 
 
 def _candidate(part: Mapping[str, Any]) -> dict[str, Any]:

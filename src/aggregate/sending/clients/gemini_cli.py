@@ -7,13 +7,14 @@ would attach what it finds; where nothing can be found it leaves the text as it 
 import asyncio
 import json
 import os
+import re
 import signal
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from aggregate.base.disk import empty_folder, find_program, search_path
 from aggregate.base.errors import ClientSetupError, ProviderError
@@ -40,74 +41,27 @@ _REASONS = {
     42: "did not accept the prompt",
     52: "cannot use its configuration",
 }
-_VARIABLES = frozenset(
-    {
-        *(
-            "PATH",
-            "HOME",
-            "USER",
-            "LOGNAME",
-            "SHELL",
-            "LANG",
-            "LANGUAGE",
-            "TZ",
-            "TERM",
-            "TMPDIR",
-            "TEMP",
-            "TMP",
-        ),
-        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
-        *("NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_PATH", "NODE_USE_SYSTEM_CA"),
-        # what launchers of Node and Windows need
-        *(
-            "NVM_DIR",
-            "NVM_BIN",
-            "VOLTA_HOME",
-            "ASDF_DIR",
-            "ASDF_DATA_DIR",
-            "MISE_DATA_DIR",
-            "FNM_DIR",
-        ),
-        *(
-            "SYSTEMROOT",
-            "WINDIR",
-            "COMSPEC",
-            "PATHEXT",
-            "APPDATA",
-            "LOCALAPPDATA",
-            "USERPROFILE",
-            "PROGRAMDATA",
-        ),
-    }
+_VARIABLES = re.compile(
+    "PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TERM|TMPDIR|TEMP|TMP"
+    "|(HTTP|HTTPS|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|(GEMINI|GOOGLE|CLOUDSDK|LC|XDG)_.*"
+    # what launchers of Node and Windows need
+    "|NODE_(EXTRA_CA_CERTS|OPTIONS|PATH|USE_SYSTEM_CA)|NVM_(DIR|BIN)|VOLTA_HOME|ASDF_(DATA_)?DIR"
+    "|MISE_DATA_DIR|FNM_DIR|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|(LOCAL)?APPDATA|USERPROFILE|PROGRAMDATA",
+    re.IGNORECASE,
 )
-_PREFIXES = ("GEMINI_", "GOOGLE_", "CLOUDSDK_", "LC_", "XDG_")
-
-
-def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that the program needs: how to run on this machine, and its own; no other provider's key."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if name.upper() in _VARIABLES or name.upper().startswith(_PREFIXES)
-    }
+"""The environment's variables that the program needs: how to run on this machine, and its own; no other's key."""
+NO_KEY: Final = ApiKey()
 
 
 @dataclass(frozen=True, slots=True)
 class GeminiCli:
-    """The adapter.
-
-    Attributes:
-        program: The program's name or path.
-        keys: What to hide in its messages.
-        seconds: How long to wait for an answer.
-    """
+    """The adapter; ``key`` is what to hide in the program's messages."""
 
     program: str = "gemini"
-    keys: tuple[ApiKey, ...] = ()
+    key: ApiKey = NO_KEY
     seconds: float = 600.0
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Run the program once and return the answer."""
         program = find_program(self.program)
         if program is None:
             raise ClientSetupError(
@@ -120,6 +74,8 @@ class GeminiCli:
                 f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: "
                 "use --provider gemini"
             )
+        variables = os.environ.items()
+        environment = {name: value for name, value in variables if _VARIABLES.fullmatch(name)}
         with empty_folder() as folder:
             process = await asyncio.create_subprocess_exec(
                 program,
@@ -129,7 +85,7 @@ class GeminiCli:
                 stderr=PIPE,
                 cwd=folder,
                 limit=_LONGEST_LINE,
-                env={**environment(os.environ), "PATH": search_path()},
+                env=environment | {"PATH": search_path()},
                 start_new_session=True,
             )
             try:
@@ -141,8 +97,12 @@ class GeminiCli:
                 raise ProviderError(
                     f"gemini-cli wrote what cannot be read: {error!s:.100}"
                 ) from None
-            finally:
-                await _end(process)
+            finally:  # also what it started, and when the request was cancelled
+                if process.returncode is None:
+                    with suppress(ProcessLookupError):
+                        has_groups = hasattr(os, "killpg")
+                        os.killpg(process.pid, signal.SIGKILL) if has_groups else process.kill()
+                    await process.wait()
 
     async def _answer(self, process: Process, text: bytes, on_text: OnText | None) -> Reply:
         output, errors = cast("StreamReader", process.stdout), cast("StreamReader", process.stderr)
@@ -160,8 +120,7 @@ class GeminiCli:
         last_line = lines[-1] if lines else f"exit code {exit_code}"
         ended_early = exit_code and failure == _NO_RESULT
         message = last_line if ended_early or not failure else failure
-        for key in self.keys:
-            message = key.hide(message)
+        message = self.key.hide(message)
         reason = _REASONS.get(exit_code, "failed")
         is_transient = any(word in message.lower() for word in _TRANSIENT)
         return ProviderError(
@@ -227,24 +186,13 @@ async def _events(output: StreamReader, on_text: OnText | None) -> list[dict[str
 
 
 def _answer_text(event: Mapping[str, Any]) -> str:
-    """Return the piece of the answer in an event, ``""`` for none."""
     if event.get("type") != "message" or event.get("role") != "assistant":
         return ""
     return str(event.get("content") or "")
 
 
 async def _write(program: StreamWriter, text: bytes) -> None:
-    try:
+    with suppress(BrokenPipeError, ConnectionResetError):  # it ended early and says why on its own
         program.write(text)
         await program.drain()
         program.close()
-    except (BrokenPipeError, ConnectionResetError):
-        return  # it ended early and says why on its own
-
-
-async def _end(process: Process) -> None:
-    """End the program and what it started, also when the request was cancelled."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-        await process.wait()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Final
 
-from aggregate.base.values import Image, api_family, bare_model_name
-from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
+from aggregate.base.values import Image, api_family
+from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED, longest_start
 
 AS_OF: Final = "2026-11-22"
 LARGEST_FILE: Final = 20_000_000
@@ -23,33 +23,23 @@ name billions, whose tokens would exceed every window."""
 
 @dataclass(frozen=True, slots=True)
 class ImageRules:
-    """What a provider takes.
+    """What a provider takes."""
 
-    Attributes:
-        tokens: How many tokens an image of a width and height in pixels has, by the provider's count.
-        largest: The most bytes of one image, as they are sent (in base64, a third more than the file).
-        longest: The most pixels of one side, ``0`` for any.
-        most: The most images of a request.
-        together: The most bytes of all images of a request, as they are sent.
-    """
-
-    tokens: Callable[[int, int], int]
-    largest: int
-    longest: int
-    most: int
-    together: int
+    tokens: Callable[
+        [int, int], int
+    ]  # of an image of a width and height in pixels, by the provider's count
+    largest: int  # bytes of one image as they are sent: in base64, a third more than the file
+    longest: int  # pixels of one side, 0 for any
+    most: int  # images of a request
+    together: int  # bytes of all images of a request, as they are sent
 
 
 def _patches(
     size: int, *, edge: int = 0, most: int, factor: float = 1.0
 ) -> Callable[[int, int], int]:
-    """Return the rule of square patches: an image that has too many, or too long an edge, is scaled down before.
+    """Return the rule of square patches of ``size`` pixels, each of ``factor`` tokens.
 
-    Args:
-        size: Pixels of a patch's side.
-        edge: The most pixels of a side, ``0`` for any.
-        most: The most patches.
-        factor: Tokens of a patch.
+    An image that has too many, or an edge longer than ``edge`` where that is not 0, is scaled down before.
     """
 
     def tokens(width: int, height: int) -> int:
@@ -90,34 +80,28 @@ _GEMINI: Final = ImageRules(_tiles_of_768, 20_000_000, 0, 500, 20_000_000)
 _GEMINI_3: Final = ImageRules(_gemini_3, 20_000_000, 0, 500, 20_000_000)
 # Servers of one's own differ; most of their models see patches of 28 pixels.
 _COMPATIBLE: Final = ImageRules(_patches(28, most=4096), 20_000_000, 0, 100, 50_000_000)
-_TABLE: Final = (
-    ("anthropic", "", _ANTHROPIC_FINE),
-    ("anthropic", "claude-3", _ANTHROPIC),
-    ("anthropic", "claude-haiku-4", _ANTHROPIC),
-    ("anthropic", "claude-sonnet-4", _ANTHROPIC),
-    ("anthropic", "claude-opus-4", _ANTHROPIC),
-    ("anthropic", "claude-opus-4-7", _ANTHROPIC_FINE),
-    ("anthropic", "claude-opus-4-8", _ANTHROPIC_FINE),
-    ("openai", "", _OPENAI),
-    ("openai", "gpt-4o", _OPENAI_TILES),
-    ("openai", "gpt-4.1", _OPENAI_TILES),
-    ("gemini", "", _GEMINI_3),
-    ("gemini", "gemini-2", _GEMINI),
-    (COMPATIBLE, "", _COMPATIBLE),
-    (SCRIPTED, "", _ANTHROPIC_FINE),
-)
+_TABLE: Final[Mapping[str, Mapping[str, ImageRules]]] = {
+    "anthropic": {
+        "": _ANTHROPIC_FINE,
+        "claude-3": _ANTHROPIC,
+        "claude-haiku-4": _ANTHROPIC,
+        "claude-sonnet-4": _ANTHROPIC,
+        "claude-opus-4": _ANTHROPIC,
+        "claude-opus-4-7": _ANTHROPIC_FINE,
+        "claude-opus-4-8": _ANTHROPIC_FINE,
+    },
+    "openai": {"": _OPENAI, "gpt-4o": _OPENAI_TILES, "gpt-4.1": _OPENAI_TILES},
+    "gemini": {"": _GEMINI_3, "gemini-2": _GEMINI},
+    COMPATIBLE: {"": _COMPATIBLE},
+    SCRIPTED: {"": _ANTHROPIC_FINE},
+}
 """By provider and the beginning of the model's name; the longest one that fits holds. DeepSeek's and MiniMax's models
 take text alone, and the program ``gemini`` reads text alone."""
 
 
 def image_rules(provider: str, model: str) -> ImageRules | None:
-    """Return what a provider's model takes, ``None`` for no images."""
-    name = bare_model_name(model)
-    family = api_family(provider, model)
-    rows = [
-        (start, rules) for who, start, rules in _TABLE if who == family and name.startswith(start)
-    ]
-    return max(rows, key=lambda row: len(row[0]))[1] if rows else None
+    table = _TABLE.get(api_family(provider, model))
+    return table[longest_start(model, table)] if table else None
 
 
 def accepted_images(
@@ -129,7 +113,8 @@ def accepted_images(
         return {}, ()
     if rules is None:
         asked = f"{provider} {model}".strip()
-        return {}, (f"{asked} takes no images: {_number(len(images))} only named in the prompt",)
+        many = "the screenshot is" if len(images) == 1 else f"{len(images):,} screenshots are"
+        return {}, (f"{asked} takes no images: {many} only named in the prompt",)
     taken: dict[Image, int] = {}
     warnings = []
     together = 0
@@ -156,7 +141,3 @@ def _problem(image: Image, size: int, rules: ImageRules, *, taken: int, together
     if together > rules.together:
         return f"all images together have more than {rules.together:,} bytes in base64; name fewer"
     return ""
-
-
-def _number(images: int) -> str:
-    return "the screenshot is" if images == 1 else f"{images:,} screenshots are"

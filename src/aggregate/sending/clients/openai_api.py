@@ -2,8 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +15,14 @@ from aggregate.base.values import (
     reported_tokens,
 )
 from aggregate.sending.cache.policy import COMPATIBLE
-from aggregate.sending.cache.request_plan import BlockRole, RequestBlock, RequestPlan
-from aggregate.sending.clients.connection import (
-    DEFAULT_LIMITS,
-    ConnectionLimits,
-    http_client_options,
+from aggregate.sending.cache.request_plan import (
+    BlockRole,
+    Message,
+    RequestBlock,
+    RequestPlan,
+    messages_of,
 )
-from aggregate.sending.clients.credentials import ApiKey, auth_headers
-from aggregate.sending.clients.messages import Message, messages_of
+from aggregate.sending.clients.connection import SdkApi
 from aggregate.sending.clients.protocol import ModelRequest, OnText, ResponseFormat
 from aggregate.sending.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE})
 """Who speaks it."""
-_AMBIENT = ("OPENAI_CUSTOM_HEADERS", ("OpenAI-Organization", "OpenAI-Project"))
 _STOPS = {
     "stop": FinishReason.END,
     "length": FinishReason.LENGTH,
@@ -40,51 +38,22 @@ _STOPS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAiApi:
-    """The adapter.
+class OpenAiApi(SdkApi):
+    """The adapter."""
 
-    Attributes:
-        provider: Named in errors.
-        key: The key.
-        base_url: Where the API is, ``None`` for OpenAI's own.
-        limits: How long to wait for the server.
-        connect: Makes the SDK's client from the SDK and the client's arguments; by default that of the API itself.
-    """
-
-    provider: str
-    key: ApiKey
-    base_url: str | None = None
-    limits: ConnectionLimits = DEFAULT_LIMITS
-    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
+    __slots__ = ()
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Send a request and return the answer."""
         try:
             import openai
         except ImportError:
             raise missing_sdk(self.provider, "openai") from None
         body = request_body(request, provider=self.provider)
         with SdkErrorTranslator(self.provider, self.key, openai.OpenAIError):
-            async with self._client(openai) as client:
+            others = ("OpenAI-Organization", "OpenAI-Project")
+            client = self.open(openai, "AsyncOpenAI", "OPENAI_CUSTOM_HEADERS", others)
+            async with client:
                 return parse_reply(await _ask(client, body, on_text))
-
-    def _client(self, sdk: Any) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
-        """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
-        options = {
-            "api_key": self.key.value or "none",
-            "base_url": self.base_url,
-            "http_client": sdk.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
-            "max_retries": 0,
-            "default_headers": self._headers(sdk.omit),
-        }
-        return self.connect(sdk, options) if self.connect else sdk.AsyncOpenAI(**options)
-
-    def _headers(self, omit: object) -> dict[str, Any] | None:
-        """Return headers for another provider: those that the environment names are meant for OpenAI alone."""
-        if self.provider == "openai":
-            return None
-        return auth_headers(None if self.connect else self.key, *_AMBIENT, omit)
 
 
 async def _ask(
@@ -122,31 +91,38 @@ async def _ask(
 def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
     """Return the JSON of a request: plain texts, or content parts where breakpoints are set.
 
-    Args:
-        request: What to send.
-        provider: Who is asked: only OpenAI itself, also on Azure, knows its newer fields.
+    Only OpenAI itself, also on Azure, knows its newer fields.
     """
-    plan, schema_text = request.plan, _schema_text(request)
+    plan = request.plan
     is_openai = api_family(provider, request.model) == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
-    body: dict[str, Any] = {"model": request.model, limit: request.max_output, **_format(request)}
+    body: dict[str, Any] = {"model": request.model, limit: request.max_output}
+    if request.response_format is ResponseFormat.OBJECT:
+        body["response_format"] = {"type": "json_object"}
+    elif request.response_format is ResponseFormat.SCHEMA:
+        schema = {"name": "answer", "schema": request.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
     if is_openai and (key := cache_key(plan)):
         body["prompt_cache_key"] = key
     if request.temperature is not None:
         body["temperature"] = request.temperature
     if request.effort:
         body["reasoning_effort"] = request.effort.value
-    has_breakpoints = bool(plan.layout.breakpoints)
-    messages = [_message(message, in_parts=has_breakpoints) for message in messages_of(plan)]
-    if schema_text:
-        _append_text(messages[-1], schema_text)
+    in_parts = bool(plan.layout.breakpoints)
+    messages = [_message(message, in_parts=in_parts) for message in messages_of(plan)]
+    if request.response_format is ResponseFormat.OBJECT:
+        # The provider promises an object and must be told which one.
+        words = f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
+        last = messages[-1]
+        if isinstance(last["content"], str):
+            last["content"] += words
+        else:
+            last["content"].append({"type": "text", "text": words})
     if plan.system:
-        parts = [
-            _part(block.text, block) for block in plan.blocks if block.role is BlockRole.SYSTEM
-        ]
-        content = parts if has_breakpoints else plan.system
+        system = [block for block in plan.blocks if block.role is BlockRole.SYSTEM]
+        content = [_part(block.text, block) for block in system] if in_parts else plan.system
         messages.insert(0, {"role": "system", "content": content})
-    if has_breakpoints:
+    if in_parts:
         # Without this the last message is a breakpoint too and takes one of the four.
         body["prompt_cache_options"] = {"mode": "explicit"}
     return {**body, "messages": messages}
@@ -170,33 +146,6 @@ def _message(message: Message, *, in_parts: bool) -> dict[str, Any]:
     if not in_parts and not message.has_images:
         return {"role": role, "content": message.text}
     return {"role": role, "content": [_part(part.text, part.block) for part in message.parts]}
-
-
-def _append_text(message: dict[str, Any], text: str) -> None:
-    """Add a text at the end of a message that was made just now."""
-    if isinstance(message["content"], str):
-        message["content"] += text
-    else:
-        message["content"].append({"type": "text", "text": text})
-
-
-def _format(request: ModelRequest) -> dict[str, Any]:
-    """Return the field that binds an answer to a schema."""
-    match request.response_format:
-        case ResponseFormat.TEXT:
-            return {}
-        case ResponseFormat.OBJECT:
-            return {"response_format": {"type": "json_object"}}
-        case ResponseFormat.SCHEMA:
-            schema = {"name": "answer", "schema": request.schema, "strict": True}
-            return {"response_format": {"type": "json_schema", "json_schema": schema}}
-
-
-def _schema_text(request: ModelRequest) -> str:
-    """Return the schema as words, where the provider promises an object and must be told which one."""
-    if request.response_format is not ResponseFormat.OBJECT:
-        return ""
-    return f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
 
 
 def parse_reply(answer: Mapping[str, Any]) -> Reply:

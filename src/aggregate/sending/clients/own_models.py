@@ -30,11 +30,7 @@ _MILLION: Final = 1_000_000
 
 
 def own_model(name: str) -> ModelTable | None:
-    """Return what the user says of a model, by its whole name in any case; ``None`` for nothing.
-
-    Raises:
-        ConfigError: The user's configuration cannot be used.
-    """
+    """Return what the user says of a model, by its whole name in any case; ``None`` for nothing."""
     path = global_config_path()
     try:
         info = path.stat()
@@ -60,33 +56,10 @@ def cache_policy(provider: str, model: str) -> CachePolicy:
     return policy
 
 
-def own_cost(usage: Usage, model: str, *, provider: str) -> float | None:
-    """Return what ``usage`` costs in US dollars by the user's prices, ``None`` where the user names none."""
-    table = own_model(model)
-    if table is None or table.input is None or table.output is None:
-        return None
-    policy = cache_policy(provider, model)
-    read = table.input * policy.read if table.cache_read is None else table.cache_read
-    write = table.input * policy.write if table.cache_write is None else table.cache_write
-    total = (
-        usage.fresh * table.input
-        + usage.cache_read * read
-        + usage.cache_write * write
-        + usage.output * table.output
-    )
-    return total / _MILLION
-
-
 def age_note(provider: str, model: str, today: date) -> str:
     """Return a sentence where the shipped tables may be out of date for a model, ``""`` where they are not.
 
-    Args:
-        provider: Who is asked; a server of one's own, or none, is in no table.
-        model: Which model; one of which the user says all that matters needs no table.
-        today: The date.
-
-    Raises:
-        ConfigError: The user's configuration cannot be used.
+    A server of one's own is in no table, and a model of which the user says all that matters needs none.
     """
     days = (today - date.fromisoformat(AS_OF)).days
     table = own_model(model)
@@ -121,9 +94,24 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
 
     What the user's own configuration says goes before the list.
     """
-    own = own_cost(usage, model, provider=provider)
-    if own is not None:
-        return Decimal(str(own)) + _long_write_surcharge(usage, model, provider)
+    table, policy = own_model(model), cache_policy(provider, model)
+    surcharge = Decimal(
+        0
+    )  # of the longer lifetime, beyond the shorter one, whose price alone the list has
+    if usage.cache_write_long and policy.long_seconds:
+        short = cost(Usage(cache_write=usage.cache_write_long), model, provider=provider)
+        ratio = Decimal(str(policy.long_write)) / Decimal(str(policy.write)) - 1
+        surcharge = (short or Decimal(0)) * ratio
+    if table is not None and table.input is not None and table.output is not None:
+        read = table.input * policy.read if table.cache_read is None else table.cache_read
+        write = table.input * policy.write if table.cache_write is None else table.cache_write
+        total = (
+            usage.fresh * table.input
+            + usage.cache_read * read
+            + usage.cache_write * write
+            + usage.output * table.output
+        )
+        return Decimal(str(total / _MILLION)) + surcharge
     from genai_prices import (
         Usage as Priced,  # half a second to load
         calc_price,
@@ -141,17 +129,7 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
         )
     except (LookupError, ValueError):
         return None
-    return Decimal(price.total_price) + _long_write_surcharge(usage, model, provider)
-
-
-def _long_write_surcharge(usage: Usage, model: str, provider: str) -> Decimal:
-    """Return what the longer lifetime costs beyond the shorter one, whose price alone the list has."""
-    policy = cache_policy(provider, model)
-    if not usage.cache_write_long or not policy.long_seconds:
-        return Decimal(0)
-    short = cost(Usage(cache_write=usage.cache_write_long), model, provider=provider)
-    ratio = Decimal(str(policy.long_write)) / Decimal(str(policy.write)) - 1
-    return (short or Decimal(0)) * ratio
+    return Decimal(price.total_price) + surcharge
 
 
 def listed_models(provider: str) -> list[str]:
@@ -160,16 +138,6 @@ def listed_models(provider: str) -> list[str]:
 
     listed_id = _PRICE_LIST_IDS.get(provider, provider)
     return [model.id for listed in providers if listed.id == listed_id for model in listed.models]
-
-
-def listed_window(model: str) -> int | None:
-    """Return the context window that the price list gives for a model, ``None`` where it gives none."""
-    from genai_prices import Usage as Priced, calc_price
-
-    try:
-        return calc_price(Priced(input_tokens=1), model_ref=model).model.context_window
-    except (LookupError, ValueError):
-        return None
 
 
 _ALWAYS_FITS = 30_000
@@ -190,23 +158,20 @@ def context_window(model: str) -> int | None:
     own = own_model(model)
     if own is not None and own.window is not None:
         return own.window
-    return known_window(model) or listed_window(model)
+    if known := known_window(model):
+        return known
+    from genai_prices import Usage as Priced, calc_price
+
+    try:
+        return calc_price(Priced(input_tokens=1), model_ref=model).model.context_window
+    except (LookupError, ValueError):
+        return None
 
 
 def check_window(
     plan: RequestPlan, model: str, max_output: int, *, ratio: TokenRatio = OWN_COUNT
 ) -> None:
-    """Refuse a request that cannot fit; an unknown window refuses nothing.
-
-    Args:
-        plan: The request.
-        model: Whose window.
-        max_output: The most tokens of the answer.
-        ratio: How many tokens the provider counts for each of o200k's.
-
-    Raises:
-        PromptTooLongError: By how many tokens, and how many would fit.
-    """
+    """Refuse a request that cannot fit by the provider's own count; an unknown window refuses nothing."""
     size = ratio.provider_tokens(plan.total)
     if size <= _ALWAYS_FITS:
         return
@@ -231,11 +196,6 @@ def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...
     """Return a warning where a server reports so few input tokens that it cannot have read the whole request.
 
     Servers on one's own machine cut what exceeds their window and say nothing: Ollama reads 4,096 tokens by default.
-
-    Args:
-        sent: o200k tokens of the request.
-        usage: What the server reports; no input at all means that it does not report it.
-        provider: Named in the warning.
     """
     read = usage.input
     if not read or sent < _FEWEST_TO_JUDGE:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
 from aggregate.base.values import CLOUDS, bare_model_name
@@ -23,58 +23,30 @@ from aggregate.sending.clients.scripted_client import scripted_client
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One way to reach a model.
+    """One way to reach a model."""
 
-    Attributes:
-        adapter: Makes the adapter from a key and an address.
-        keys: The environment's variables that may hold the key.
-        model: The model to ask where none is named.
-        base_url: Where it is, ``None`` for what the SDK knows.
-        needs_key: Whether it can be asked without a key.
-    """
-
-    adapter: Callable[[ApiKey, str | None], Transport]
-    keys: tuple[str, ...] = ()
-    model: str = ""
-    base_url: str | None = None
+    adapter: Callable[
+        [str, ApiKey, str | None], Transport
+    ]  # from the provider's name, a key and an address, ``None`` for the SDK's own
+    keys: tuple[str, ...] = ()  # the environment's variables that may hold the key
+    model: str = ""  # the one to ask where none is named
+    base_url: str | None = None  # ``None`` for what the SDK knows
     needs_key: bool = True
 
 
+_GEMINI_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+_MINIMAX_URL = "https://api.minimax.io/anthropic"
 PROVIDERS: Mapping[str, Provider] = {
-    "anthropic": Provider(
-        lambda key, url: AnthropicApi("anthropic", key, url),
-        ("ANTHROPIC_API_KEY",),
-        "claude-sonnet-5",
-    ),
-    "gemini": Provider(
-        lambda key, url: GeminiApi("gemini", key, url),
-        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        "gemini-3.5-flash",
-    ),
-    "gemini-cli": Provider(
-        lambda key, _: GeminiCli(keys=(key,)), ("GEMINI_API_KEY", "GOOGLE_API_KEY"), needs_key=False
-    ),
+    "anthropic": Provider(AnthropicApi, ("ANTHROPIC_API_KEY",), "claude-sonnet-5"),
+    "gemini": Provider(GeminiApi, _GEMINI_KEYS, "gemini-3.5-flash"),
+    "gemini-cli": Provider(lambda _, key, __: GeminiCli(key=key), _GEMINI_KEYS, needs_key=False),
     "deepseek": Provider(
-        lambda key, url: OpenAiApi("deepseek", key, url),
-        ("DEEPSEEK_API_KEY",),
-        "deepseek-flash",
-        "https://api.deepseek.com",
+        OpenAiApi, ("DEEPSEEK_API_KEY",), "deepseek-flash", "https://api.deepseek.com"
     ),
-    "minimax": Provider(
-        lambda key, url: AnthropicApi("minimax", key, url),
-        ("MINIMAX_API_KEY",),
-        "MiniMax-M2.7",
-        "https://api.minimax.io/anthropic",
-    ),
-    "openai": Provider(
-        lambda key, url: OpenAiApi("openai", key, url),
-        ("OPENAI_API_KEY",),
-        "gpt-5.6",
-    ),
+    "minimax": Provider(AnthropicApi, ("MINIMAX_API_KEY",), "MiniMax-M2.7", _MINIMAX_URL),
+    "openai": Provider(OpenAiApi, ("OPENAI_API_KEY",), "gpt-5.6"),
     # The keys of the providers above are not for any server that an address names.
-    COMPATIBLE: Provider(
-        lambda key, url: OpenAiApi(COMPATIBLE, key, url), ("AGGREGATE_API_KEY",), needs_key=False
-    ),
+    COMPATIBLE: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
 }
 NAMES = (*PROVIDERS, *sorted(CLOUDS), SCRIPTED)
 _MAKERS = {
@@ -120,30 +92,28 @@ def open_client(
     """
     name = provider or (COMPATIBLE if base_url else "")
     if name == SCRIPTED:
-        client = scripted_client()
-        return replace(client, model=model or client.model)
-    if name in CLOUDS:
-        if base_url:
-            check_address(base_url)
-        variables = os.environ if environ is None else environ
-        cloud = open_cloud(name, variables, base_url=base_url, needed=require_key)
-        return Client(name, cloud, model, retry or Retry(), on_wait)
-    if name not in PROVIDERS:
+        return scripted_client(model=model) if model else scripted_client()
+    if name not in NAMES:
         how = f"take one of {', '.join(NAMES)} with --provider, in a persona or in [send]"
         if not name:
             raise NoProviderError(f"no provider is named: {how}")
         raise ClientSetupError(f"there is no provider {name!r}: {how}")
-    entry = PROVIDERS[name]
     if name == COMPATIBLE and not base_url:
         raise ClientSetupError(
             "compatible needs the server's address: add --base-url, such as http://localhost:8080/v1"
         )
     if base_url:
         check_address(base_url)
-    needed = entry.needs_key and require_key
-    key = find_api_key(name, entry.keys, os.environ if environ is None else environ, needed=needed)
-    transport = entry.adapter(key, base_url or entry.base_url)
-    return Client(name, transport, model or entry.model, retry or Retry(), on_wait)
+    environ = os.environ if environ is None else environ
+    if name in CLOUDS:
+        transport = open_cloud(name, environ, base_url=base_url, needed=require_key)
+    else:
+        entry = PROVIDERS[name]
+        needed = entry.needs_key and require_key
+        key = find_api_key(name, entry.keys, environ, needed=needed)
+        transport = entry.adapter(name, key, base_url or entry.base_url)
+        model = model or entry.model
+    return Client(name, transport, model, retry or Retry(), on_wait)
 
 
 def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:

@@ -20,19 +20,14 @@ RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 52
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often and how long.
+    """How often and how long, in seconds."""
 
-    Attributes:
-        attempts: Exchanges in all.
-        first: Seconds before the second one; doubled each time.
-        longest: The most seconds before any.
-        patience: The most seconds that a provider's own delay is followed; beyond, the error is raised at once.
-    """
-
-    attempts: int = 5
-    first: float = 1.0
-    longest: float = 30.0
-    patience: float = 120.0
+    attempts: int = 5  # exchanges in all
+    first: float = 1.0  # before the second one; doubled each time
+    longest: float = 30.0  # before any
+    patience: float = (
+        120.0  # that a provider's own delay is followed; beyond, the error is raised at once
+    )
 
     def wait(self, failed: int, error: ProviderError) -> float | None:
         """Return the seconds to wait after ``failed`` exchanges, ``None`` to give up."""
@@ -44,23 +39,6 @@ class Retry:
         jitter = random.uniform(0.75, 1.0)  # noqa: S311 - no secret
         return doubling_delay(failed, self.first, self.longest) * jitter
 
-    def asks_too_long(self, error: ProviderError) -> bool:
-        """Tell whether a provider asks for a longer wait than is granted."""
-        return (
-            error.retryable and error.retry_after is not None and error.retry_after > self.patience
-        )
-
-
-def _with_refused_wait(error: ProviderError, retry: Retry) -> ProviderError:
-    """Return the same error with the wait that is not granted."""
-    wait = f"it asks to wait {error.retry_after:,.0f} s, longer than the limit of {retry.patience:,.0f} s"
-    return ProviderError(
-        f"{error}; {wait}: try again later",
-        status=error.status,
-        retry_after=error.retry_after,
-        retryable=True,
-    )
-
 
 async def with_retries(
     attempt: Callable[[], Awaitable[_T]],
@@ -69,17 +47,7 @@ async def with_retries(
     may_repeat: Callable[[], bool],
     on_wait: Callable[[float, ProviderError], None] | None = None,
 ) -> _T:
-    """Return what ``attempt`` returns, asking again after failures that pass.
-
-    Args:
-        attempt: One exchange.
-        retry: How often and how long.
-        may_repeat: Whether an exchange may be repeated: not once a part of the answer has been passed on.
-        on_wait: Called with the seconds before each wait and its reason.
-
-    Raises:
-        ProviderError: The last failure.
-    """
+    """Return what ``attempt`` returns, asking again after failures that pass as long as it may be repeated."""
     failed = 0
     while True:
         try:
@@ -88,10 +56,16 @@ async def with_retries(
             failed += 1
             if not may_repeat():
                 raise
-            seconds = retry.wait(failed, error)
+            seconds, asked = retry.wait(failed, error), error.retry_after
+            if seconds is None and error.retryable and (asked or 0) > retry.patience:
+                limit = f"longer than the limit of {retry.patience:,.0f} s"
+                raise ProviderError(
+                    f"{error}; it asks to wait {asked:,.0f} s, {limit}: try again later",
+                    status=error.status,
+                    retry_after=asked,
+                    retryable=True,
+                ) from None
             if seconds is None:
-                if retry.asks_too_long(error):
-                    raise _with_refused_wait(error, retry) from None
                 raise
             if on_wait:
                 on_wait(seconds, error)
@@ -107,27 +81,18 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def seconds_of(value: str | None, *, now: float | None = None) -> float | None:
-    """Return a ``retry-after`` header as seconds from ``now``, which is a number or a date; ``None`` for neither.
-
-    Args:
-        value: The header.
-        now: Unix time, by default the clock's.
-    """
+    """Return a ``retry-after`` header, a number or a date, as seconds from ``now``; ``None`` for neither."""
     if not value:
         return None
     try:
         seconds = float(value)
     except ValueError:
-        seconds = _until(value, time.time() if now is None else now)
+        try:
+            then = parsedate_to_datetime(value).timestamp()
+        except (ValueError, OverflowError):
+            return None
+        seconds = max(then - (time.time() if now is None else now), 0.0)
     return seconds if 0 <= seconds < math.inf else None
-
-
-def _until(date: str, now: float) -> float:
-    """Return the seconds until an HTTP date, none for one that has passed; ``nan`` for what is no date."""
-    try:
-        return max(parsedate_to_datetime(date).timestamp() - now, 0.0)
-    except (ValueError, OverflowError):
-        return math.nan
 
 
 class RequestStop:
@@ -146,11 +111,7 @@ class RequestStop:
                 self._cancel()
 
     async def guard(self, request: Coroutine[Any, Any, _T]) -> _T:
-        """Return what a request gives.
-
-        Raises:
-            ProviderError: It was stopped.
-        """
+        """Return what a request gives, or raise a ``ProviderError`` where it was stopped."""
         loop = asyncio.get_running_loop()
         task = asyncio.ensure_future(request)
         with self._lock:

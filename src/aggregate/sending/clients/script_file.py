@@ -57,11 +57,7 @@ class ReplyScript(BaseModel):
 
 
 def scripted_reply(answer: object) -> ScriptedReply:
-    """Return an answer of a script as a reply.
-
-    Raises:
-        ValueError: It is neither a text nor such a table.
-    """
+    """Return an answer of a script as a reply; a ``ValueError`` where it is neither a text nor such a table."""
     return ScriptedReply.model_validate(_table(answer))
 
 
@@ -71,21 +67,11 @@ def is_json(text: str, path: Path) -> bool:
 
 
 def parse_script(text: str, path: Path) -> Any:  # noqa: ANN401 - what a file holds
-    """Return what a script holds, unchecked.
-
-    Raises:
-        ValueError: It is neither JSON nor TOML.
-        RecursionError: It is nested too deeply.
-    """
+    """Return what a script holds, unchecked; it raises ``ValueError``, and ``RecursionError`` where it is too deep."""
     return json.loads(text) if is_json(text, path) else parse_untrusted_toml(text)
 
 
 def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
-    """Read a script with one answer for each key.
-
-    Raises:
-        ConfigError: The file cannot be used.
-    """
     text = read_toml_text(path)
     language = "JSON" if is_json(text, path) else "TOML"
     try:

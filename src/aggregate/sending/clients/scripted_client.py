@@ -17,20 +17,13 @@ Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str | 
 
 @dataclass(slots=True)
 class ScriptedTransport:
-    """The adapter: it keeps every request, and a cache that lives as long as it does.
-
-    Attributes:
-        answers: What is left of the script.
-        cache: What earlier requests have written.
-        requests: What was asked, in order.
-    """
+    """The adapter: it keeps every request, and a cache that lives as long as it does."""
 
     answers: Iterator[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
     cache: SimulatedCache = field(default_factory=SimulatedCache)
     requests: list[ModelRequest] = field(default_factory=list)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Answer by the script."""
         self.requests.append(request)
         answer = self.answers(request) if callable(self.answers) else next(self.answers, None)
         if answer is None:
@@ -51,12 +44,9 @@ class ScriptedTransport:
 def scripted_client(
     script: Script | None = None, *, cache: SimulatedCache | None = None, model: str = _MODEL
 ) -> Client:
-    """Return a client that answers by a script, without network or key.
+    """Return a client that answers by a script, without network or key, as if ``model``'s cache and prices held.
 
-    Args:
-        script: The answers; by default each request is answered with a line about what was sent.
-        cache: What earlier requests have written.
-        model: Whose cache and prices hold.
+    By default each request is answered with a line about what was sent.
     """
     answers = script if callable(script) else iter(script) if script is not None else _describe
     return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)

@@ -4,14 +4,14 @@ import re
 import socket
 import ssl
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from json import JSONDecodeError
 from types import TracebackType
 from typing import Any
 
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.values import FinishReason
-from aggregate.sending.clients.connection import WrongAddressError, causes
+from aggregate.sending.clients.connection import WrongAddressError
 from aggregate.sending.clients.credentials import ApiKey, origin
 from aggregate.sending.clients.retry import RETRYABLE, retry_after
 
@@ -49,22 +49,20 @@ class SdkErrorTranslator:
     def __exit__(
         self, kind: object, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        translated = self._translate(error)
+        translated = self._translated(error) if error else None
         del error, trace
         if translated is not None:
             raise translated from None
 
-    def _translate(self, error: BaseException | None) -> ProviderError | None:
+    def _translated(self, error: BaseException) -> ProviderError | None:
         from httpx2 import HTTPError, StreamError
         from pydantic import ValidationError
 
-        if error is None:
-            return None
-        chain = list(causes(error, outer=self._outer))
+        chain = list(_causes(error, outer=self._outer))
         if what := _permanent_problem(chain):
             return ProviderError(f"{self._provider} {_one_line(self._key.hide(what))}")
         if isinstance(error, self._sdk_errors):
-            return _from_sdk(self._provider, self._key, error, chain)
+            return self._from_sdk(error, chain)
         if isinstance(error, HTTPError | StreamError | OSError):
             what = _connection_problem(chain)
         elif isinstance(
@@ -78,59 +76,63 @@ class SdkErrorTranslator:
             what = "sent an answer that cannot be read"
         else:
             return None
-        reason = _refusal(chain) or _line_or_kind(self._key.hide(str(error)), error)
         return ProviderError(
-            f"{self._provider} {what}: {reason}",
-            retryable=True,
+            f"{self._provider} {what}: {self._reason(chain, str(error))}", retryable=True
         )
+
+    def _from_sdk(self, error: Any, chain: Sequence[BaseException]) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
+        status = getattr(error, "status_code", None) or getattr(error, "code", None)
+        status = status if isinstance(status, int) else None
+        body = getattr(error, "body", None)
+        body = body.get("error", body) if isinstance(body, dict) else None
+        body = body if isinstance(body, dict) else {}
+        kind = f"{body.get('type') or body.get('code') or ''} {getattr(error, 'status', '') or ''}"
+        is_transient = (
+            status is None
+            or status in RETRYABLE
+            or status >= 500
+            or any(word in kind.lower() for word in _TRANSIENT)
+        )
+        # The provider's own message, else what the connection said, else what the SDK made of it.
+        said = body.get("message") or error.__cause__ or getattr(error, "message", "") or error
+        said = "a web page instead of an answer" if _HTML.search(str(said)) else str(said)
+        what = _connection_problem(chain) if status in (None, 200) else f"answered {status}"
+        hint = ": check the key" if status in (401, 403) else ""
+        return ProviderError(
+            f"{self._provider} {what}{hint}: {self._reason(chain, said)}",
+            status=status,
+            retry_after=retry_after(
+                getattr(getattr(error, "response", None), "headers", None) or {}
+            ),
+            retryable=is_transient,
+        )
+
+    def _reason(self, chain: Sequence[BaseException], said: str) -> str:
+        if any(isinstance(cause, ConnectionRefusedError) for cause in chain):
+            return "nothing listens there: start the server, or check the address"
+        return _one_line(self._key.hide(said)) or type(chain[0]).__name__
 
 
 def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> FinishReason:
-    """Return why a model stopped, by the provider's word for it.
-
-    Raises:
-        ValueError: There is no word: the connection has ended before the answer.
-    """
+    """Return why a model stopped, by the provider's word for it; none means that the connection has ended before."""
     if not reason:
         raise ValueError("it broke off before its end")
     return stops.get(reason, FinishReason.OTHER)
 
 
 def missing_sdk(provider: str, module: str) -> ClientSetupError:
-    """Return the error for an SDK that is not installed."""
     return ClientSetupError(
         f'{provider} needs the package {module}: run pip install "manual-slop[ai]"'
     )
 
 
-def _from_sdk(
-    provider: str,
-    key: ApiKey,
-    error: Any,  # noqa: ANN401 - three SDKs, three trees
-    chain: Sequence[BaseException],
-) -> ProviderError:
-    response = getattr(error, "response", None)
-    status = getattr(error, "status_code", None) or getattr(error, "code", None)
-    status = status if isinstance(status, int) else None
-    kind = (
-        f"{_error_kind(getattr(error, 'body', None))} {getattr(error, 'status', '') or ''}".lower()
-    )
-    is_transient = (
-        status is None
-        or status in RETRYABLE
-        or status >= 500
-        or any(word in kind for word in _TRANSIENT)
-    )
-    headers = getattr(response, "headers", None) or {}
-    text = _refusal(chain) or _line_or_kind(key.hide(_provider_message(error)), error)
-    what = _connection_problem(chain) if status in (None, 200) else f"answered {status}"
-    hint = ": check the key" if status in (401, 403) else ""
-    return ProviderError(
-        f"{provider} {what}{hint}: {text}",
-        status=status,
-        retry_after=retry_after(headers),
-        retryable=is_transient,
-    )
+def _causes(error: BaseException | None, *, outer: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what led to it, the last one first, up to what the caller was handling before."""
+    seen: set[int] = set()
+    while error is not None and error is not outer and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:
@@ -157,7 +159,6 @@ def _permanent_problem(chain: Sequence[BaseException]) -> str:
 
 
 def _connection_problem(chain: Sequence[BaseException]) -> str:
-    """Return how a connection has failed."""
     import httpx2
 
     for cause in chain:
@@ -172,12 +173,6 @@ def _connection_problem(chain: Sequence[BaseException]) -> str:
     return "failed"
 
 
-def _refusal(chain: Sequence[BaseException]) -> str:
-    """Return what to do where no program takes connections, ``""`` for all else; libraries say less of it."""
-    is_refused = any(isinstance(cause, ConnectionRefusedError) for cause in chain)
-    return "nothing listens there: start the server, or check the address" if is_refused else ""
-
-
 def _where(chain: Sequence[BaseException]) -> str:
     """Return the server that was asked, without what may be secret in its address; ``""`` where no error knows it."""
     for cause in chain:
@@ -188,28 +183,6 @@ def _where(chain: Sequence[BaseException]) -> str:
         if asked:
             return f" at {asked}"
     return ""
-
-
-def _provider_message(error: Any) -> str:  # noqa: ANN401 - three SDKs, three trees
-    """Return the provider's own message, else what the connection said, else what the SDK made of it."""
-    reported = _error_object(getattr(error, "body", None)).get("message")
-    message = str(reported or error.__cause__ or getattr(error, "message", "") or error)
-    return "a web page instead of an answer" if _HTML.search(message) else message
-
-
-def _error_kind(body: object) -> str:
-    error = _error_object(body)
-    return str(error.get("type") or error.get("code") or "")
-
-
-def _error_object(body: object) -> dict[str, Any]:
-    error = body.get("error", body) if isinstance(body, dict) else None
-    return error if isinstance(error, dict) else {}
-
-
-def _line_or_kind(text: str, error: object) -> str:
-    """Return a message on one line, or the kind of an error that has none."""
-    return _one_line(text) or type(error).__name__
 
 
 def _one_line(text: str) -> str:

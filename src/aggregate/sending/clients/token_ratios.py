@@ -8,7 +8,7 @@ exact inverses of each other.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from aggregate.base.disk import (
     exclusive_access,
@@ -18,8 +18,8 @@ from aggregate.base.disk import (
     user_state_folder,
 )
 from aggregate.base.errors import OutputError
-from aggregate.base.values import Usage, bare_model_name
-from aggregate.sending.cache.policy import SCRIPTED
+from aggregate.base.values import Usage
+from aggregate.sending.cache.policy import SCRIPTED, longest_start
 
 AS_OF: Final = "2026-11-22"
 _WHOLE: Final = 1000
@@ -56,19 +56,13 @@ _BY_MODEL: Final[Mapping[str, int]] = {
 
 
 class TokenRatio(NamedTuple):
-    """A provider's tokens for each of ours (rule B-10).
-
-    Attributes:
-        thousandths: The ratio, times a thousand.
-        source: Where it comes from, as the end of a sentence.
-    """
+    """A provider's tokens for each thousand of ours (rule B-10); ``source`` is the end of a sentence."""
 
     thousandths: int
     source: str
 
     @property
     def value(self) -> float:
-        """The ratio."""
         return self.thousandths / _WHOLE
 
     def provider_tokens(self, tokens: int) -> int:
@@ -87,8 +81,7 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
     """Return the ratio of the table; a model that is not in it is taken to count as o200k does."""
     if provider == SCRIPTED:
         return OWN_COUNT  # its counts are ours, whichever model it plays
-    bare_name = bare_model_name(model)
-    known = max((name for name in _BY_MODEL if bare_name.startswith(name)), key=len, default="")
+    known = longest_start(model, _BY_MODEL)
     if not known and provider == "gemini-cli":
         known = "gemini"  # it chooses a model by itself
     if not known:
@@ -99,14 +92,7 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
 
 
 def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) -> TokenRatio:
-    """Return the ratio of what a provider has reported to what was sent, within bounds.
-
-    Args:
-        provider: Named in the source.
-        sent: Our tokens, at least 1.
-        reported: The provider's tokens for the same.
-        requests: In how many requests.
-    """
+    """Return the ratio, within bounds, of what a provider has reported to what was sent in some requests."""
     thousandths = -(-reported * _WHOLE // sent)
     bounded = min(max(thousandths, LOWEST), HIGHEST)
     many = f"{requests:,} requests" if requests != 1 else "one request"
@@ -153,22 +139,31 @@ def token_ratio(provider: str, model: str) -> TokenRatio:
 
 
 def record_usage(provider: str, model: str, *, sent: int, usage: Usage) -> tuple[str, ...]:
-    """Keep what a provider has reported for a request; return a sentence where that was odd or could not be kept.
+    """Keep what a provider has reported for a request of ``sent`` tokens of ours; no input means that nothing was.
 
-    Args:
-        provider: Who has reported.
-        model: Which model was asked.
-        sent: Our tokens of the whole request.
-        usage: What was reported; no input at all means that nothing was.
+    Returns a sentence where that was odd or could not be kept.
     """
     path = _path()
     if path is None or provider in _UNTOLD or not usage.input or sent < _FEWEST_TOKENS:
         return ()
     reported = min(max(usage.input, sent * LOWEST // 1000), sent * HIGHEST // 1000)
+    kept, whole = _FADE
     try:
         private_folder(path.parent)
         with exclusive_access(path):
-            _add(path, (provider, model), _Reported(sent, reported, 1))
+            rows = _read(path)
+            old = rows.pop((provider, model), _Reported(0, 0, 0))
+            rows[provider, model] = _Reported(
+                old.sent * kept // whole + sent,
+                old.reported * kept // whole + reported,
+                min(old.requests + 1, _LARGEST),
+            )
+            ratios = [
+                {"provider": asked, "model": name, **sums._asdict()}
+                for (asked, name), sums in list(rows.items())[-_MOST_MODELS:]
+            ]
+            data = {"version": _VERSION, "encoding": "o200k_base", "ratios": ratios}
+            replace_own(path, json.dumps(data, indent=1) + "\n")
     except (OSError, OutputError) as error:
         return (f"how {provider} counts tokens is not kept: {error}",)
     if reported == usage.input:
@@ -179,43 +174,20 @@ def record_usage(provider: str, model: str, *, sent: int, usage: Usage) -> tuple
     )
 
 
-def _add(path: Path, key: tuple[str, str], new: _Reported) -> None:
-    rows = _read(path)
-    kept, whole = _FADE
-    old = rows.pop(key, _Reported(0, 0, 0))
-    rows[key] = _Reported(
-        old.sent * kept // whole + new.sent,
-        old.reported * kept // whole + new.reported,
-        min(old.requests + new.requests, _LARGEST),
-    )
-    newest = list(rows.items())[-_MOST_MODELS:]
-    data = {
-        "version": _VERSION,
-        "encoding": "o200k_base",
-        "ratios": [
-            {"provider": provider, "model": model, **sums._asdict()}
-            for (provider, model), sums in newest
-        ],
-    }
-    replace_own(path, json.dumps(data, indent=1) + "\n")
-
-
 def _read(path: Path) -> dict[tuple[str, str], _Reported]:
     """Return what is kept; a file that is missing, damaged or of another version holds nothing."""
+    rows: dict[tuple[str, str], _Reported] = {}
     try:
         data = json.loads(read_text(path))
         if data["version"] != _VERSION:
             return {}
-        rows = map(_row, data["ratios"][-_MOST_MODELS:])
-        return dict(row for row in rows if row is not None)
+        for row in data["ratios"][-_MOST_MODELS:]:
+            sums = _Reported(*(row[name] for name in _Reported._fields))
+            if all(type(number) is int and 0 < number <= _LARGEST for number in sums):
+                rows[str(row["provider"]), str(row["model"])] = sums
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
-
-
-def _row(row: Mapping[str, Any]) -> tuple[tuple[str, str], _Reported] | None:
-    numbers = [row[name] for name in _Reported._fields]
-    is_whole = all(type(number) is int and 0 < number <= _LARGEST for number in numbers)
-    return ((str(row["provider"]), str(row["model"])), _Reported(*numbers)) if is_whole else None
+    return rows
 
 
 def _path() -> Path | None:

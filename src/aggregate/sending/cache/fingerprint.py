@@ -1,0 +1,219 @@
+"""A prompt whose segments carry their hashes and tokens, how much of its prefix is as before, and what ends that."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from aggregate.base.text import common_prefix
+from aggregate.base.values import SEPARATOR, Image, Prompt, Section, Segment
+
+SYSTEM = "system"
+"""Stands for the section of the first segment: the instructions that are sent before the prompt."""
+CountTokens = Callable[[str], int]
+"""Returns the o200k tokens of a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentHash:
+    """One segment: where it comes from, a hash of its bytes, its o200k tokens, and its size in bytes."""
+
+    section: str
+    source: str
+    digest: str
+    tokens: int
+    size: int
+
+    @classmethod
+    def of(cls, text: str, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
+        data = text.encode("utf-8", "surrogatepass")
+        return cls.of_bytes(data, tokens, section=section, source=source)
+
+    @classmethod
+    def of_bytes(cls, data: bytes, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
+        return cls(section, source, _digest(data), tokens, len(data))
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFingerprint:
+    """The hashes of a prompt's segments; number 0 is the system prompt, also where that is empty."""
+
+    segments: tuple[SegmentHash, ...]
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        return tuple(segment.digest for segment in self.segments)
+
+    @property
+    def tokens(self) -> int:
+        return sum(segment.tokens for segment in self.segments)
+
+
+def digest(text: str) -> str:
+    """Return a hash of a text, 16 hexadecimal digits: enough to tell the states of one project's files apart."""
+    return _digest(text.encode("utf-8", "surrogatepass"))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class HashedSegment:
+    """A segment of a prompt, with its hash and its tokens, and those of the images that stand behind it."""
+
+    segment: Segment
+    hash: SegmentHash
+    images: tuple[Image, ...] = ()
+    image_tokens: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, segment: Segment, tokens: int) -> "HashedSegment":
+        """Return a segment that has ``tokens``, with the separator behind it."""
+        hashed = SegmentHash.of(
+            segment.text, tokens, section=segment.section, source=segment.source
+        )
+        return cls(segment, hashed)
+
+    @classmethod
+    def counted(cls, segment: Segment, count: CountTokens) -> "HashedSegment":
+        """Return a segment that others follow."""
+        return cls.of(segment, count(segment.text + SEPARATOR))
+
+    @property
+    def section(self) -> Section:
+        return self.segment.section
+
+    @property
+    def path(self) -> str:
+        """The file, ``""`` for a heading."""
+        return self.segment.source
+
+    @property
+    def tokens(self) -> int:
+        return self.hash.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class HashedPrompt:
+    """A prompt and the instructions that are sent before it."""
+
+    segments: tuple[HashedSegment, ...]
+    system: str = ""
+    system_tokens: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        prompt: Prompt,
+        tokens: Sequence[int],
+        *,
+        system: str = "",
+        system_tokens: int = 0,
+        images: Mapping[Image, int] | None = None,
+    ) -> "HashedPrompt":
+        """Return a prompt whose segments have ``tokens``.
+
+        ``images`` stand, each with its tokens, behind the section that names them; without that there are none.
+        """
+        segments = []
+        for segment, size in zip(prompt.segments, tokens, strict=True):
+            part = HashedSegment.of(segment, size)
+            if images and segment.section is Section.SCREENSHOTS:
+                digests = (part.hash.digest, *(image.digest for image in images))
+                total = size + sum(images.values())
+                hashed = replace(part.hash, digest=digest("\n".join(digests)), tokens=total)
+                part = HashedSegment(segment, hashed, tuple(images), tuple(images.values()))
+            segments.append(part)
+        return cls(tuple(segments), system, system_tokens)
+
+    @property
+    def image_tokens(self) -> int:
+        return sum(sum(part.image_tokens) for part in self.segments)
+
+    @property
+    def prompt(self) -> Prompt:
+        return Prompt(tuple(part.segment for part in self.segments))
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all segments, without the instructions."""
+        return sum(part.tokens for part in self.segments)
+
+    @property
+    def fingerprint(self) -> PromptFingerprint:
+        """The hashes alone, those of the instructions first."""
+        system = SegmentHash.of(self.system, self.system_tokens, section=SYSTEM)
+        return PromptFingerprint((system, *(part.hash for part in self.segments)))
+
+
+class DivergenceCause(StrEnum):
+    """What happened where two prompts part."""
+
+    SAME = "same"
+    APPENDED = "appended"
+    CUT = "cut"
+    CHANGED = "changed"
+    ADDED = "added"
+    REMOVED = "removed"
+    MOVED = "moved"
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixReport:
+    """What two prompts share, in o200k tokens."""
+
+    kept: int
+    before: int  # of the earlier prompt, 0 where they were not counted
+    total: int
+    cause: DivergenceCause
+    where: str = ""  # the file or section where they part, ``""`` where nothing was changed
+
+    @property
+    def sentence(self) -> str:
+        whole = f" of {self.before:,}" if self.before else ""
+        where = f": {self.where}" if self.where else ""
+        return f"{self.kept:,}{whole} tokens of the prefix are kept ({self.cause.value}{where})"
+
+
+def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
+    shared = common_prefix(earlier.digests, later.digests)
+    kept = sum(segment.tokens for segment in later.segments[:shared])
+    # Counts of a segment depend by a token on whether something follows it.
+    kept = min(kept, earlier.tokens) if earlier.tokens else kept
+    if shared == len(earlier.segments):
+        is_same = shared == len(later.segments)
+        cause = DivergenceCause.SAME if is_same else DivergenceCause.APPENDED
+        return PrefixReport(kept, earlier.tokens, later.tokens, cause)
+    cause, segment = _divergence_at(earlier, later, shared)
+    if segment.section == Section.CHANGED:
+        # A diff that comes, goes or is another one: the file itself has changed.
+        with_diff = later if cause is DivergenceCause.ADDED else earlier
+        segment = next(diff for diff in with_diff.segments[shared:] if diff.source)
+        cause = DivergenceCause.CHANGED
+    where = f"the heading of {segment.section}"
+    where = "the system prompt" if segment.section == SYSTEM else where
+    return PrefixReport(kept, earlier.tokens, later.tokens, cause, segment.source or where)
+
+
+def _divergence_at(
+    earlier: PromptFingerprint, later: PromptFingerprint, place: int
+) -> tuple[DivergenceCause, SegmentHash]:
+    """Return what became of the earlier prompt's segment at a place, or which new one stands there."""
+
+    def key(segment: SegmentHash) -> tuple[str, str]:
+        return segment.section, segment.source
+
+    old = earlier.segments[place]
+    if place == len(later.segments):
+        return DivergenceCause.CUT, old
+    new = later.segments[place]
+    if key(old) == key(new):
+        return DivergenceCause.CHANGED, old
+    elsewhere = next((segment for segment in later.segments if key(segment) == key(old)), None)
+    if elsewhere is None:
+        return DivergenceCause.REMOVED, old
+    if key(new) not in map(key, earlier.segments):
+        return DivergenceCause.ADDED, new
+    is_moved = elsewhere.digest == old.digest
+    return DivergenceCause.MOVED if is_moved else DivergenceCause.CHANGED, old
