@@ -81,7 +81,7 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
 
 def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
     """Return the rows that a path or a glob of the current folder names, else by a part of their paths."""
-    named = from_here([path], request.base_dir)[0]
+    named = from_here(path, request.base_dir)
     exact = [row for row in audit.rows if row.path in (named, path)]
     if exact:
         return exact

@@ -23,7 +23,6 @@ from aggregate.cli.options import (
     scope_options,
 )
 from aggregate.cli.output import is_terminal, progress, say, warn_all, write_rendered, write_result
-from aggregate.cli.termination import orderly_termination
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
@@ -152,7 +151,7 @@ def stats(
     """
     index = open_index(use=not no_cache, verify=verify)
     asked = read_task(task)
-    project, _ = open_asked_project(
+    project = open_asked_project(
         config,
         is_asked=asked is not None,
         allow_outside=allow_outside,
@@ -163,7 +162,7 @@ def stats(
     )
     selection = select_files(request)
     with index:
-        with orderly_termination(), progress("Measuring files", hidden=False) as bar:
+        with progress("Measuring files", hidden=False) as bar:
             sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
         scores = None
         if asked is not None:

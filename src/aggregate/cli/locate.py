@@ -61,7 +61,7 @@ def _locate_in_prompt(name: str, line: int, request: Request) -> None:
 def _locate_in_file(name: str, line: int, request: Request) -> None:
     prompt, audit = newest_prompt(request)
     source_map = _map_of(prompt, audit)
-    path = from_here([name], request.base_dir)[0]
+    path = from_here(name, request.base_dir)
     row = next((row for row in audit.rows if row.path == path), None)
     if row is None and path not in source_map.runs.sources:
         meant = path_meant(path, [row.path for row in audit.rows])

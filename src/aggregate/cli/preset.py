@@ -100,7 +100,7 @@ def _typed_files(paths: tuple[str, ...], config: Path) -> list[FileItem]:
     base_dir = config.parent
     if config.exists():
         base_dir /= load_config(config).config.files.base_dir
-    return [FileItem(path) for path in from_here(paths, base_dir)]
+    return [FileItem(from_here(path, base_dir)) for path in paths]
 
 
 def _manager(config: Path) -> ContextPresetManager:
