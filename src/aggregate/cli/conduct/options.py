@@ -128,9 +128,6 @@ _RUN_OPTIONS = (
         metavar="USD",
         help="Begin no further ticket once the run has cost this many US dollars.",
     ),
-    click.option(
-        "--plain", is_flag=True, help="Print one line per change instead of a live table."
-    ),
 )
 
 
@@ -145,7 +142,6 @@ class RunSettings(TermsSettings):
     on_error: str | None
     lead: bool
     max_cost: float | None
-    plain: bool
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -9,6 +9,7 @@ import click
 from aggregate.agents.tracks import (
     PollingOptions,
     RunOptions,
+    TicketEvent,
     Track,
     TrackResult,
     Worker,
@@ -26,10 +27,10 @@ from aggregate.cli.conduct.options import (
     run_options,
     track_argument,
 )
-from aggregate.cli.live_table import watch
 from aggregate.cli.output import say, warn, write_path
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project, redaction_for
+from aggregate.prompt.sections import one_line
 from aggregate.sending.clients import with_redaction
 
 
@@ -44,7 +45,6 @@ def start_track(
     no_work: bool,
     on_error: str | None,
     lead: bool,
-    plain: bool,
     max_cost: float | None,
     resume: bool = False,
     retry: tuple[str, ...] = (),
@@ -76,14 +76,18 @@ def start_track(
         terms=terms,
     )
     try:
-        with watch(track.tickets().tickets, plain=plain) as observe:
-            result = conduct(
-                project, track.track_id, worker, options=options, observe=observe, tell=say
-            )
+        result = conduct(
+            project, track.track_id, worker, options=options, observe=_say_event, tell=say
+        )
     except KeyboardInterrupt:
         say(f"interrupted: aggregate conduct resume {track.track_id} goes on")
         raise
     _print_result(result, track)
+
+
+def _say_event(event: TicketEvent) -> None:
+    detail = f": {one_line(event.detail)}" if event.detail else ""
+    say(f"{event.state.value:<8} {event.ticket.id}{detail}")
 
 
 def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) -> Worker:
