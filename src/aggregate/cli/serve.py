@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -46,8 +47,11 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     nothing is written. The project is that of the current folder, or without --config the one that the host names by
     the protocol. Over HTTP each request needs the token of AGGREGATE_MCP_TOKEN, or the one that is printed.
     """
-    _require_sdk()
-    cap = min(max_tokens, _host_cap())
+    if find_spec("mcp") is None:
+        raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
+    cap = max_tokens
+    with suppress(ValueError):  # it is not set, or no number
+        cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
     follows_host = port is None and not is_named("config")
     if config.exists() or not follows_host:
         _check(config)
@@ -68,19 +72,6 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
 
 def _check(config: Path) -> None:
     open_asked_project(config, is_asked=True, allow_outside=False, allow_secrets=False)
-
-
-def _require_sdk() -> None:
-    if find_spec("mcp") is None:
-        raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
-
-
-def _host_cap() -> int:
-    """Return the most tokens of an answer that the host says it takes; more than any where it says nothing."""
-    try:
-        return max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP)
-    except ValueError:
-        return _MOST_CAP
 
 
 @click.command()
