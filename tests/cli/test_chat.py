@@ -130,7 +130,7 @@ def test_commands(
 ) -> None:
     """Model, persona, budget and what is pointed at hold for the turns behind; nothing of it is an answer (S-7)."""
     lines = [
-        "/model big", "/persona brief", "/budget 3k", "/focus b.py", "/symbol name_7", "/since none", "/effort high", "/temperature 0.5",
+        "/model big", "/persona brief", "/budget 3k", "/focus b.py", "/symbol name_7", "/since none",
         "What is this?", "/files", "/plan And?", "/cost", "/model", "/budget none", "/focus none", "/symbol none", "/quit",
         "never",
     ]  # fmt: skip
@@ -138,15 +138,13 @@ def test_commands(
     assert (code, len(out)) == (0, 1)
     assert questions() == ["What is this?"]
     said = err.splitlines()
-    assert said[:8] == [
+    assert said[:6] == [
         "scripted claude-opus-5",
         "scripted claude-opus-5, persona brief",
         "budget: 3000",
         "focus: b.py",
         "symbols: name_7",
         "since: none",
-        "effort: high",
-        "temperature: 0.5",
     ]
     assert any(line.split()[1:] == ["full", "b.py"] for line in said)
     assert any("in all, to scripted claude-opus-5" in line for line in said)
@@ -277,8 +275,6 @@ def test_discussions(
         ("/model a b c\n", 2, "name a model, a provider, or a provider and its model"),
         ("/persona nobody\n", 2, 'there is no persona "nobody"'),
         ("/discussion A/B\n", 2, "cannot be called 'A/B'"),
-        ("/effort much\n", 2, "name low, medium, high or none"),
-        ("/temperature 3\n", 2, "the temperature is a number from 0 to 2"),
         ("/fork\n", 2, "name the new discussion"),
         ("/retry\n", 2, "nothing was asked yet"),
         ("/focus b.py\nWhat?\n", 2, "add a budget"),

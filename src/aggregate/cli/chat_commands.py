@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from aggregate.base.text import did_you_mean
-from aggregate.base.values import AUTO, Amount, Section, parse_amount
+from aggregate.base.values import AUTO, Section, parse_amount
 from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.output import counted, say
 from aggregate.project.configuration import user_config
@@ -21,14 +21,12 @@ from aggregate.sending import (
     plan_lines,
     project_discussion,
 )
-from aggregate.sending.clients import NAMES, Effort, provider_of_model
+from aggregate.sending.clients import NAMES, provider_of_model
 
 _PLANNED = "And?"
 """What a plan is made for where no message is named and nothing was asked yet."""
 _AS_CONFIGURED = "none"
 """Takes a setting of this session back."""
-_HOTTEST = 2
-"""What the providers that take a temperature allow at most."""
 
 
 class Leave(Exception):  # noqa: N818 - no error
@@ -169,40 +167,15 @@ def _aliases(session: ChatSession) -> list[str]:
     return sorted({*session.project().config.send.aliases, *user_config().send.aliases})
 
 
-def _setting(name: str, parse: Callable[[str], Any]) -> Callable[[ChatSession, str], None]:
-    """Return what sets something that is asked of the model, if the user says something, and says it."""
-
-    def run(session: ChatSession, text: str) -> None:
-        if text:
-            session.select(**{name: None if text == _AS_CONFIGURED else parse(text)})
-        chosen = getattr(session.asked.selection, name)
-        shown = f"{chosen:g}" if isinstance(chosen, float) else chosen
-        say(f"{name}: {'as configured' if chosen is None else shown}")
-
-    return run
-
-
-def _budget(text: str) -> Amount:
+def _set_budget(session: ChatSession, text: str) -> None:
     try:
-        return parse_amount(text)
+        budget = parse_amount(text) if text not in ("", _AS_CONFIGURED) else None
     except ValueError as error:
         raise click.UsageError(f"the budget {error}") from None
-
-
-def _effort(text: str) -> Effort:
-    if text not in (*Effort,):
-        raise click.UsageError("name low, medium, high or none")
-    return Effort(text)
-
-
-def _temperature(text: str) -> float:
-    try:
-        degree = float(text)
-    except ValueError:
-        degree = -1
-    if not 0 <= degree <= _HOTTEST:
-        raise click.UsageError(f"the temperature is a number from 0 to {_HOTTEST}, or none")
-    return degree
+    if text:
+        session.select(budget=budget)
+    chosen = session.asked.selection.budget
+    say(f"budget: {'as configured' if chosen is None else chosen}")
 
 
 def _pointer(name: str, parse: Callable[[str], Any]) -> Callable[[ChatSession, str], None]:
@@ -236,19 +209,8 @@ _COMMANDS = {
     "budget": _Command(
         "[N|auto|none]",
         "Show what matters for each message within this many tokens; none: as configured.",
-        _setting("budget", _budget),
+        _set_budget,
         lambda _session: (AUTO, "16k", "32k", "60k", _AS_CONFIGURED),
-    ),
-    "effort": _Command(
-        "[low|medium|high|none]",
-        "Say how long the model may think before it answers.",
-        _setting("effort", _effort),
-        lambda _session: (*Effort, _AS_CONFIGURED),
-    ),
-    "temperature": _Command(
-        "[0-2|none]",
-        "Let the model choose its words more or less freely.",
-        _setting("temperature", _temperature),
     ),
     "focus": _Command(
         "[PATH[:LINES] ...|none]",
