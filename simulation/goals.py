@@ -14,7 +14,7 @@ from aggregate.agents.goals import (
     scripted_model,
 )
 from aggregate.agents.tools import Permission, ToolRegistry, standard_tools
-from aggregate.cli.trace_tree import plain_lines
+from aggregate.cli.goal import trace_lines
 from simulation.activities import Service, activity_tools, service
 
 LINE = "f\"{one['name']} - {one['distance']}m on {one['start_date']}\""
@@ -140,4 +140,4 @@ def main(parser: ArgumentParser) -> None:
             print(
                 f"{scenario.goal}\n{result.text}\n{len(model.questions)} questions, {result.trace.tokens} tokens"
             )
-            print("\n".join(plain_lines(result.trace)[:14]), end="\n\n")
+            print("\n".join([*trace_lines(result.trace)][:14]), end="\n\n")

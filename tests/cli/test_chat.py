@@ -16,12 +16,11 @@ from pathlib import Path
 import pytest
 
 from aggregate.base.errors import BudgetError, ConfigError
-from aggregate.base.values import Usage
 from aggregate.cli.chat_commands import completions
-from aggregate.cli.chat_session import ChatSession, ChatSettings, Totals, with_selection
+from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.program import run_program
+from aggregate.cli.send import AskedTurn
 from aggregate.project.history.history_reader import load_history
-from aggregate.prompt import open_project
 from aggregate.sending import ModelSelection
 from tests.cli.command_line import program_environment
 from tests.fakes.senders import dripping
@@ -63,6 +62,12 @@ def chat(
     code = run_program(["chat", *asked, "--discussion", "default", *options])
     said = capsys.readouterr()
     return code, said.out.splitlines(), said.err
+
+
+def mine() -> ChatSession:
+    """Return a session in this process that tells of nothing."""
+    selection = ModelSelection("scripted", discussion="default")
+    return ChatSession(AskedTurn(Path("manual_slop.toml"), selection, quiet=True))
 
 
 def questions(name: str = "manual_slop_history.toml") -> list[str]:
@@ -110,11 +115,7 @@ def test_a_session_writes_what_send_writes(
 
 def test_an_edit_between_two_turns_is_seen(folder: Path) -> None:
     """Each turn reads the project as it is then, as ``send`` does (S-6)."""
-    session = ChatSession(
-        lambda _: open_project("manual_slop.toml"),
-        ChatSettings(ModelSelection("scripted", discussion="default")),
-        quiet=True,
-    )
+    session = mine()
     session.ask("One?")
     Path("b.py").write_text("b = 2222\n", encoding="utf-8")
     Path("c.py").write_text("c = 3333\n", encoding="utf-8")
@@ -129,7 +130,7 @@ def test_commands(
 ) -> None:
     """Model, persona, budget and what is pointed at hold for the turns behind; nothing of it is an answer (S-7)."""
     lines = [
-        "/model big", "/persona brief", "/budget 3k", "/focus b.py", "/symbol name_7", "/since none", "/effort high", "/temperature 0.5",
+        "/model big", "/persona brief", "/budget 3k", "/focus b.py", "/symbol name_7", "/since none",
         "What is this?", "/files", "/plan And?", "/cost", "/model", "/budget none", "/focus none", "/symbol none", "/quit",
         "never",
     ]  # fmt: skip
@@ -137,15 +138,13 @@ def test_commands(
     assert (code, len(out)) == (0, 1)
     assert questions() == ["What is this?"]
     said = err.splitlines()
-    assert said[:8] == [
+    assert said[:6] == [
         "scripted claude-opus-5",
         "scripted claude-opus-5, persona brief",
         "budget: 3000",
         "focus: b.py",
         "symbols: name_7",
         "since: none",
-        "effort: high",
-        "temperature: 0.5",
     ]
     assert any(line.split()[1:] == ["full", "b.py"] for line in said)
     assert any("in all, to scripted claude-opus-5" in line for line in said)
@@ -179,8 +178,7 @@ def test_retry_takes_back_its_own_question_alone(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where another process has asked meanwhile, its turn stays, and nothing is asked once more (S-7)."""
-    settings = ChatSettings(ModelSelection("scripted", discussion="default"))
-    session = ChatSession(lambda _: open_project("manual_slop.toml"), settings, quiet=True)
+    session = mine()
     session.ask("Mine?")
     options = ["--provider", "scripted", "--discussion", "default", "-q"]
     assert run_program(["send", "Theirs?", *options]) == 0
@@ -194,19 +192,15 @@ def test_retry_keeps_the_answer_until_another_one_is_there(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What cannot be asked once more leaves question and answer as they were, and can be tried again (S-7)."""
-    session = ChatSession(
-        lambda _: open_project("manual_slop.toml"),
-        ChatSettings(ModelSelection("scripted", discussion="default")),
-        quiet=True,
-    )
+    session = mine()
     session.ask("One?")
     session.ask("Two?")
     history = Path("manual_slop_history.toml").read_bytes()
-    session.select(with_selection(session.settings, budget=10))
+    session.select(budget=10)
     with pytest.raises(BudgetError):
         session.retry()
     assert Path("manual_slop_history.toml").read_bytes() == history
-    session.select(with_selection(session.settings, budget=None))
+    session.select(budget=None)
     session.retry()
     assert questions() == ["One?", "Two?"]
     assert session.last is not None
@@ -281,8 +275,6 @@ def test_discussions(
         ("/model a b c\n", 2, "name a model, a provider, or a provider and its model"),
         ("/persona nobody\n", 2, 'there is no persona "nobody"'),
         ("/discussion A/B\n", 2, "cannot be called 'A/B'"),
-        ("/effort much\n", 2, "name low, medium, high or none"),
-        ("/temperature 3\n", 2, "the temperature is a number from 0 to 2"),
         ("/fork\n", 2, "name the new discussion"),
         ("/retry\n", 2, "nothing was asked yet"),
         ("/focus b.py\nWhat?\n", 2, "add a budget"),
@@ -323,9 +315,7 @@ def test_json_is_a_line_per_answer(
 def test_completion(folder: Path) -> None:
     """Commands, and what each takes: models, personas, discussions, paths (S-7)."""
     Path("manual_slop.deep_history.toml").write_text("history = []\n", encoding="utf-8")
-    session = ChatSession(
-        lambda _: open_project("manual_slop.toml"), ChatSettings(ModelSelection())
-    )
+    session = ChatSession(AskedTurn(Path("manual_slop.toml"), ModelSelection()))
     assert completions(session, "", "/pe") == ["/persona "]
     assert completions(session, "/model ", "bi") == ["big"]
     assert completions(session, "/persona ", "") == ["brief", "none"]
@@ -333,14 +323,6 @@ def test_completion(folder: Path) -> None:
     assert completions(session, "/focus ", "b") == ["b.py"]
     assert completions(session, "what is ", "./a") == ["./a.py"]
     assert completions(session, "what is ", "na") == []
-
-
-def test_totals_of_unknown_prices() -> None:
-    """What is not known is not left out silently (S-6)."""
-    totals = Totals().plus(Usage(10, output=1), None)
-    assert (
-        totals.sentence == "1 answer: 10 tokens in, 0% of them from the cache; 1 out; price unknown"
-    )
 
 
 class Terminal:

@@ -105,8 +105,7 @@ def test_completion_knows_commands_and_the_options_of_run() -> None:
         "reject",
     ]
     assert [item.value for item in complete.get_completions(["conduct", "run"], "--pla")] == [
-        "--places",
-        "--plain",
+        "--places"
     ]
 
 

@@ -11,11 +11,7 @@ from pathlib import Path
 import pytest
 
 import aggregate.cli
-from aggregate.agents.goals import Trace, TraceKind
-from aggregate.agents.tracks import Ticket, TicketEvent, TicketState
-from aggregate.cli.live_table import watch
 from aggregate.cli.program import run_program
-from aggregate.cli.trace_tree import draw_trace
 from tests.cli.command_line import program_environment, start
 from tests.cli.terminal import on_terminal
 from tests.projects import project
@@ -25,7 +21,7 @@ PRINTERS = {"echo", "secho", "print", "style", "prompt", "confirm", "pager", "ec
 
 
 def test_there_is_no_other_way_to_a_terminal() -> None:
-    """Nothing in the command line prints but ``cli/output``, and rich where a test below looks at it."""
+    """Nothing in the command line prints but ``cli/output``."""
     others = set()
     for path in Path(aggregate.cli.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -49,7 +45,6 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("configuration.py", "sys.stderr.isatty"),
         ("configuration.py", "sys.stdin.isatty"),
         ("asking.py", "sys.stdin.buffer.read"),
-        ("trace_tree.py", "Console(stderr=True).print"),
     }
 
 
@@ -128,22 +123,6 @@ def test_rich_reads_no_markup_in_names(evil: Path) -> None:
     code, said = on_terminal(evil, "stats", COLUMNS="200")
     assert code == 0
     assert "\\x1b]0;owned\\x07\\x1b[2J\\u202e[red]:smile:.py" in said
-
-
-def test_the_live_table_and_the_tree_are_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Titles, details of failures, tool names and notes are printed as they are, with escapes by number."""
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setenv("NO_COLOR", "1")
-    ticket = Ticket(id="t", title=EVIL, prompt="p")
-    trace = Trace(TraceKind.TOOL, EVIL, EVIL, 0.1, 0, False, EVIL, [])
-    with redirect_stderr(Terminal()) as err:
-        with watch([ticket], plain=False) as observe:
-            observe(TicketEvent(ticket, TicketState.FAILED, EVIL))
-        draw_trace(trace)
-    said = err.getvalue()
-    assert said.count("[red]:smile:") >= 3
-    assert not [piece for piece in ("\x07", "\u202e", "\x1b[2J", "\x1b]0") if piece in said]
 
 
 def test_a_pipe_gets_the_bytes(evil: Path) -> None:

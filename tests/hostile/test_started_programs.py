@@ -61,7 +61,7 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("locate", "retry.py:1"): 0,
     ("goal", "count the files", "--script", "script.json"): 1,
     ("conduct", "new", "demo"): 0,
-    ("conduct", "run", "demo", "--plain"): 0,
+    ("conduct", "run", "demo"): 0,
     ("mcp",): 0,
     ("init", "-c", "new.toml"): 0,
     ("check",): 0,

@@ -25,18 +25,19 @@ def test_lines_count_as_shown_only_if_all_were(
 def test_a_change_forgets_what_was_shown() -> None:
     """Lines of a file that has changed are not those that were shown."""
     ledger = Ledger()
-    ledger.record_text("a.py", "old", "x\ny\n", call=1)
-    ledger.record("a.py", "new", [1], call=2)
-    assert ledger.call_of("a.py", "new", [1]) == 2
-    assert not ledger.call_of("a.py", "new", [2])
+    ledger.record("a.py", "x\ny\n", [1, 2], call=1)
+    ledger.record("a.py", "new\ny\n", [1], call=2)
+    assert ledger.call_of("a.py", "new\ny\n", [1]) == 2
+    assert not ledger.call_of("a.py", "new\ny\n", [2])
     assert ledger.earlier_text("a.py", "newer") == ""
 
 
 def test_texts_are_kept_within_bounds() -> None:
     """Of many files the oldest texts go; that their lines were shown stays known."""
     ledger = Ledger()
-    for number in range(10):
-        ledger.record_text(f"{number}.py", "hash", f"{number}" * 1_000_000, call=number + 1)
+    texts = [f"{number}" * 1_000_000 for number in range(10)]
+    for number, text in enumerate(texts):
+        ledger.record(f"{number}.py", text, [1], call=number + 1)
     assert not ledger.earlier_text("0.py", "other")
     assert ledger.earlier_text("9.py", "other")
-    assert ledger.call_of("0.py", "hash", [1]) == 1
+    assert ledger.call_of("0.py", texts[0], [1]) == 1

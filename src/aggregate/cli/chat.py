@@ -1,22 +1,18 @@
-"""``chat``: a discussion turn by turn in one process."""
+"""``chat``: a discussion turn by turn in one process, from a terminal or a pipe."""
 
 import os
 import select
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Final, Protocol
+from collections.abc import Sequence
 
 import click
 
 from aggregate.base.disk import SETTINGS_BYTES
 from aggregate.base.errors import AggregateError
-from aggregate.cli.chat_commands import Leave, completions, is_command, run_command, who
-from aggregate.cli.chat_session import ChatSession, ChatSettings
-from aggregate.cli.opened_project import KEEP, open_asked_project
+from aggregate.cli.chat_commands import Leave, completions, run_command, who
+from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.output import is_terminal, say, say_aside
-from aggregate.cli.turn import TurnArguments, output_options, turn_options
-from aggregate.project.configuration import Project
+from aggregate.cli.send import AskedTurn, turn_options
 from aggregate.project.history import DEFAULT
 
 try:
@@ -29,40 +25,69 @@ try:
 except ImportError:  # Windows, which does not tell what was typed ahead
     termios = None  # type: ignore[assignment]
 
-_BLOCK: Final = '"""'
+_BLOCK = '"""'
 """Begins and ends a message of several lines, as in TOML and Python."""
-_MORE_SECONDS: Final = 0.05
+_MORE_SECONDS = 0.05
 """How long more of a paste is waited for: a terminal holds 4 KB, and takes the next ones as these are read."""
-Complete = Callable[[str, str], Sequence[str]]
-"""Returns what may stand in the place of a word, from the line up to it and its beginning."""
 
 
-class MessageInput(Protocol):
-    """Where messages come from."""
+@click.command()
+@turn_options
+def chat(asked: AskedTurn) -> None:
+    """Go on with a discussion, message by message; each is sent and kept as by send.
 
-    is_interactive: bool
-    """Whether somebody is there who can go on after a mistake."""
-
-    def read(self, label: str) -> str:
-        """Return the next message."""
-        ...
-
-    def keep_typed(self) -> None:
-        """Let what was typed while a message was answered be a part of the next one, and none of its own."""
-        ...
-
-    def remember(self, messages: Sequence[str]) -> None:
-        """Let the user go back to these, the last one first."""
-        ...
+    Without a terminal each line of standard input is a message, and a mistake ends it. /help lists the commands.
+    """
+    session = ChatSession(asked)
+    lines = _Typed(session) if sys.stdin is not None and sys.stdin.isatty() else _Piped()
+    selected = session.select()
+    if lines.is_interactive:
+        lines.remember(session.questions())
+        if not asked.quiet:
+            say(f"{who(selected)}; /help lists the commands, Ctrl-D leaves")
+    _answer_all(session, lines)
+    if session.turns > 1 and not asked.quiet:
+        say_aside(session.totals())
 
 
-class PipedInput:
-    """One message per line of standard input."""
+def _answer_all(session: ChatSession, lines: "_Piped") -> None:
+    """Answer message after message until there is none; on a terminal also after a mistake."""
+    while True:
+        try:
+            message = lines.read("" if session.discussion == DEFAULT else session.discussion)
+        except EOFError:
+            if lines.is_interactive:
+                say("")
+            return
+        except KeyboardInterrupt:
+            if not lines.is_interactive:
+                raise
+            say("", "Ctrl-D or /quit leaves")
+            continue
+        if not message.strip():
+            continue
+        try:
+            try:
+                # A message that begins with a slash is sent with a blank before it.
+                run_command(session, message) if message.startswith("/") else session.ask(message)
+            finally:
+                lines.keep_typed()
+        except Leave:
+            return
+        except (AggregateError, click.ClickException, KeyboardInterrupt) as error:
+            if not lines.is_interactive:
+                raise
+            said = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            said = "stopped" if isinstance(error, KeyboardInterrupt) else said
+            say("; ".join((said, *getattr(error, "__notes__", ()))))
+
+
+class _Piped:
+    """One message per line of standard input, in UTF-8 whatever the locale says."""
 
     is_interactive = False
 
     def read(self, label: str) -> str:
-        """Return the next line, in UTF-8 whatever the locale says."""
         if sys.stdin is None:
             raise EOFError
         data = sys.stdin.buffer.readline(SETTINGS_BYTES + 1)
@@ -78,13 +103,13 @@ class PipedInput:
             ) from None
 
     def keep_typed(self) -> None:
-        """Do nothing: each line is a message."""
+        """Let what was typed while a message was answered be a part of the next one, and none of its own."""
 
     def remember(self, messages: Sequence[str]) -> None:
-        """Do nothing: nobody goes back."""
+        """Let the user go back to these, the last one first."""
 
 
-class TerminalInput:
+class _Typed(_Piped):
     """Lines that a person types, with history and completion where Python has them.
 
     A message of several lines begins with three quotation marks and ends with three at the end of a line.
@@ -92,8 +117,8 @@ class TerminalInput:
 
     is_interactive = True
 
-    def __init__(self, complete: Complete) -> None:
-        self._complete = complete
+    def __init__(self, session: ChatSession) -> None:
+        self._session = session
         self._matches: list[str] = []
         self._draft = ""
         self._takes_pastes = False
@@ -101,17 +126,22 @@ class TerminalInput:
             readline.set_completer_delims(" \t\n")
             readline.set_completer(self._match)
             readline.set_auto_history(False)  # a message of several lines is one entry
-            self._takes_pastes = "libedit" not in (readline.__doc__ or "")
-            if self._takes_pastes:
+            if "libedit" in (readline.__doc__ or ""):
+                readline.parse_and_bind("bind ^I rl_complete")
+            elif is_terminal():
+                self._takes_pastes = True
                 readline.parse_and_bind("tab: complete")
                 readline.parse_and_bind("set enable-bracketed-paste on")  # Python switches it off
-                readline.set_startup_hook(self._insert_draft)
-            else:
-                readline.parse_and_bind("bind ^I rl_complete")
+                readline.set_startup_hook(lambda: readline.insert_text(self._taken_draft()))
 
     def read(self, label: str) -> str:
-        """Return what is typed, behind what was typed before and kept."""
-        line = self._continued(f"{label}> ")
+        label = f"{label}> "
+        if self._takes_pastes:
+            line = _line(label)
+        else:
+            # Nobody marks what is pasted: it is what is there at once behind the first line.
+            draft = self._taken_draft()
+            line = f"{draft}{_line(label + draft)}\n{_typed_ahead()}".rstrip("\n")
         if line.lstrip().startswith(_BLOCK):
             lines = [line.lstrip().removeprefix(_BLOCK)]
             while not lines[-1].rstrip().endswith(_BLOCK):
@@ -122,23 +152,13 @@ class TerminalInput:
         return line
 
     def keep_typed(self) -> None:
-        """Keep what was typed up to now for the next message."""
         self._draft = _typed_ahead().rstrip("\n")
 
-    def _continued(self, label: str) -> str:
-        """Return the draft with what is typed behind it; pasted lines are one."""
-        if self._takes_pastes and is_terminal():
-            return _line(label)  # where readline has put the draft
+    def _taken_draft(self) -> str:
         draft, self._draft = self._draft, ""
-        # Nobody marks what is pasted: it is what is there at once behind the first line.
-        return f"{draft}{_line(label + draft)}\n{_typed_ahead()}".rstrip("\n")
-
-    def _insert_draft(self) -> None:
-        draft, self._draft = self._draft, ""
-        readline.insert_text(draft)
+        return draft
 
     def remember(self, messages: Sequence[str]) -> None:
-        """Let the arrow keys find these."""
         if readline is None:
             return
         for message in messages:
@@ -148,14 +168,8 @@ class TerminalInput:
     def _match(self, word: str, number: int) -> str | None:
         if number == 0:
             before = readline.get_line_buffer()[: readline.get_begidx()]
-            self._matches = list(self._complete(before, word))
+            self._matches = completions(self._session, before, word)
         return self._matches[number] if number < len(self._matches) else None
-
-
-def message_input(complete: Complete) -> MessageInput:
-    """Return where messages come from: a terminal, else standard input."""
-    is_typed = sys.stdin is not None and sys.stdin.isatty()
-    return TerminalInput(complete) if is_typed else PipedInput()
 
 
 def _line(label: str) -> str:
@@ -184,82 +198,3 @@ def _typed_ahead() -> str:
         termios.tcsetattr(descriptor, termios.TCSANOW, settings)
     text = data.decode(errors="replace")
     return "".join(each for each in text if each.isprintable() or each in "\t\n")
-
-
-@click.command()
-@turn_options
-@output_options
-def chat(arguments: TurnArguments, *, as_json: bool, quiet: bool) -> None:
-    """Go on with a discussion, message by message; each is sent and kept as by send.
-
-    Without a terminal each line of standard input is a message, and a mistake ends it. /help lists the commands.
-    """
-    settings = ChatSettings(arguments.selection, arguments.focus, arguments.symbol, arguments.since)
-
-    def open_project(is_asked: bool) -> Project:
-        project, bare = open_asked_project(
-            arguments.config,
-            is_asked=is_asked,
-            allow_outside=arguments.allow_outside,
-            allow_secrets=arguments.allow_secrets,
-        )
-        if bare and not quiet and KEEP not in said:
-            said.add(KEEP)
-            say(KEEP)
-        return project
-
-    said: set[str] = set()
-    session = ChatSession(open_project, settings, as_json, quiet)
-    messages = message_input(partial(completions, session))
-    selected = session.select(settings)
-    if messages.is_interactive:
-        messages.remember(session.questions())
-        if not quiet:
-            say(f"{who(selected)}; /help lists the commands, Ctrl-D leaves")
-    _answer_all(session, messages)
-    if session.totals.turns > 1 and not quiet:
-        say_aside(session.totals.sentence)
-
-
-def _answer_all(session: ChatSession, messages: MessageInput) -> None:
-    """Answer message after message until there is none; on a terminal also after a mistake."""
-    while True:
-        try:
-            label = "" if session.discussion == DEFAULT else session.discussion
-            message = messages.read(label)
-        except EOFError:
-            if messages.is_interactive:
-                say("")
-            return
-        except KeyboardInterrupt:
-            if not messages.is_interactive:
-                raise
-            say("", "Ctrl-D or /quit leaves")
-            continue
-        if not message.strip():
-            continue
-        try:
-            _answer(session, messages, message)
-        except Leave:
-            return
-        except (AggregateError, click.ClickException, KeyboardInterrupt) as error:
-            if not messages.is_interactive:
-                raise
-            say(_sentence(error))
-
-
-def _answer(session: ChatSession, messages: MessageInput, message: str) -> None:
-    try:
-        if is_command(message):
-            run_command(session, message)
-        else:
-            session.ask(message)
-    finally:
-        messages.keep_typed()
-
-
-def _sentence(error: BaseException) -> str:
-    message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    if isinstance(error, KeyboardInterrupt):
-        message = "stopped"
-    return "; ".join((message, *getattr(error, "__notes__", ())))

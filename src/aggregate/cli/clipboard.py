@@ -11,33 +11,28 @@ import sys
 import time
 from collections.abc import Mapping
 from tempfile import TemporaryFile
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from aggregate.base.disk import find_program
 from aggregate.base.errors import OutputError
 from aggregate.cli.output import write_to_terminal
 
-_SECONDS: Final = 5
+_SECONDS = 5
 """For all programs together: each takes the text and goes into the background at once, or has nobody to give it to."""
-_TERMINAL_BYTES: Final = 74_994
+_TERMINAL_BYTES = 74_994
 """What every terminal takes that knows OSC 52: the sequence with it in base64 has 100,000 bytes."""
-_ERROR_BYTES: Final = 200
+_ERROR_BYTES = 200
 """Of what a program says of its failure: a sentence."""
 
 
 class _Program(NamedTuple):
     command: tuple[str, ...]
-    variable: str = ""
+    variable: str = ""  # set where it has a clipboard
     system: str = ""
     encoding: str = "utf-8"
 
-    def is_usable(self, environment: Mapping[str, str], system: str) -> bool:
-        """Tell whether it has a clipboard here, if it is installed."""
-        is_here = not self.system or system == self.system
-        return is_here and (not self.variable or bool(environment.get(self.variable)))
 
-
-_PROGRAMS: Final = (
+_PROGRAMS = (
     _Program(("pbcopy",), system="darwin"),
     _Program(("clip",), system="win32", encoding="utf-16"),
     _Program(("wl-copy",), "WAYLAND_DISPLAY"),
@@ -46,7 +41,7 @@ _PROGRAMS: Final = (
     _Program(("clip.exe",), "WSL_DISTRO_NAME", encoding="utf-16"),
     _Program(("termux-clipboard-set",), "TERMUX_VERSION"),
 )
-_TMUX: Final = _Program(("tmux", "load-buffer", "-w", "-"), "TMUX")
+_TMUX = _Program(("tmux", "load-buffer", "-w", "-"), "TMUX")
 """Passes a text on to the terminals that show it, which tmux refuses to programs by its usual settings."""
 
 
@@ -60,32 +55,30 @@ def copy_to_clipboard(
     """Put a text in UTF-8 onto the clipboard of whoever sits before the screen; return a sentence that says how.
 
     Over ssh that is the terminal's, since a display of the other machine shows nobody anything.
-
-    Args:
-        data: The text.
-        environment: Says which desktop, terminal or remote session this is, and where programs are.
-        system: As ``sys.platform`` has it.
-        seconds: How long programs that do not answer are waited for.
     """
-    desktop = [program for program in _PROGRAMS if program.is_usable(environment, system)]
-    tmux = [_TMUX] if _TMUX.is_usable(environment, system) else []
-    is_remote = any(environment.get(name) for name in ("SSH_TTY", "SSH_CONNECTION"))
-    ways = [*tmux, None, *desktop] if is_remote else [*desktop, *tmux, None]
+    usable = [
+        program
+        for program in (*_PROGRAMS, _TMUX)
+        if program.system in ("", system)
+        and (not program.variable or environment.get(program.variable))
+    ]
+    ways: list[_Program | None] = [*usable, None]
+    if any(environment.get(name) for name in ("SSH_TTY", "SSH_CONNECTION")):
+        tmux = [_TMUX] if _TMUX in usable else []
+        ways = [*tmux, None, *(program for program in usable if program is not _TMUX)]
     failures: list[str] = []
     end = time.monotonic() + seconds
     for program in ways:
         if program is None:
             how = _by_terminal(data, environment)
-        else:
-            name = program.command[0]
-            path = find_program(name, path=environment.get("PATH"))
-            if not path:
-                continue
+        elif path := find_program(program.command[0], path=environment.get("PATH")):
             # One more gets a second though others have hung.
             left = max(1.0, end - time.monotonic())
             failure = _run(path, program, data, environment, seconds=left)
-            failures += [f"{name} {failure}"] if failure else []
-            how = "" if failure else f"copied to the clipboard ({name})"
+            failures += [f"{program.command[0]} {failure}"] if failure else []
+            how = "" if failure else f"copied to the clipboard ({program.command[0]})"
+        else:
+            continue
         if how:
             return "; ".join((how, *failures))
     if failures:
@@ -97,25 +90,16 @@ def copy_to_clipboard(
 
 
 def _run(
-    path: str,
-    program: _Program,
-    data: bytes,
-    environment: Mapping[str, str],
-    *,
-    seconds: float,
+    path: str, program: _Program, data: bytes, environment: Mapping[str, str], *, seconds: float
 ) -> str:
     """Return why the program did not take the text, ``""`` where it did."""
-    text = (
-        data
-        if program.encoding == "utf-8"
-        else data.decode(errors="replace").encode(program.encoding)
-    )
+    is_utf8 = program.encoding == "utf-8"
     # A file, since a pipe would be held by what stays in the background as long as it holds the text.
     with TemporaryFile() as errors:
         try:
             done = subprocess.run(
                 [path, *program.command[1:]],
-                input=text,
+                input=data if is_utf8 else data.decode(errors="replace").encode(program.encoding),
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 # Else pbcopy takes the text for Mac Roman.
@@ -127,11 +111,9 @@ def _run(
             return f"did not answer within {seconds:.0f} s"
         except OSError as error:
             return f"cannot be started: {error.strerror or error}"
-        if not done.returncode:
-            return ""
         errors.seek(0)
         said = " ".join(errors.read(_ERROR_BYTES).decode(errors="replace").split())
-    return f"ended with {done.returncode}{f' ({said})' if said else ''}"
+    return f"ended with {done.returncode}{f' ({said})' if said else ''}" if done.returncode else ""
 
 
 def _by_terminal(data: bytes, environment: Mapping[str, str]) -> str:

@@ -3,9 +3,7 @@
 import gc
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import takewhile
@@ -22,17 +20,11 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A command that is not loaded yet.
+    """A command that is not loaded yet."""
 
-    Attributes:
-        module: The module below ``aggregate.cli`` that holds the command under its name.
-        summary: The first sentence of the command's help, which a test compares with it.
-        needs_dbos: Whether the module cannot be loaded without the extra ``agents``.
-    """
-
-    module: str
-    summary: str
-    needs_dbos: bool = False
+    module: str  # below aggregate.cli; it holds the command under its name
+    summary: str  # the first sentence of the command's help, which a test compares with it
+    needs_dbos: bool = False  # the module cannot be loaded without the extra "agents"
 
 
 COMMANDS: Mapping[str, Row] = {
@@ -185,6 +177,14 @@ class LazyGroup(Described):
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
 
+_NAMING = click.Command(
+    "naming",
+    params=[click.Option(["-c", "--config"]), click.Option(["--root"], multiple=True)],
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+"""The options of all commands that name a project."""
+
+
 class Commands(LazyGroup):
     """The program's commands; options alone are those of the default command, and a sentence is its task."""
 
@@ -207,34 +207,24 @@ class Commands(LazyGroup):
         """Hand over to the default command where the first argument is an option of its own, or there is none.
 
         So it does where that is a sentence, which no command's name is: the task (rule T-1). A sentence may begin with
-        an option's name, as one about a command line does.
+        an option's name, as one about a command line does: it has a blank behind that.
         """
-        _guard_named_projects(args)
-        args = [f" {argument}" if _is_about_option(argument) else argument for argument in args]
-        if args and is_sentence(args[0]):
-            args = [DEFAULT, *args]
-        completing = ctx.resilient_parsing
+        named = _NAMING.make_context(None, [*args], resilient_parsing=True).params
+        for folder in (os.path.dirname(named["config"] or ""), *named["root"]):  # noqa: PTH120 - text in, text out
+            # While commands are loaded a library may start a program, which must be none of a project that is named.
+            guard_project(folder)
+        args = [f" {one}" if re.match(r"--[^\s=]*\s+\S", one) else one for one in args]
         own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
-        if (not args and not completing) or (
-            args and args[0].startswith("-") and args[0] not in {*own, "-", "--"}
-        ):
-            args = [DEFAULT, *args]
-        return super().parse_args(ctx, args)
+        if args:
+            is_its_own = args[0].startswith("-") and args[0] not in {*own, "-", "--"}
+            is_meant = is_its_own or is_sentence(args[0])
+        else:
+            is_meant = not ctx.resilient_parsing
+        return super().parse_args(ctx, [DEFAULT, *args] if is_meant else args)
 
 
-_NAMING = click.Command(
-    "naming",
-    params=[click.Option(["-c", "--config"]), click.Option(["--root"], multiple=True)],
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
-"""The options of all commands that name a project."""
-
-
-def _guard_named_projects(args: list[str]) -> None:
-    """Start no program of a project that is named, while commands are loaded: a library may start one by then."""
-    named = _NAMING.make_context(None, [*args], resilient_parsing=True).params
-    for folder in (os.path.dirname(named["config"] or ""), *named["root"]):  # noqa: PTH120 - text in, text out
-        guard_project(folder)
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which set no blanks."""
 
 
 def is_sentence(argument: str) -> bool:
@@ -242,21 +232,7 @@ def is_sentence(argument: str) -> bool:
     if argument.startswith("-"):
         return False
     has_blank = len(argument.split(maxsplit=1)) > 1
-    return has_blank or (not argument.isascii() and _unspaced().search(argument) is not None)
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    """Return what finds letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
-    return re.compile(
-        "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-    )
-
-
-def _is_about_option(argument: str) -> bool:
-    """Tell whether an argument begins like an option and is none, since a blank follows the name."""
-    name, *others = argument.split(maxsplit=1)[:2] or [""]
-    return name.startswith("--") and "=" not in name and bool(others)
+    return has_blank or (not argument.isascii() and bool(re.search(f"[{_UNSPACED}]", argument)))
 
 
 def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
@@ -264,21 +240,15 @@ def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
     row = table[name]
     if row.needs_dbos:
         require_dbos()
-    with _without_collecting():
-        command: click.Command = getattr(import_module(f"aggregate.cli.{row.module}"), name)
-    return command
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Look for no garbage: modules stay, and looking through them takes a twentieth of a short run."""
+    # Modules stay: looking through them for garbage takes a twentieth of a short run.
     collects = gc.isenabled()
     gc.disable()
     try:
-        yield
+        command: click.Command = getattr(import_module(f"aggregate.cli.{row.module}"), name)
     finally:
         if collects:
             gc.enable()
+    return command
 
 
 def require_dbos() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +30,10 @@ from aggregate.prompt import (
 
 _COUNTED = 2000
 """Files up to which tokens are counted at once; more take as long as a run."""
+_REMARK = "NOTE: "
+"""What a warning begins with that says what a glob leaves out by design, such as binary files."""
+_BROKEN, _MISTAKEN = 1, 2
+"""Exit codes: something that is named is not there, and a configuration that cannot be used at all."""
 
 
 @click.command()
@@ -45,7 +50,20 @@ _COUNTED = 2000
 def init(config: Path, ignore: bool | None, budget: Amount | None) -> None:
     """Write a commented manual_slop.toml for the project in this folder."""
     folder = config.parent
-    _write_new(config, _first_config(folder, budget))
+    files = FolderListing().files(str(folder))
+    exclude = dependency_folders(str(folder), files)
+    is_excluded = IgnoreRules().below("", exclude).hides
+    own_files = [file for file in files if not is_excluded(file)]
+    code = [language for language in LANGUAGES if language.kind is not LanguageKind.DATA]
+    suffixes = [*(suffix for language in code for suffix in language.suffixes), NOTEBOOK_SUFFIX]
+    text = first_config(folder.resolve().name, own_files, suffixes, exclude, budget=budget)
+    try:
+        with config.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ConfigError("exists already: edit it, or delete it first", path=str(config)) from None
+    except OSError as error:
+        raise OutputError(f"cannot write {config}: {error.strerror or error}") from error
     write_path(config)
     request = request_for(open_project(config), with_history=False)
     number = sum(not file.problem for file in select_files(request).files)
@@ -55,52 +73,19 @@ def init(config: Path, ignore: bool | None, budget: Amount | None) -> None:
     elif number <= _COUNTED:
         size += f", {count_prompt(compose_prompt(request).prompt).document:,} tokens (o200k)"
     say(f"it takes {size}; next: {command}")
-    _offer_gitignore(folder, ignore)
+    if ignore is not False and (names := unignored(folder, ("md_gen", "state"))):
+        _offer_gitignore(folder, names, is_wanted=ignore is True)
 
 
-def _first_config(folder: Path, budget: Amount | None) -> str:
-    """Return a configuration that takes the folder's code, without what its tools have put there.
-
-    With a budget it takes all files.
-    """
-    files = FolderListing().files(str(folder))
-    exclude = dependency_folders(str(folder), files)
-    is_excluded = IgnoreRules().below("", exclude).hides
-    own_files = [file for file in files if not is_excluded(file)]
-    code = [language for language in LANGUAGES if language.kind is not LanguageKind.DATA]
-    suffixes = [suffix for language in code for suffix in language.suffixes]
-    suffixes.append(NOTEBOOK_SUFFIX)
-    return first_config(folder.resolve().name, own_files, suffixes, exclude, budget=budget)
-
-
-def _write_new(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
-    except FileExistsError:
-        raise ConfigError("exists already: edit it, or delete it first", path=str(path)) from None
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _offer_gitignore(folder: Path, ignore: bool | None) -> None:
-    names = [] if ignore is False else unignored(folder, ("md_gen", "state"))
-    if not names:
-        return
+def _offer_gitignore(folder: Path, names: Sequence[str], *, is_wanted: bool) -> None:
     folders = " and ".join(f"{name}/" for name in names)
-    if ignore is None and not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_wanted and not (sys.stdin.isatty() and sys.stderr.isatty()):
         say(f"runs write to {folders}: better add that to .gitignore")
-    elif ignore or click.confirm(
+    elif is_wanted or click.confirm(
         f"Runs write to {folders}. Add them to .gitignore?", default=True, err=True
     ):
         append_folders(folder, names)
         say(f"added {folders} to {folder / '.gitignore'}")
-
-
-_REMARK = "NOTE: "
-"""What a warning begins with that says what a glob leaves out by design, such as binary files."""
-_BROKEN, _MISTAKEN = 1, 2
-"""Exit codes: something that is named is not there, and a configuration that cannot be used at all."""
 
 
 @click.command()

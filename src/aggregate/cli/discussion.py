@@ -4,7 +4,6 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -14,9 +13,7 @@ from aggregate.cli.commands import Described
 from aggregate.cli.opened_project import open_project_here
 from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
-from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, named_discussions
-from aggregate.prompt import DiscussionTurns
 from aggregate.prompt.sections import build_discussion_section
 from aggregate.sending import delete_discussion, fork_discussion, project_discussion
 
@@ -26,29 +23,26 @@ def discussion() -> None:
     """List, show, fork, rename and delete discussions."""
 
 
-class _Row(NamedTuple):
-    name: str
-    turns: int
-    tokens: int
-    used: float | None
-    continues: str
-
-
 @discussion.command("list")
 @config_option
 @json_option
 def list_(config: Path, as_json: bool) -> None:
     """List the discussions with their turns, tokens and when they were last used."""
-    project = open_project_here(config)
-    rows = [_row(project, name) for name in ("", *named_discussions(config))]
+    project, rows = open_project_here(config), []
+    for name in ("", *named_discussions(config)):
+        turns = project_discussion(project, name)
+        continues = "" if turns.continues is None else turns.continues or DEFAULT
+        used = turns.path.stat().st_mtime if turns.path else None
+        tokens = count(build_discussion_section(turns.all))
+        row = {"name": name or DEFAULT, "turns": len(turns.all), "tokens": tokens}
+        rows.append({**row, "used": used, "continues": continues})
+        if not as_json:
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(used)) if used else "-"
+            origin = f"goes on from {continues}" if continues else ""
+            said = (name or DEFAULT, counted(len(turns.all), "turn"), f"{tokens:,} tokens")
+            write_rows("\t".join((*said, when, origin)).rstrip())
     if as_json:
-        write_result(json.dumps([row._asdict() for row in rows], indent=2))
-        return
-    for row in rows:
-        used = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.used)) if row.used else "-"
-        origin = f"goes on from {row.continues}" if row.continues else ""
-        columns = (row.name, counted(row.turns, "turn"), f"{row.tokens:,} tokens", used, origin)
-        write_rows("\t".join(columns).rstrip())
+        write_result(json.dumps(rows, indent=2))
 
 
 @discussion.command()
@@ -105,23 +99,13 @@ def delete(name: str, config: Path, yes: bool) -> None:
     if turns.path is None:
         raise ConfigError(f'the discussion "{name}" has no file of its own', path=str(config))
     if not yes:
-        _ask(name, turns)
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise click.UsageError("nobody is here to be asked: add --yes")
+        question = (
+            f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, for good?'
+        )
+        click.confirm(question, abort=True, err=True)
     delete_discussion(project, turns)
     write_path(turns.path)
     if turns.configured:
         say(f"{counted(len(turns.configured), 'turn')} of it stay in {config}")
-
-
-def _row(project: Project, name: str) -> _Row:
-    turns = project_discussion(project, name)
-    continues = "" if turns.continues is None else turns.continues or DEFAULT
-    used = turns.path.stat().st_mtime if turns.path else None
-    tokens = count(build_discussion_section(turns.all))
-    return _Row(name or DEFAULT, len(turns.all), tokens, used, continues)
-
-
-def _ask(name: str, turns: DiscussionTurns) -> None:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("nobody is here to be asked: add --yes")
-    question = f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, for good?'
-    click.confirm(question, abort=True, err=True)

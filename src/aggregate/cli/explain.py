@@ -44,6 +44,8 @@ from aggregate.prompt import (
 from aggregate.sending import find_prompt, read_request
 from aggregate.sending.cache import compare_prefixes
 
+_HOW = "aggregate run with --task or --budget records what its prompt is made of"
+
 
 @click.command()
 @click.argument("number", required=False, metavar="[N]", type=click.Path())
@@ -56,32 +58,28 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
     N is the number or path of a prompt that was written for a task or a budget, by default the newest; PATH, a file or
     a glob, tells everything about these, also about what was left out.
     """
-    project = open_project_here(config)
-    request = request_for(project, with_history=False)
+    request = request_for(open_project_here(config), with_history=False)
     if number is not None and path is None and not is_prompt(number, request):
         number, path = None, number
     prompt, audit = newest_prompt(request) if number is None else audited_prompt(number, request)
-    if path is None:
-        if as_json:
-            write_result(json.dumps(audit_data(audit), indent=2))
-        else:
-            print_audit(audit, title=prompt.name)
-        return
-    rows = _matching(audit, path, request)
-    if not rows:
+    rows = _matching(audit, path, request) if path is not None else []
+    if path is not None and not rows:
         meant = path_meant(path, [row.path for row in audit.rows])
         raise ConfigError(
             f"no candidate of {prompt.name} is called {path}{meant}", path=str(prompt)
         )
     if as_json:
-        write_result(json.dumps([row_data(row) for row in rows], indent=2))
-    else:
+        data = [row_data(row) for row in rows] if rows else audit_data(audit)
+        write_result(json.dumps(data, indent=2))
+    elif rows:
         print_rows(audit, rows)
+    else:
+        print_audit(audit, title=prompt.name)
 
 
 def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
     """Return the rows that a path or a glob of the current folder names, else by a part of their paths."""
-    named = from_here([path], request.base_dir)[0]
+    named = from_here(path, request.base_dir)
     exact = [row for row in audit.rows if row.path in (named, path)]
     if exact:
         return exact
@@ -95,15 +93,10 @@ def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
 
 
 def print_audit(audit: Audit, *, title: str = "") -> None:
-    """Print an account: what it is about, its files by tokens, and what else takes tokens or was cut.
-
-    Args:
-        audit: The account.
-        title: What the prompt is called, ``""`` where it was not written.
-    """
-    is_on_terminal = is_terminal()
-    width = shutil.get_terminal_size().columns if is_on_terminal else 0
-    bold, plain = ("\x1b[1m", "\x1b[0m") if is_on_terminal else ("", "")
+    """Print an account: what it is about, its files by tokens, and what else takes tokens or was cut."""
+    width, bold, plain = 0, "", ""
+    if is_terminal():
+        width, bold, plain = shutil.get_terminal_size().columns, "\x1b[1m", "\x1b[0m"
     write_rows(*heading_lines(audit, title))
     if audit.rows:
         header, *rows = table_lines(audit, width=width)
@@ -115,9 +108,6 @@ def print_rows(audit: Audit, rows: Sequence[FileChoice]) -> None:
     """Print everything about some files of an account."""
     for number, row in enumerate(rows):
         write_rows(*([""] if number else []), *row_lines(audit, row))
-
-
-_HOW = "aggregate run with --task or --budget records what its prompt is made of"
 
 
 def is_prompt(name: str, request: Request) -> bool:
@@ -136,9 +126,10 @@ def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
     path = find_prompt(request.output_dir, request.namespace, name)
     audit = read_audit(path)
     if audit is None:
-        reason = "nothing is recorded of what" if path.exists() else "there is no prompt"
-        ending = " this prompt is made of" if path.exists() else ""
-        raise ConfigError(f"{reason}{ending}: {_HOW}", path=str(path))
+        reason = "there is no prompt"
+        if path.exists():
+            reason = "nothing is recorded of what this prompt is made of"
+        raise ConfigError(f"{reason}: {_HOW}", path=str(path))
     return path, audit
 
 

@@ -2,16 +2,14 @@
 
 import json
 import re
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.cells import cell_len
 
 from aggregate.base.errors import DeadlineError, SyntaxViewError
-from aggregate.base.text import BAR, bar, fitted, printable
+from aggregate.base.text import fitted, printable
 from aggregate.base.values import ViewMode, ViewRequest
 from aggregate.cli.asking import read_task, task_option
 from aggregate.cli.opened_project import existing_meant, open_asked_project
@@ -23,13 +21,11 @@ from aggregate.cli.options import (
     scope_options,
 )
 from aggregate.cli.output import is_terminal, progress, say, warn_all, write_rendered, write_result
-from aggregate.cli.termination import orderly_termination
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
 from aggregate.prompt import (
     MEASURED,
-    FileSizes,
     FolderRow,
     folder_rows,
     measure_files,
@@ -64,45 +60,29 @@ def view(
     source = read_file(path)
     if source.error:
         raise SyntaxViewError(f"{source.error}: {path}{existing_meant(str(path), Path())}")
-    mask = dict(_symbol(symbol) for symbol in symbols)
-    slices = tuple(_line_range(lines) for lines in line_ranges)
-    request = ViewRequest(str(path), source.text, _view_mode(mode, mask, slices), mask, slices)
+    for values, option, needed in (
+        (symbols, "--symbol", "masked"),
+        (line_ranges, "--lines", "custom"),
+    ):
+        mode = mode or (needed if values else None)
+        if values and mode != needed:
+            raise click.UsageError(f"{option} goes with --mode {needed}")
+    mask = {name: shows or "def" for name, _, shows in (one.partition("=") for one in symbols)}
+    slices = tuple(map(_line_range, line_ranges))
+    request = ViewRequest(str(path), source.text, ViewMode(mode or "skeleton"), mask, slices)
     try:
         rendered = view_of(request)
     except DeadlineError as error:
         raise SyntaxViewError(f"{path}: {error}") from None
-    write_result(_without(rendered.problems, rendered.text))
-    if language := missing_grammar(request):
-        notes = missing_grammar_notes([(request.path, language)])
-        say(*(f"aggregate: {file}: {problem}" for file, problem in notes))
-    if rendered.problems:
-        say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in rendered.problems))
+    text, problems = rendered.text, rendered.problems
+    if problems:  # which are said as errors
+        lines = (line for line in text.split("\n") if line.removeprefix("NOTE: ") not in problems)
+        text = "\n".join(lines).strip("\n")
+    write_result(text)
+    say(*(f"aggregate: {note}" for note in _missing_grammars([request])))
+    say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in problems))
+    if problems:
         raise click.exceptions.Exit(1)
-
-
-def _without(problems: tuple[str, ...], text: str) -> str:
-    """Return a view without its problems, which are said as errors."""
-    if not problems:
-        return text
-    lines = [line for line in text.split("\n") if line.removeprefix("NOTE: ") not in problems]
-    return "\n".join(lines).strip("\n")
-
-
-def _view_mode(
-    mode: str | None, mask: dict[str, str], slices: tuple[dict[str, int], ...]
-) -> ViewMode:
-    for values, option, needed in ((mask, "--symbol", "masked"), (slices, "--lines", "custom")):
-        if not values:
-            continue
-        mode = mode or needed
-        if mode != needed:
-            raise click.UsageError(f"{option} goes with --mode {needed}")
-    return ViewMode(mode or "skeleton")
-
-
-def _symbol(option: str) -> tuple[str, str]:
-    name, _, shows = option.partition("=")
-    return name, shows or "def"
 
 
 def _line_range(option: str) -> dict[str, int]:
@@ -114,13 +94,11 @@ def _line_range(option: str) -> dict[str, int]:
     return {"start_line": int(match[1]), "end_line": int(match[2])}
 
 
-_TITLE = "tokens by view"
-_LEAST_NAME = 10
-"""Columns of a name on the narrowest terminal."""
-_WIDE = 90
-"""Columns from which there is room for bars beside names and numbers."""
-_PLAIN_WIDTH = 140
-"""Columns where nobody looks: names of the usual length are not cut off."""
+def _missing_grammars(requests: Sequence[ViewRequest]) -> list[str]:
+    missing = [
+        (request.path, language) for request in requests if (language := missing_grammar(request))
+    ]
+    return [f"{path}: {problem}" for path, problem in missing_grammar_notes(missing)]
 
 
 @click.command()
@@ -150,9 +128,8 @@ def stats(
 
     With a task, also its score: how likely the task touches each file. The scores of all files add up to 1.
     """
-    index = open_index(use=not no_cache, verify=verify)
     asked = read_task(task)
-    project, _ = open_asked_project(
+    project = open_asked_project(
         config,
         is_asked=asked is not None,
         allow_outside=allow_outside,
@@ -162,79 +139,47 @@ def stats(
         project, preset=preset, with_history=False, generated=generated, task=asked
     )
     selection = select_files(request)
-    with index:
-        with orderly_termination(), progress("Measuring files", hidden=False) as bar:
+    scores = None
+    with open_index(use=not no_cache, verify=verify) as index:
+        with progress("Measuring files", hidden=False) as bar:
             sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
-        scores = None
         if asked is not None:
             from aggregate.prompt import file_scores
 
             scores = file_scores(request, index=index)
     if as_json:
-        write_result(json.dumps([_data(file, scores) for file in sizes], indent=2))
+        data = [
+            file.to_dict() | ({} if scores is None else {"score": scores.get(file.path, 0.0)})
+            for file in sizes
+        ]
+        write_result(json.dumps(data, indent=2))
         return
-    told = (
-        (file.path, file.error + existing_meant(file.path, request.base_dir))
-        if file.error
-        else (file.path, file.problem)
-        for file in sizes
-    )
-    warn_all([f"{path}: {sentence}" for path, sentence in told if sentence], more="--json")
+    told = []
+    for file in sizes:
+        meant = existing_meant(file.path, request.base_dir) if file.error else ""
+        if sentence := file.error + meant or file.problem:
+            told.append(f"{file.path}: {sentence}")
+    warn_all(told, more="--json")
     measured = [file for file in sizes if not file.error]
-    warn_all(_missing_grammars(measured))
-    rows = folder_rows(measured, scores)
-    if rows:
+    warn_all(_missing_grammars([ViewRequest(f.path, "", ViewMode.SKELETON) for f in measured]))
+    if rows := folder_rows(measured, scores):
         _print_table(rows, has_scores=scores is not None)
 
 
-def _data(file: FileSizes, scores: Mapping[str, float] | None) -> dict[str, Any]:
-    score = {} if scores is None else {"score": scores.get(file.path, 0.0)}
-    return file.to_dict() | score
-
-
-def _missing_grammars(files: Sequence[FileSizes]) -> list[str]:
-    requests = (ViewRequest(file.path, "", ViewMode.SKELETON) for file in files)
-    missing = [
-        (request.path, language) for request in requests if (language := missing_grammar(request))
-    ]
-    return [f"{path}: {problem}" for path, problem in missing_grammar_notes(missing)]
-
-
 def _print_table(rows: Sequence[FolderRow], *, has_scores: bool) -> None:
-    is_on_terminal = is_terminal()
-    width = shutil.get_terminal_size().columns if is_on_terminal else _PLAIN_WIDTH
-    bold, plain = ("\x1b[1m", "\x1b[0m") if is_on_terminal else ("", "")
-    lines = _lines(rows, width, has_scores=has_scores)
-    write_rendered(f"{bold}{next(lines)}{plain}\n")
-    styles = ((bold, plain) if row.is_folder else ("", "") for row in rows)
-    table = (f"{on}{line}{off}\n" for line, (on, off) in zip(lines, styles, strict=True))
-    write_rendered("".join(table))
-
-
-def _lines(rows: Sequence[FolderRow], width: int, *, has_scores: bool) -> Iterator[str]:
-    score_title = ("score",) if has_scores else ()
-    titles = (*score_title, "lines", "defs", *(mode.value for mode in MEASURED))
-    numbers = [
-        [f"{row.score:.3f}"] * has_scores
-        + [f"{number:,}" for number in (row.lines, row.elements, *row.tokens)]
-        for row in rows
-    ]
+    bold, plain = ("\x1b[1m", "\x1b[0m") if is_terminal() else ("", "")
+    titles = ["score"] * has_scores + ["lines", "defs", *(mode.value for mode in MEASURED)]
+    lines = [("tokens by view", titles, True)]
+    for row in rows:
+        name = printable("  " * row.depth + row.name + "/" * row.is_folder)
+        score = [f"{row.score:.3f}"] * has_scores
+        numbers = [f"{number:,}" for number in (row.lines, row.elements, *row.tokens)]
+        lines.append((name, score + numbers, row.is_folder))
     widths = [
-        max(len(title), *(len(texts[column]) for texts in numbers))
-        for column, title in enumerate(titles)
+        max(map(len, column)) for column in zip(*(texts for _, texts, _ in lines), strict=True)
     ]
-    names = [printable("  " * row.depth + row.name + "/" * row.is_folder) for row in rows]
-    bar_width = BAR + 1 if width >= _WIDE else 0
-    room = max(width - sum(widths) - len(widths) - bar_width, _LEAST_NAME)
-    name_width = min(room, max(map(cell_len, [_TITLE, *names])))
-    most = max((row.tokens[0] for row in rows if not row.is_folder), default=0)
-    for name, texts, row in zip([_TITLE, *names], [titles, *numbers], [None, *rows], strict=True):
-        cells = (text.rjust(widest) for text, widest in zip(texts, widths, strict=True))
-        size = f" {_bar(row, most)}" if row and bar_width else ""
-        yield f"{fitted(name, name_width)} {' '.join(cells)}{size}".rstrip()
-
-
-def _bar(row: FolderRow, most: int) -> str:
-    if row.is_folder or not most:
-        return ""
-    return bar(row.tokens[0] / most)
+    name_width = max(cell_len(name) for name, _, _ in lines)
+    for name, texts, is_bold in lines:
+        cells = " ".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))
+        on, off = (bold, plain) if is_bold else ("", "")
+        write_rendered(f"{on}{fitted(name, name_width)} {cells}{off}\n")

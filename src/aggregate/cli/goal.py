@@ -1,10 +1,9 @@
 """``goal``: reach a goal with tools and a model; print the answer alone."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -16,6 +15,7 @@ from aggregate.agents.goals import (
     Model,
     NeuronAgent,
     RecordedGoal,
+    Trace,
     new_record,
     read_script,
     recorded,
@@ -27,64 +27,19 @@ from aggregate.base.errors import StateError
 from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.options import FiniteRange, config_option, json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
-from aggregate.project.configuration import GoalTable, load_config, nearest_config, user_config
+from aggregate.project.configuration import load_config, nearest_config, user_config
 from aggregate.prompt import redaction_for
 from aggregate.sending.clients import cache_policy, open_client, with_redaction
 
 _SIGN = "⚠️  Warning: "
 """How a result begins its warning of failed steps (D-73); the command says by itself that it is one."""
-
-
-LIMIT_EXIT: Final = 3
+_LIMIT_EXIT = 3
 """The exit code of a goal that ended at a limit."""
-
-
-Number = int | float
-
-
-REPEAT: Final = "repeat"
-
-
-def limit_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``max_tokens``, ``max_seconds`` and ``max_steps``."""
-    usual = EngineLimits()
-    tokens = click.option(
-        "--max-tokens",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help="Use at most this many tokens; what is read from a cache counts at its price."
-        f"  [default: {usual.tokens}]",
-    )
-    seconds = click.option(
-        "--max-seconds",
-        metavar="S",
-        type=FiniteRange(min=0, min_open=True),
-        help=f"Take at most this many seconds.  [default: {usual.seconds:g}]",
-    )
-    steps = click.option(
-        "--max-steps",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help=f"Do at most this many steps.  [default: {usual.steps}]",
-    )
-    return tokens(seconds(steps(command)))
-
-
-def resumption_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``resume`` and ``interrupted``."""
-    resume = click.option(
-        "--resume",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help="Go on with goal N, which was interrupted; give the other options as before.",
-    )
-    interrupted = click.option(
-        "--interrupted",
-        type=click.Choice([REPEAT, "skip"]),
-        help="With --resume: make a call that was running once more, or take it as failed. Only calls that may do "
-        "something twice need this.",
-    )
-    return resume(interrupted(command))
+_SHOWN = 200
+"""Characters of a call's arguments in a message."""
+_WIDTH = 80
+"""Characters of a step's text: with its cost behind it, a line of the trace fits a wide terminal."""
+_USUAL = EngineLimits()
 
 
 @click.command()
@@ -143,8 +98,37 @@ def resumption_options(command: Callable[..., None]) -> Callable[..., None]:
     help="Keep saved state and large values in this folder.",
 )
 @config_option
-@limit_options
-@resumption_options
+@click.option(
+    "--max-tokens",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Use at most this many tokens; what is read from a cache counts at its price."
+    f"  [default: {_USUAL.tokens}]",
+)
+@click.option(
+    "--max-seconds",
+    metavar="S",
+    type=FiniteRange(min=0, min_open=True),
+    help=f"Take at most this many seconds.  [default: {_USUAL.seconds:g}]",
+)
+@click.option(
+    "--max-steps",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help=f"Do at most this many steps.  [default: {_USUAL.steps}]",
+)
+@click.option(
+    "--resume",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Go on with goal N, which was interrupted; give the other options as before.",
+)
+@click.option(
+    "--interrupted",
+    type=click.Choice(["repeat", "skip"]),
+    help="With --resume: make a call that was running once more, or take it as failed. Only calls that may do "
+    "something twice need this.",
+)
 @redact_option(sending=True)
 @click.option(
     "--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error."
@@ -176,66 +160,51 @@ def goal(
     The exit code is 1 where no step gave something usable, and 3 where a limit ended it: what is printed is then what
     there was by that time.
     """
-    if resume is not None and (goal, instruction, max_steps) != (None, None, None):
+    if resume is None:
+        if (goal is None) == (instruction is None):
+            raise click.UsageError("give a goal or --instruction FILE, one of them")
+        text = read_instruction(instruction) if instruction else goal or ""
+        if not text.strip():
+            raise click.UsageError("the goal is empty: say what is wanted")
+    elif (goal, instruction, max_steps) != (None, None, None):
         raise click.UsageError(
             "--resume takes the goal and its steps from its record: leave them out"
         )
-    text = "" if resume is not None else _read_goal(goal, instruction)
-    client = _open_model(provider, model=model, base_url=base_url, script=script, redact=redact)
+    if provider != "scripted":
+        client = _open_model(provider, model, base_url, redact)
+    elif script is not None:
+        client = read_script(script)
+    else:
+        raise click.UsageError(
+            "name who is asked, such as --provider anthropic; the scripted provider needs --script FILE "
+            "with its answers"
+        )
     tools = standard_tools(state_dir=state_dir, roots=root, permissions=("read", *allow))
     if folder is not None:
         tools.discover(folder)
-    limits = goal_limits(
-        config, max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps
-    )
+    limits = _limits(config, max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
     number, record = resume or 0, None
     if resume is not None:
-        record = resume_record(config, resume, interrupted)
+        record = _resumed(config, resume, interrupted)
         text, limits = record.goal, replace(limits, steps=record.steps)
     else:
-        number, record = begin_record(config, text, steps=limits.steps)
+        number, record = _begun(config, text, steps=limits.steps)
     agent = NeuronAgent(client, tools, state_dir=state_dir, limits=limits)
     result = agent.execute_goal(text, record=record)
     if trace:
-        from aggregate.cli.trace_tree import draw_trace
-
-        draw_trace(result.trace)
+        say(*trace_lines(result.trace))
     for warning in result.warnings:
         warn(warning.removeprefix(_SIGN))
     may_go_on = record is not None and result.limit in (Limit.TOKENS, Limit.SECONDS)
     try:
         _print(result, as_json=as_json, resume=number if may_go_on else 0)
     finally:
-        if record is not None and may_go_on:
-            record.close()
-        elif record is not None:
-            record.end()
+        if record is not None:
+            record.close() if may_go_on else record.end()
 
 
-def _read_goal(goal: str | None, instruction: Path | None) -> str:
-    if (goal is None) == (instruction is None):
-        raise click.UsageError("give a goal or --instruction FILE, one of them")
-    if instruction is not None:
-        contents = read_instruction(instruction)
-        for key in contents.ignored:
-            warn(f"{instruction}: {key} is not used")
-        goal = contents.goal
-    if not goal or not goal.strip():
-        raise click.UsageError("the goal is empty: say what is wanted")
-    return goal
-
-
-def _open_model(
-    provider: str, *, model: str, base_url: str, script: Path | None, redact: bool | None
-) -> Model:
+def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -> Model:
     """Return what answers the agent's questions; secrets in these are replaced as the user's configuration says."""
-    if provider == "scripted":
-        if script is None:
-            raise click.UsageError(
-                "name who is asked, such as --provider anthropic; the scripted provider needs --script FILE "
-                "with its answers"
-            )
-        return read_script(script)
     client = open_client(provider, model=model, base_url=base_url)
     read_price = cache_policy(provider, model or client.model).read
     redaction = redaction_for(sending=True, wanted=redact)
@@ -245,77 +214,41 @@ def _open_model(
     return ChatModel(hiding, model, read_price=read_price)
 
 
-def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
-    if as_json:
-        data = {
-            **result.as_dict(),
-            "warnings": list(result.warnings),
-            "tokens": result.trace.tokens,
-        }
-        write_result(json.dumps(data, indent=2, ensure_ascii=False))
-    elif result.success:
-        write_result(result.text or "\n")
-    if result.stopped:
-        hint = f" (to go on with more: --resume {resume} --max-{result.limit} N)" if resume else ""
-        say(f"aggregate: {result.stopped}{hint}")
-        raise click.exceptions.Exit(LIMIT_EXIT)
-    if not result.success:
-        say(f"aggregate: {result.text}")
-        raise click.exceptions.Exit(1)
-
-
-def goal_limits(
-    config: Path, *, max_tokens: int | None, max_seconds: float | None, max_steps: int | None
-) -> EngineLimits:
+def _limits(config: Path, **options: float | None) -> EngineLimits:
     """Return the limits of a goal: each from its option, else as the configurations say, the user's and ``config``."""
-    usual = EngineLimits()
-    options = GoalTable(max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
-    own, theirs = user_config().goal, _projects_table(config)
-
-    def limit(name: str, default: Number) -> Number:
-        option: Number | None = getattr(options, name)
-        if option is not None:
-            return option
-        own_limit: Number = getattr(own, name) or default
-        project_limit: Number | None = getattr(theirs, name)
-        if project_limit is not None and project_limit > own_limit:
+    own, theirs = user_config().goal, None
+    if config.exists() or config != nearest_config():
+        theirs = load_config(config).config.goal
+    limits: dict[str, float] = {}
+    for name, option in options.items():
+        usual: float = getattr(_USUAL, name.removeprefix("max_"))
+        most: float = getattr(own, name) or usual
+        wanted: float | None = getattr(theirs, name, None)
+        if option is None and wanted is not None and wanted > most:
             warn(
-                f"goal.{name}: the project allows {project_limit:g}, you allow {own_limit:g}, which counts: "
+                f"goal.{name}: the project allows {wanted:g}, you allow {most:g}, which counts: "
                 f"raise it with --{name.replace('_', '-')} or in your own configuration"
             )
-        return min(own_limit, project_limit or own_limit)
-
+        limits[name] = min(most, wanted or most) if option is None else option
     return EngineLimits(
-        tokens=int(limit("max_tokens", usual.tokens)),
-        seconds=float(limit("max_seconds", usual.seconds)),
-        steps=int(limit("max_steps", usual.steps)),
+        tokens=int(limits["max_tokens"]),
+        seconds=float(limits["max_seconds"]),
+        steps=int(limits["max_steps"]),
     )
 
 
-def _projects_table(path: Path) -> GoalTable:
-    """Return the table ``goal`` of a configuration, an empty one where there is none and none was named."""
-    if not path.exists() and path == nearest_config():
-        return GoalTable()
-    return load_config(path).config.goal
-
-
-_SHOWN: Final = 200
-"""Characters of a call's arguments in a message."""
-
-
-def begin_record(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
+def _begun(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
     """Return the number and the record of a project's new goal; where it cannot be recorded, a warning says so.
 
     A goal of the same text that was interrupted is named: it may be what the user wants to go on with.
     """
     folder = records_folder(config.parent)
-    for note in unfinished_goals(folder):
-        if note.goal == goal:
-            say(
-                f"aggregate: goal {note.number}, the same, was interrupted: "
-                f"go on with it by aggregate goal --resume {note.number}"
-            )
-            break
+    same = next((note for note in unfinished_goals(folder) if note.goal == goal), None)
+    if same:
+        say(
+            f"aggregate: goal {same.number}, the same, was interrupted: "
+            f"go on with it by aggregate goal --resume {same.number}"
+        )
     try:
         return new_record(folder, goal, steps=steps)
     except StateError as error:
@@ -323,10 +256,9 @@ def begin_record(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedG
         return 0, None
 
 
-def resume_record(config: Path, number: int, interrupted: str | None) -> RecordedGoal:
+def _resumed(config: Path, number: int, interrupted: str | None) -> RecordedGoal:
     """Return the record of the goal to go on with, one of the project with this configuration."""
-    folder = records_folder(config.parent)
-    record = recorded(folder, number, repeat=interrupted == REPEAT)
+    record = recorded(records_folder(config.parent), number, repeat=interrupted == "repeat")
     calls = record.unfinished()
     if calls and interrupted is None:
         record.close()
@@ -336,3 +268,35 @@ def resume_record(config: Path, number: int, interrupted: str | None) -> Recorde
             "was, then add --interrupted skip, or --interrupted repeat to have it done once more"
         )
     return record
+
+
+def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:
+    """Yield what a goal did, a line for each step, indented by two blanks for each level."""
+    text = " ".join(trace.text.split())
+    text = f"{text[: _WIDTH - 3]}..." if len(text) > _WIDTH else text
+    failed = "" if trace.ok else "failed: "
+    tokens = f", {trace.tokens:,} tokens" if trace.tokens else ""
+    note = f" - {trace.note}" if trace.note else ""
+    name = f"{trace.label} {text}".strip()
+    yield f"{indent}{failed}{name} ({trace.seconds * 1000:,.1f} ms{tokens}){note}"
+    children = trace.children
+    if trace.kind.value == "dendrite" and len(children) == 1:
+        # The one step of a sub-task says nothing that the sub-task does not.
+        children = children[0].children
+    for child in children:
+        yield from trace_lines(child, indent + "  ")
+
+
+def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
+    if as_json:
+        more = {"warnings": list(result.warnings), "tokens": result.trace.tokens}
+        write_result(json.dumps(result.as_dict() | more, indent=2, ensure_ascii=False))
+    elif result.success:
+        write_result(result.text or "\n")
+    if result.stopped:
+        hint = f" (to go on with more: --resume {resume} --max-{result.limit} N)" if resume else ""
+        say(f"aggregate: {result.stopped}{hint}")
+        raise click.exceptions.Exit(_LIMIT_EXIT)
+    if not result.success:
+        say(f"aggregate: {result.text}")
+        raise click.exceptions.Exit(1)

@@ -19,6 +19,12 @@ from aggregate.project.files import decode
 from aggregate.prompt import Request, request_for
 
 _PLACE = re.compile(r"(.+):([0-9]{1,10})", re.DOTALL)
+_WHY_NOT = {
+    Level.NAME: "only the file's name is shown",
+    Level.LEFT_OUT: "the file was left out",
+    Level.NONE: "the file's content is left out as its entry asks",
+    Level.SUMMARY: "the file is shown by its summary",
+}
 
 
 @click.command()
@@ -38,77 +44,70 @@ def locate(place: str, config: Path) -> None:
     if is_prompt(name, request):
         _locate_in_prompt(name, line, request)
     else:
-        _locate_in_file(name, line, request)
+        _locate_in_file(from_here(name, request.base_dir), line, request)
 
 
 def _locate_in_prompt(name: str, line: int, request: Request) -> None:
-    path, audit = audited_prompt(name, request)
-    source_map = _map_of(path, audit)
+    prompt, audit = audited_prompt(name, request)
+    source_map = _map_of(prompt, audit)
     origin = source_map.origin(line)
     if origin is None:
         raise ConfigError(
-            f"the prompt has {source_map.lines:,} lines: there is no line {line:,}", path=str(path)
+            f"the prompt has {source_map.lines:,} lines: there is no line {line:,}",
+            path=str(prompt),
         )
-    _tell_changed_prompt(path, audit)
+    _tell_changed_prompt(prompt, audit)
     write_rows(_told(origin))
     if origin.kind is OriginKind.FILE:
         if origin.stands_for:
-            say(f"{path.name}:{line} is {origin.stands_for}")
-        shown = _prompt_line(path, line) if origin.is_verbatim else None
-        _tell_changed_file(origin.source, audit, request, first=origin.first, shown=shown)
+            say(f"{prompt.name}:{line} is {origin.stands_for}")
+        data = _content(origin.source, request)
+        _tell_changed_file(origin.source, data, audit, origin.first, _shown(prompt, line, origin))
 
 
-def _locate_in_file(name: str, line: int, request: Request) -> None:
+def _locate_in_file(path: str, line: int, request: Request) -> None:
     prompt, audit = newest_prompt(request)
     source_map = _map_of(prompt, audit)
-    path = from_here([name], request.base_dir)[0]
-    row = next((row for row in audit.rows if row.path == path), None)
+    row = _row_of(path, audit)
     if row is None and path not in source_map.runs.sources:
         meant = path_meant(path, [row.path for row in audit.rows])
         remedy = meant or ": name one of those it was made of"
         raise ConfigError(f"{path} is no file of {prompt.name}{remedy}")
-    number = source_map.find(path, line)
-    origin = None if number is None else source_map.origin(number)
-    data = _content(path, request) if number is None else None
-    lines = data.count(b"\n") + (not data.endswith(b"\n")) if data is not None else line
-    if not 1 <= line <= lines:
-        raise ConfigError(f"the file has {lines:,} lines: there is no line {line:,}", path=path)
+    number = source_map.find(path, line) or 0
+    origin = source_map.origin(number) if number else None
+    data = _content(path, request)
+    if origin is None:
+        lines = data.count(b"\n") + (not data.endswith(b"\n")) if data is not None else line
+        if not 1 <= line <= lines:
+            raise ConfigError(f"the file has {lines:,} lines: there is no line {line:,}", path=path)
     _tell_changed_prompt(prompt, audit)
-    if number is None:
+    if origin is None:
         write_rows(f"{path}:{line} is not in {prompt.name}: {_why_not(row)}")
     else:
         write_rows(f"{os.path.relpath(prompt)}:{number}")
-        if origin and not origin.is_verbatim:
+        if not origin.is_verbatim:
             say(f"it only stands for {path}:{line}: {origin.stands_for or _told(origin)}")
-    shown = _prompt_line(prompt, number) if number and origin and origin.is_verbatim else None
-    _tell_changed_file(path, audit, request, first=line, shown=shown)
+    _tell_changed_file(path, data, audit, line, _shown(prompt, number, origin))
 
 
-def _map_of(path: Path, audit: Audit) -> SourceMap:
+def _row_of(path: str, audit: Audit) -> FileChoice | None:
+    return next((row for row in audit.rows if row.path == path), None)
+
+
+def _map_of(prompt: Path, audit: Audit) -> SourceMap:
     if audit.source_map is None:
-        raise ConfigError("it is not recorded where its lines come from", path=str(path))
+        raise ConfigError("it is not recorded where its lines come from", path=str(prompt))
     return audit.source_map
 
 
 def _told(origin: Origin) -> str:
+    last = f"-{origin.last}" if origin.last != origin.first else ""
+    lines = f"{origin.source}:{origin.first}{last}" if origin.first else ""
     if origin.kind is OriginKind.GENERATED:
-        lines = f" ({origin.source}:{_numbers(origin)})" if origin.first else ""
-        return f"generated: {origin.stands_for}{lines}"
+        return f"generated: {origin.stands_for}{f' ({lines})' if lines else ''}"
     if origin.kind is OriginKind.FILE:
-        return f"{origin.source}:{_numbers(origin)}" if origin.first else origin.source
+        return lines or origin.source
     return f"{origin.kind.value} {origin.source}"
-
-
-def _numbers(origin: Origin) -> str:
-    return f"{origin.first}" if origin.first == origin.last else f"{origin.first}-{origin.last}"
-
-
-_WHY_NOT = {
-    Level.NAME: "only the file's name is shown",
-    Level.LEFT_OUT: "the file was left out",
-    Level.NONE: "the file's content is left out as its entry asks",
-    Level.SUMMARY: "the file is shown by its summary",
-}
 
 
 def _why_not(row: FileChoice | None) -> str:
@@ -126,6 +125,17 @@ def _content(path: str, request: Request) -> bytes | None:
         return None
 
 
+def _shown(prompt: Path, line: int, origin: Origin | None) -> str | None:
+    """Return a line of a prompt as it is now, ``None`` where it shows no line of a file as it is."""
+    if origin is None or not origin.is_verbatim:
+        return None
+    try:
+        lines = decode(read_bytes(prompt, limit=CONTENT_BYTES)).text.split("\n")
+    except (OSError, ValueError):
+        return None
+    return lines[line - 1] if line <= len(lines) else None
+
+
 def _tell_changed_prompt(path: Path, audit: Audit) -> None:
     """Say so where a prompt is not as it was written: its lines may have moved."""
     try:
@@ -138,28 +148,17 @@ def _tell_changed_prompt(path: Path, audit: Audit) -> None:
 
 
 def _tell_changed_file(
-    path: str, audit: Audit, request: Request, *, first: int = 0, shown: str | None = None
+    path: str, data: bytes | None, audit: Audit, line: int, shown: str | None
 ) -> None:
-    """Say so where a file is not as the prompt was made of it."""
-    row = next((row for row in audit.rows if row.path == path), None)
-    data = _content(path, request)
+    """Say so where a file is not as the prompt was made of it, or at least its line not as it was shown."""
+    row = _row_of(path, audit)
     if data is None:
         say(f"{path} is not there any more: lines are those of then")
         return
     if row is not None and row.content_hash:
         has_changed = sha256(data).hexdigest() != row.content_hash
     else:
-        has_changed = shown is not None and decode(data).text.split("\n")[first - 1 : first] != [
-            shown
-        ]
+        now = decode(data).text.split("\n")[line - 1 : line]
+        has_changed = shown is not None and now != [shown]
     if has_changed:
         say(f"{path} has changed since the prompt was written: lines are those of then")
-
-
-def _prompt_line(prompt: Path, line: int) -> str | None:
-    try:
-        text = decode(read_bytes(prompt, limit=CONTENT_BYTES)).text
-    except (OSError, ValueError):
-        return None
-    lines = text.split("\n")
-    return lines[line - 1] if line <= len(lines) else None

@@ -19,11 +19,14 @@ from aggregate.project.index import byte_limit, clear_index, index_path, read_re
 @click.pass_context
 def cache(context: click.Context, as_json: bool) -> None:
     """Show where results are kept for the next run, how many, and how often they were of use."""
+    context.obj = index_path()
+    if context.obj is None:
+        raise ConfigError("there is no home folder to keep anything in: set AGGREGATE_CACHE_DIR")
     if context.invoked_subcommand is not None:
         if as_json:
             raise click.UsageError("--json is for showing the cache: leave it out here")
         return
-    report, warning = read_report(_index_path(), byte_limit())
+    report, warning = read_report(context.obj, byte_limit())
     if as_json:
         write_result(json.dumps(report._asdict() | {"path": str(report.path)}, indent=2))
     else:
@@ -34,18 +37,11 @@ def cache(context: click.Context, as_json: bool) -> None:
 
 
 @cache.command()
-def clear() -> None:
+@click.pass_obj
+def clear(path: Path) -> None:
     """Delete all that is kept; print the path of what was deleted."""
-    path = _index_path()
     if clear_index(path):
         write_path(path)
-
-
-def _index_path() -> Path:
-    path = index_path()
-    if path is None:
-        raise ConfigError("there is no home folder to keep anything in: set AGGREGATE_CACHE_DIR")
-    return path
 
 
 @click.command()
@@ -60,11 +56,8 @@ def trust(path: Path, remove: bool, show: bool) -> None:
     """
     if remove and show:
         raise click.UsageError("--remove and --list exclude each other: take one of them")
-    if show:
-        for root in trusted_projects():
-            write_path(Path(root))
-    else:
-        write_path(Path(set_trust(path, trusted=not remove)))
+    for root in trusted_projects() if show else [set_trust(path, trusted=not remove)]:
+        write_path(Path(root))
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Opening the project that a command is about, also a folder without a configuration."""
+"""Opening the project that a command is about, and paths as a person types them in it."""
 
 import os
 from collections.abc import Iterable
@@ -11,24 +11,23 @@ from aggregate.base.disk import real_path
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import heading_text, nearest_path
 from aggregate.base.values import FileRow
+from aggregate.cli.output import say
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import display_path, open_project
 
-KEEP = (
+_KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "
     "to keep or narrow this choice: aggregate init --budget 32k"
 )
-"""What is said where a folder without a configuration is taken."""
 
 
 def open_project_here(config: Path) -> Project:
     """Return the project, or the folder without a configuration that prompts were written in (rule T-6)."""
-    bare = unconfigured(config)
-    has_prompts = (bare.folder / bare.config.output.output_dir).is_dir()
     if config.exists() or is_named("config"):
         return open_project(config)
-    if not has_prompts:
+    bare = unconfigured(config)
+    if not (bare.folder / bare.config.output.output_dir).is_dir():
         raise ConfigError(
             "there is neither a manual_slop.toml nor a prompt here; to make one: "
             'aggregate "what you are about to do" --budget 32k',
@@ -38,30 +37,20 @@ def open_project_here(config: Path) -> Project:
 
 
 def open_asked_project(
-    config: Path, *, is_asked: bool, allow_outside: bool | None, allow_secrets: bool | None
-) -> tuple[Project, bool]:
-    """Return the project, and whether it is a folder without a configuration, which a task or a budget may do without.
+    config: Path,
+    *,
+    is_asked: bool,
+    allow_outside: bool | None,
+    allow_secrets: bool | None,
+    tells: bool = False,
+) -> Project:
+    """Return the project, where a task or budget ``is_asked`` also a folder without a configuration.
 
-    Args:
-        config: The configuration that was named, or the one that is meant.
-        is_asked: Whether a task or a budget was named.
-        allow_outside: What the user says for this run.
-        allow_secrets: The same.
+    That it is one is told once a command, if at all.
     """
-    bare = is_asked and not config.exists() and not is_named("config")
-    if bare:
-        _check_is_a_project(config.parent)
-    project = open_project(
-        unconfigured(config) if bare else config,
-        allow_outside=allow_outside,
-        allow_secrets=allow_secrets,
-    )
-    return project, bare
-
-
-def _check_is_a_project(folder: Path) -> None:
-    """Make sure that a folder without a configuration is none that holds all that somebody has."""
-    here = folder.absolute()
+    if not is_asked or config.exists() or is_named("config"):
+        return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    here = config.parent.absolute()
     is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
     if is_everything and not os.path.lexists(here / ".git"):
         raise ConfigError(
@@ -69,6 +58,12 @@ def _check_is_a_project(folder: Path) -> None:
             '"aggregate init"',
             path=str(here),
         )
+    bare = unconfigured(config)
+    project = open_project(bare, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    if tells and not click.get_current_context().meta.setdefault(_KEEP, False):
+        click.get_current_context().meta[_KEEP] = True
+        say(_KEEP)
+    return project
 
 
 def is_named(parameter: str) -> bool:
@@ -77,14 +72,19 @@ def is_named(parameter: str) -> bool:
     return source not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
 
 
-def from_here(paths: Iterable[str], base_dir: Path) -> tuple[str, ...]:
-    """Return paths and globs of the current folder as a configuration writes them: relative to ``base_dir``.
+def from_here(path: str, base_dir: Path) -> str:
+    """Return a path or glob of the current folder as a configuration writes it: relative to ``base_dir``.
 
     What is neither a file here nor a glob stays as it is: it may be written as the configuration writes it, or be a
     part of a path that a focus file is known by.
     """
-    base = Path(os.path.abspath(base_dir))
-    return tuple(_from_here(path, Path.cwd(), base) for path in paths)
+    here, base = Path.cwd(), Path(os.path.abspath(base_dir))
+    full = os.path.abspath(here / path)
+    is_inside = full != str(base) and Path(full).is_relative_to(base)
+    is_meant = os.path.lexists(full) or (is_glob(path) and here.is_relative_to(base))
+    if Path(path).is_absolute() or not is_inside or not is_meant:
+        return path
+    return display_path(full, base)
 
 
 def existing_meant(path: str, folder: Path) -> str:
@@ -102,12 +102,6 @@ def existing_meant(path: str, folder: Path) -> str:
     return "" if Path(meant) == asked else f': did you mean "{meant}"?'
 
 
-def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
-    """Return warnings of a prompt; those that end with a path that is not there say which one is meant."""
-    meant = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
-    return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
-
-
 def _names(folder: Path) -> list[str]:
     try:
         return sorted(os.listdir(folder))  # noqa: PTH208
@@ -115,10 +109,7 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _from_here(path: str, here: Path, base: Path) -> str:
-    full = os.path.abspath(here / path)
-    is_inside = full != str(base) and Path(full).is_relative_to(base)
-    is_meant = os.path.lexists(full) or (is_glob(path) and here.is_relative_to(base))
-    if Path(path).is_absolute() or not is_inside or not is_meant:
-        return path
-    return display_path(full, base)
+def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
+    """Return warnings of a prompt; those that end with a path that is not there say which one is meant."""
+    meant = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
+    return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]

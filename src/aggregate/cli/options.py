@@ -1,7 +1,6 @@
 """Options that several commands take."""
 
-from collections.abc import Callable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
 from time import perf_counter
@@ -9,7 +8,7 @@ from typing import Any
 
 import click
 
-from aggregate.base.monitor import Timing, get_monitor
+from aggregate.base.monitor import get_monitor
 from aggregate.base.values import ALLOW_OUTSIDE, ALLOW_SECRETS, GeneratedView
 from aggregate.cli.output import say
 from aggregate.project.configuration import CONFIG_NAME, nearest_config
@@ -49,6 +48,11 @@ quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="Print nothing but the result and errors."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+generated_option = click.option(
+    "--generated",
+    type=click.Choice([view.value for view in GeneratedView]),
+    help="Show generated files that a glob stands for like this; by default as the configuration says, else by name.",
+)
 
 
 def cache_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -78,13 +82,6 @@ def discussion_option(
     )
 
 
-generated_option = click.option(
-    "--generated",
-    type=click.Choice([view.value for view in GeneratedView]),
-    help="Show generated files that a glob stands for like this; by default as the configuration says, else by name.",
-)
-
-
 def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the choice whether secrets are replaced, whose default the configuration may change."""
     usual = "" if sending else " with a task or a budget"
@@ -109,60 +106,15 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
     return outside(secrets(command))
 
 
-_OTHERS = "Options"
-
-
-class SectionedCommand(click.Command):
-    """A command whose help lists its options below the headings that ``section`` gives them, the others last."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the lists."""
-        for title, rows in _sections(self, ctx):
-            with formatter.section(title):
-                formatter.write_dl(rows)
-
-
-class _SectionedOption(click.Option):
-    def __init__(self, *args: Any, heading: str, **kwargs: Any) -> None:  # noqa: ANN401 - those of an option
-        super().__init__(*args, **kwargs)
-        self.heading = heading
-
-
-def section(heading: str) -> Callable[..., Callable[..., Any]]:
-    """Return what ``click.option`` is, for options that stand below ``heading``."""
-
-    def option(*names: str, **settings: Any) -> Callable[..., Any]:  # noqa: ANN401 - those of an option
-        return click.option(*names, cls=_SectionedOption, heading=heading, **settings)
-
-    return option
-
-
-def _sections(
-    command: click.Command, context: click.Context
-) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the headings with the names and helps of their options, in the order in which they first stand."""
-    listed = [
-        (getattr(option, "heading", _OTHERS), record)
-        for option in command.get_params(context)
-        if (record := option.get_help_record(context)) is not None
-    ]
-    titles = list(dict.fromkeys(title for title, _ in listed if title != _OTHERS))
-    order = {title: place for place, title in enumerate([*titles, _OTHERS])}
-    listed.sort(key=lambda row: order[row[0]])
-    for title, rows in groupby(listed, key=lambda row: row[0]):
-        yield title, [record for _, record in rows]
-
-
 _STARTED = "aggregate.timings.started"
 """Where a command's context holds the time at which its options were read, if the table is asked for."""
-_ALL = "all"
 
 
 def _start(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         get_monitor().reset()
         context.meta[_STARTED] = perf_counter()
-        context.call_on_close(lambda: say(*_table(context)))
+        context.call_on_close(lambda: say(*_table(timings_data(context)["timings"])))
 
 
 timings_option = click.option(
@@ -175,43 +127,27 @@ timings_option = click.option(
 """Prints the table when the command ends, also by an error."""
 
 
-def timings_data() -> dict[str, Any]:
-    """Return the steps so far under ``timings``, nothing where nobody asked for them."""
-    context = click.get_current_context()
+def timings_data(context: click.Context) -> dict[str, Any]:
+    """Return the steps so far under ``timings``, the longest first, nothing where nobody asked for them.
+
+    A step may lie in another.
+    """
     if _STARTED not in context.meta:
         return {}
-    seconds = _elapsed(context)
+    elapsed = perf_counter() - context.meta[_STARTED]
+    steps = [(name, step.count, step.total) for name, step in get_monitor().timings().items()]
+    steps.sort(key=lambda step: (-step[2], step[0]))
     rows = [
-        {
-            "scope": name,
-            "calls": timing.count,
-            "seconds": round(timing.total, 6),
-            "share": round(share, 4),
-        }
-        for name, timing, share in _rows(get_monitor().timings(), seconds)
+        {"scope": name, "calls": calls, "seconds": round(seconds, 6), "share": round(share, 4)}
+        for name, calls, seconds in [*steps, ("all", 1, elapsed)]
+        for share in [seconds / elapsed if elapsed else 0.0]
     ]
     return {"timings": rows}
 
 
-def _elapsed(context: click.Context) -> float:
-    return perf_counter() - float(context.meta[_STARTED])
-
-
-def _rows(timings: Mapping[str, Timing], seconds: float) -> list[tuple[str, Timing, float]]:
-    """Return the steps with their shares of all seconds, the longest first; a step may lie in another."""
-    ordered = sorted(timings.items(), key=lambda item: (-item[1].total, item[0]))
-    shares = [
-        (name, timing, timing.total / seconds if seconds else 0.0) for name, timing in ordered
+def _table(rows: list[dict[str, Any]]) -> list[str]:
+    width = max(len(row["scope"]) for row in rows)
+    return [f"{'scope':<{width}}  {'calls':>7}  {'seconds':>9}  share"] + [
+        f"{row['scope']:<{width}}  {row['calls']:>7,}  {row['seconds']:>9.3f}  {row['share']:>5.0%}"
+        for row in rows
     ]
-    return [*shares, (_ALL, Timing(1, seconds, seconds), 1.0)]
-
-
-def _table(context: click.Context) -> list[str]:
-    rows = _rows(get_monitor().timings(), _elapsed(context))
-    width = max(len(name) for name, _, _ in rows)
-    lines = [f"{'scope':<{width}}  {'calls':>7}  {'seconds':>9}  share"]
-    lines += [
-        f"{name:<{width}}  {timing.count:>7,}  {timing.total:>9.3f}  {share:>5.0%}"
-        for name, timing, share in rows
-    ]
-    return lines

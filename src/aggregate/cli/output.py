@@ -5,7 +5,7 @@ import os
 import select
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,6 +13,7 @@ import click
 
 from aggregate.base.errors import OutputError
 from aggregate.base.text import group_warnings, printable
+from aggregate.cli.termination import orderly_termination
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -51,6 +52,10 @@ def write_pieces(pieces: Iterable[bytes], *, exactly: bool = False) -> None:
     if last and not last.endswith(b"\n") and (not exactly or is_terminal()):
         waiting += b"\n"
     _write_data(waiting)
+
+
+def _write_data(data: bytearray) -> None:
+    _write(printable(data.decode(), body=True) if is_terminal() else bytes(data))
 
 
 def write_rendered(text: str) -> None:
@@ -155,10 +160,6 @@ def _unwritable(error: OSError | ValueError) -> str:
     return f"the output cannot be written: {reason}"
 
 
-def _write_data(data: bytearray) -> None:
-    _write(printable(data.decode(), body=True) if is_terminal() else bytes(data))
-
-
 def _write(data: str | bytes) -> None:
     if sys.stdout is None:
         raise OutputError("the output cannot be written: it is closed")
@@ -216,7 +217,7 @@ _LONG_WORK = 200
 class Bar:
     """A bar that appears once there is much to do; without a terminal it does nothing."""
 
-    def __init__(self, title: str, rich: "Progress | None" = None) -> None:
+    def __init__(self, title: str = "", rich: "Progress | None" = None) -> None:
         self._title = title
         self._rich = rich
         self._task: TaskID | None = None
@@ -234,13 +235,17 @@ class Bar:
 
 @contextmanager
 def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
-    """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet."""
-    if hidden or not is_terminal(err=True):
-        yield Bar(title)
-        return
-    # rich adds a twelfth to the time of a run, and draws on a terminal alone
-    from rich.console import Console
-    from rich.progress import Progress
+    """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet.
 
-    with Progress(console=Console(stderr=True), transient=True) as rich:
+    A signal that ends the process does so in good order.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(orderly_termination())
+        rich = None
+        if not hidden and is_terminal(err=True):
+            # rich adds a twelfth to the time of a run, and draws on a terminal alone
+            from rich.console import Console
+            from rich.progress import Progress
+
+            rich = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
         yield Bar(title, rich)

@@ -62,14 +62,17 @@ def save(
     is_global: bool,
 ) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""
+    screenshots: list[str] = []
     if paths:
-        preset = ContextPreset(
-            name, _typed_files(paths, config), description=description, budget=budget
-        )
+        base_dir = config.parent
+        if config.exists():
+            base_dir /= load_config(config).config.files.base_dir
+        files = [FileItem(from_here(path, base_dir)) for path in paths]
     else:
         request = request_for(open_project(config), with_history=False)
         files = [entry.item for entry in request.entries]
-        preset = ContextPreset(name, files, list(request.screenshots), description, budget)
+        screenshots = list(request.screenshots)
+    preset = ContextPreset(name, files, screenshots, description, budget)
     manager = _manager(config)
     manager.save_preset(preset, scope="global" if is_global else "project")
     say(f'saved "{name}": {counted(len(preset.files), "file")}')
@@ -93,14 +96,6 @@ def delete(name: str, config: Path) -> None:
     """Delete NAME."""
     _manager(config).delete_preset(name)
     say(f'deleted "{name}"')
-
-
-def _typed_files(paths: tuple[str, ...], config: Path) -> list[FileItem]:
-    """Return the paths that were typed, as the configuration writes them; it need not exist yet."""
-    base_dir = config.parent
-    if config.exists():
-        base_dir /= load_config(config).config.files.base_dir
-    return [FileItem(path) for path in from_here(paths, base_dir)]
 
 
 def _manager(config: Path) -> ContextPresetManager:

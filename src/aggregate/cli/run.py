@@ -1,15 +1,14 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import json
-from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from aggregate.cli.asking import task_options
 from aggregate.cli.options import (
-    SectionedCommand,
     cache_options,
     config_option,
     discussion_option,
@@ -30,24 +29,17 @@ from aggregate.cli.output import (
     write_pieces,
     write_result,
 )
-from aggregate.cli.run_report import RunArguments, print_report, report_data, report_warnings
-from aggregate.cli.termination import orderly_termination
+from aggregate.cli.run_report import AskedRun, WrittenPrompt
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
-    ComposedPrompt,
     Request,
     compose_prompt,
     for_reader,
-    stream_prompt,
     write_numbered,
 )
-from aggregate.sending import PromptMeter, log_written_prompt
-
-if TYPE_CHECKING:
-    from aggregate.prompt import PromptTokens
 
 
-@click.command(cls=SectionedCommand)
+@click.command()
 @task_options
 @config_option
 @scope_options
@@ -82,7 +74,8 @@ if TYPE_CHECKING:
 @timings_option
 @json_option
 @quiet_option
-def run(**options: Any) -> None:  # noqa: ANN401 - as click passes them
+@click.pass_context
+def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as click passes them
     """Compose the prompt and write it to the next numbered file; print its path.
 
     A TASK says which files matter, and with a budget these are shown as far as they fit:
@@ -91,16 +84,18 @@ def run(**options: Any) -> None:  # noqa: ANN401 - as click passes them
 
     A folder without a configuration stands for all files in it that git would take.
     """
-    asked = RunArguments(**options)
-    _refuse_contradictions(
-        {"--stdout": asked.to_stdout, "--explain": asked.explain},
-        {"--stdout": asked.to_stdout, "--json": asked.as_json},
-        {"--stdout": asked.to_stdout, "--copy": asked.copies},
-        {"--stdout": asked.to_stdout, "--watch": asked.watches},
-        {"--explain": asked.explain, "--copy": asked.copies},
-        {"--explain": asked.explain, "--watch": asked.watches},
-    )
-    asked.task_named  # noqa: B018 - a mistake in it is told before one in the configuration
+    asked = AskedRun(**options)
+    ways = {
+        "--stdout": asked.to_stdout,
+        "--explain": asked.explain,
+        "--json": asked.as_json,
+        "--copy": asked.copies,
+        "--watch": asked.watches,
+    }
+    for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
+        if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
+            raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
+    asked.named_task  # noqa: B018 - a mistake in it is told before one in the configuration
     index = open_index(use=not asked.no_cache, verify=asked.verify)
     if asked.watches:
         # What watches folders takes 20 ms to load.
@@ -115,7 +110,7 @@ def run(**options: Any) -> None:  # noqa: ANN401 - as click passes them
         if asked.explain:
             _explain(asked, request, index)
         else:
-            path = _compose(asked, request, index)
+            path = _compose(asked, request, index, context)
     if path and asked.copies:
         from aggregate.cli.clipboard import copy_to_clipboard
 
@@ -126,48 +121,36 @@ def run(**options: Any) -> None:  # noqa: ANN401 - as click passes them
         warn(index.warning)
 
 
-def _refuse_contradictions(*pairs: Mapping[str, bool]) -> None:
-    for pair in pairs:
-        if all(pair.values()):
-            raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
-
-
-def _compose(asked: RunArguments, request: Request, index: Index) -> Path | None:
+def _compose(
+    asked: AskedRun, request: Request, index: Index, context: click.Context
+) -> Path | None:
     """Write the prompt with its account, and tell of it; return its path if it has one."""
-    recorder = counter = tokens = None
-    if request.is_audited and not asked.to_stdout:
-        from aggregate.sending import AuditRecorder
-
-        recorder = AuditRecorder(request)
-    if asked.as_json or not asked.quiet or recorder:
-        # A quiet run tells of no tokens, and starts without what counts them.
-        from aggregate.prompt import PromptTokens, SegmentCounter
-
-        counter = SegmentCounter(index)
-    meter = PromptMeter(counter)
-    with orderly_termination(), progress("Rendering files", hidden=asked.quiet) as bar:
-        stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        pieces = meter.pieces(recorder.watch(stream) if recorder else stream)
+    path = None
+    with progress("Rendering files", hidden=asked.quiet) as bar:
+        counts = asked.as_json or not asked.quiet
+        written = WrittenPrompt(request, index, counts=counts, bar=bar, is_file=not asked.to_stdout)
         if asked.to_stdout:
             # A line break more could be a token more than the budget.
-            write_pieces(pieces, exactly=request.budget is not None)
-            path = None
+            write_pieces(written.pieces, exactly=request.budget is not None)
         else:
             path = write_numbered(
-                request.output_dir, request.namespace, pieces, project=request.written_in
+                request.output_dir, request.namespace, written.pieces, project=request.written_in
             )
     if path and not asked.as_json:
         write_path(path)
-    if counter:
-        tokens = PromptTokens.of(meter.places, meter.counts())
-    if path and tokens and recorder:
-        recorder.write(path, stream, tokens)
-    _report(asked, path, stream, meter, tokens, request)
+    written.record(path)
+    if counts:
+        warnings = written.warnings()
+        if asked.as_json:
+            data = written.data(path, warnings) | timings_data(context)
+            write_result(json.dumps(data, indent=2))
+        if not asked.quiet:
+            written.tell(warnings)
     index.flush()
     return path
 
 
-def _explain(asked: RunArguments, request: Request, index: Index) -> None:
+def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     from aggregate.cli.explain import print_audit
     from aggregate.prompt import audit_data, audit_of, count_prompt
 
@@ -175,7 +158,7 @@ def _explain(asked: RunArguments, request: Request, index: Index) -> None:
         raise click.UsageError(
             "--explain says what a task or a budget decides: add --task or --budget"
         )
-    with orderly_termination(), progress("Rendering files", hidden=asked.quiet) as bar:
+    with progress("Rendering files", hidden=asked.quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     audit = audit_of(request, composition, count_prompt(composition.prompt, index=index))
     index.flush()
@@ -185,25 +168,3 @@ def _explain(asked: RunArguments, request: Request, index: Index) -> None:
         write_result(json.dumps(audit_data(audit), indent=2))
     else:
         print_audit(audit)
-
-
-def _report(
-    asked: RunArguments,
-    path: Path | None,
-    stream: ComposedPrompt,
-    meter: PromptMeter,
-    tokens: "PromptTokens | None",
-    request: Request,
-) -> None:
-    segments = tokens.segments if tokens else ()
-    prefix = log_written_prompt(path, meter.fingerprint(segments), request) if path else None
-    if tokens is None or (asked.quiet and not asked.as_json):
-        return
-    warnings = report_warnings(stream, tokens, request.base_dir)
-    if asked.as_json:
-        data = report_data(path, stream, tokens, warnings) | timings_data()
-        write_result(json.dumps(data, indent=2))
-    if not asked.quiet:
-        print_report(stream, tokens, warnings)
-        if prefix:
-            say(prefix.sentence)

@@ -1,6 +1,5 @@
-"""What ``run`` is asked for, and what it tells of a prompt: its tokens and files, and what was left out."""
+"""What ``run`` is asked for, and the prompt that it writes, with what is told of it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.base.values import Amount, Task, unknown_names
 from aggregate.cli.asking import read_task, task_argument, typed_places
-from aggregate.cli.opened_project import KEEP, open_asked_project, with_meant
-from aggregate.cli.output import say, warn, warn_all
+from aggregate.cli.opened_project import open_asked_project, with_meant
+from aggregate.cli.output import Bar, say, warn, warn_all
 from aggregate.project.configuration import Project
-from aggregate.prompt import ComposedPrompt, Request, for_reader, request_for
+from aggregate.project.index import Index
+from aggregate.prompt import Request, for_reader, request_for, stream_prompt
+from aggregate.sending import PromptMeter, log_written_prompt
 
 if TYPE_CHECKING:
     from aggregate.prompt import PromptTokens
+    from aggregate.sending.cache import PrefixReport
 
 _LARGEST = 8
 """Files that are listed one by one: these and the sections fit onto a small terminal."""
@@ -24,7 +26,7 @@ _ALWAYS_FITS = 1_000_000
 
 
 @dataclass
-class RunArguments:
+class AskedRun:
     """What the options of ``run`` say, each under its name."""
 
     sentence: tuple[str, ...]
@@ -51,26 +53,22 @@ class RunArguments:
     verify: bool
     as_json: bool
     quiet: bool
-    _is_told: bool = False
 
     @cached_property
-    def task_named(self) -> Task | None:
+    def named_task(self) -> Task | None:
         """The task; it is read once, since standard input can be."""
         argument = task_argument(self.sentence, self.task)
         return read_task(argument, symbols=self.symbol, since=self.since)
 
     def open(self) -> Project:
-        """Open the project as it is now; say once where that is a folder without a configuration."""
-        project, bare = open_asked_project(
+        """Open the project as it is now."""
+        return open_asked_project(
             self.config,
-            is_asked=self.task_named is not None or self.budget is not None,
+            is_asked=self.named_task is not None or self.budget is not None,
             allow_outside=self.allow_outside,
             allow_secrets=self.allow_secrets,
+            tells=not self.quiet,
         )
-        if bare and not self.quiet and not self._is_told:
-            say(KEEP)
-        self._is_told = True
-        return project
 
     def request(self, project: Project) -> Request:
         """Return what is asked of a project."""
@@ -83,70 +81,113 @@ class RunArguments:
             with_history=not self.no_history,
             discussion=self.discussion or None,
             generated=self.generated,
-            task=self.task_named,
+            task=self.named_task,
             budget=self.budget,
             redact=self.redact,
         )
 
 
-def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", base_dir: Path) -> list[str]:
-    """Return what was left out or is doubtful, what mistyped paths mean, and whether no model takes the prompt."""
-    warnings = [*unknown_names(stream.missing), *with_meant(stream.warnings, stream.rows, base_dir)]
-    if tokens.document <= _ALWAYS_FITS:
+class WrittenPrompt:
+    """A prompt whose tokens are counted, and whose account is kept, as its pieces are written."""
+
+    tokens: "PromptTokens | None" = None
+    prefix: "PrefixReport | None" = None
+
+    def __init__(
+        self, request: Request, index: Index, *, counts: bool, bar: Bar, is_file: bool = True
+    ) -> None:
+        self.request = request
+        self._recorder = None
+        counter = None
+        if request.is_audited and is_file:
+            from aggregate.sending import AuditRecorder
+
+            self._recorder = AuditRecorder(request)
+        if counts or self._recorder:
+            # A quiet run tells of no tokens, and starts without what counts them.
+            from aggregate.prompt import SegmentCounter
+
+            counter = SegmentCounter(index)
+        self._is_counted = counter is not None
+        self.stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
+        self.meter = PromptMeter(counter)
+        stream = self._recorder.watch(self.stream) if self._recorder else self.stream
+        self.pieces = self.meter.pieces(stream)
+
+    def record(self, path: Path | None) -> None:
+        """Count what was written, and leave its account beside the file, if it is one."""
+        if self._is_counted:
+            from aggregate.prompt import PromptTokens
+
+            self.tokens = PromptTokens.of(self.meter.places, self.meter.counts())
+            if path and self._recorder:
+                self._recorder.write(path, self.stream, self.tokens)
+        if path:
+            segments = self.tokens.segments if self.tokens else ()
+            self.prefix = log_written_prompt(path, self.meter.fingerprint(segments), self.request)
+
+    def warnings(self) -> list[str]:
+        """Return what was left out or is doubtful, what mistyped paths mean, and whether no model takes the prompt."""
+        stream, tokens = self.stream, self.tokens
+        warnings = [
+            *unknown_names(stream.missing),
+            *with_meant(stream.warnings, stream.rows, self.request.base_dir),
+        ]
+        if tokens is None or tokens.document <= _ALWAYS_FITS:
+            return warnings
+        from aggregate.prompt import largest_folders
+        from aggregate.sending.clients import exceeded_window
+
+        if window := exceeded_window(tokens.document):
+            largest = largest_folders(tokens.files)
+            folders = ", ".join(f"{folder} {number:,}" for folder, number in largest)
+            warnings.append(
+                f"the prompt has {tokens.document:,} tokens, more than any model here takes ({window:,}): "
+                f'aggregate "what you are about to do" --budget 60k shows what matters; the largest folders are '
+                f"{folders}"
+            )
         return warnings
-    from aggregate.prompt import largest_folders
-    from aggregate.sending.clients import exceeded_window
 
-    if window := exceeded_window(tokens.document):
-        largest = largest_folders(tokens.files)
-        folders = ", ".join(f"{folder} {number:,}" for folder, number in largest)
-        warnings.append(
-            f"the prompt has {tokens.document:,} tokens, more than any model here takes ({window:,}): "
-            f'aggregate "what you are about to do" --budget 60k shows what matters; the largest folders are {folders}'
-        )
-    return warnings
+    def tell(self, warnings: list[str]) -> None:
+        """Print the warnings, the tokens of the document, its sections and largest files, and what is kept."""
+        assert self.tokens  # noqa: S101 - counted by whoever tells of it
+        warn_all(for_reader(warnings), more="--json")
+        if not self.stream.rows and self.stream.choices:
+            warn("none of the files fits into the budget: allow more tokens")
+        elif not self.stream.rows:
+            warn(
+                "no files: there are none here, or none that [files] paths in the configuration names"
+            )
+        lines = [f"{self.tokens.document:>11,} tokens (o200k)"]
+        lines += [f"{tokens:>11,} in {part.value}" for part, tokens in self.tokens.sections.items()]
+        files = sorted(self.tokens.files.items(), key=lambda item: (-item[1], item[0]))
+        lines += [f"{number:>11,}   {path}" for path, number in files[:_LARGEST]]
+        if others := files[_LARGEST:]:
+            rest = sum(number for _, number in others)
+            lines.append(f"{rest:>11,}   in {len(others):,} smaller files (--json lists them)")
+        say(*lines, *([self.prefix.sentence] if self.prefix else []))
 
-
-def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
-    """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
-    warn_all(for_reader(warnings), more="--json")
-    if not stream.rows and stream.choices:
-        warn("none of the files fits into the budget: allow more tokens")
-    elif not stream.rows:
-        warn("no files: there are none here, or none that [files] paths in the configuration names")
-    lines = [f"{tokens.document:>11,} tokens (o200k)"]
-    lines += [f"{number:>11,} in {section.value}" for section, number in tokens.sections.items()]
-    largest = sorted(tokens.files.items(), key=lambda item: (-item[1], item[0]))
-    lines += [f"{number:>11,}   {path}" for path, number in largest[:_LARGEST]]
-    if len(largest) > _LARGEST:
-        rest = sum(number for _, number in largest[_LARGEST:])
-        lines.append(
-            f"{rest:>11,}   in {len(largest) - _LARGEST:,} smaller files (--json lists them)"
-        )
-    say(*lines)
-
-
-def report_data(
-    path: Path | None, stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]
-) -> dict[str, Any]:
-    """Return the report as JSON data."""
-    return {
-        "path": str(path),
-        "tokens": {
-            "encoding": "o200k_base",
-            "document": tokens.document,
-            "sections": {section.value: number for section, number in tokens.sections.items()},
-        },
-        "files": [
-            {
-                "path": row.path,
-                "entry": row.entry,
-                "view_mode": row.view_mode.value,
-                "auto_aggregate": row.auto_aggregate,
-                "error": row.error,
-                "tokens": tokens.files.get(row.path, 0),
-            }
-            for row in stream.rows
-        ],
-        "warnings": list(warnings),
-    }
+    def data(self, path: Path | None, warnings: list[str]) -> dict[str, Any]:
+        """Return all of this as JSON data."""
+        assert self.tokens  # noqa: S101 - counted by whoever tells of it
+        files = self.tokens.files
+        return {
+            "path": str(path),
+            "tokens": {
+                "encoding": "o200k_base",
+                "document": self.tokens.document,
+                "sections": {part.value: number for part, number in self.tokens.sections.items()},
+            },
+            "files": [
+                {
+                    "path": row.path,
+                    "entry": row.entry,
+                    "view_mode": row.view_mode.value,
+                    "auto_aggregate": row.auto_aggregate,
+                    "error": row.error,
+                    "tokens": files.get(row.path, 0),
+                }
+                for row in self.stream.rows
+            ],
+            "warnings": warnings,
+        }

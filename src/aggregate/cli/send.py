@@ -1,26 +1,160 @@
-"""``send``: ask a model, with the project's prompt and the discussion so far."""
+"""``send``, and what ``chat`` shares with it: a turn is prepared, sent, and its answer printed as it comes."""
 
 import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import date
+from functools import wraps
+from pathlib import Path
+from typing import Any
 
 import click
 
-from aggregate.cli.asking import read_input, seeds_of
-from aggregate.cli.opened_project import KEEP, open_asked_project
-from aggregate.cli.output import say, warn_all, write_result, write_rows
-from aggregate.cli.turn import (
-    TurnArguments,
-    checked_message,
-    compact,
-    deliver,
-    notes_on,
-    output_options,
-    prepare,
-    print_report,
-    turn_options,
+from aggregate.base.errors import ProviderError
+from aggregate.base.values import Task, Usage
+from aggregate.cli.asking import budget_option, read_input, read_task, seed_options, typed_places
+from aggregate.cli.opened_project import open_asked_project
+from aggregate.cli.options import (
+    config_option,
+    discussion_option,
+    json_option,
+    quiet_option,
+    redact_option,
+    scope_options,
 )
+from aggregate.cli.output import (
+    progress,
+    say,
+    warn,
+    warn_all,
+    writable_output,
+    write_piece,
+    write_result,
+    write_rows,
+)
+from aggregate.project.configuration import Project
+from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import for_reader
-from aggregate.sending import plan_data, plan_lines
+from aggregate.sending import (
+    CompletedCompaction,
+    CompletedTurn,
+    ModelSelection,
+    PreparedCompaction,
+    PreparedTurn,
+    compact_discussion,
+    diffs_sentence,
+    dollars,
+    plan_data,
+    plan_lines,
+    prepare_compaction,
+    prepare_turn,
+    price,
+    send_turn,
+)
+from aggregate.sending.clients import Effort, age_note
+
+_OPTIONS = (
+    config_option,
+    scope_options,
+    click.option(
+        "--provider",
+        metavar="NAME",
+        default="",
+        help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
+        "server), azure, bedrock, vertex, or scripted; by default the persona's, else that of [send].",
+    ),
+    click.option(
+        "--model",
+        metavar="NAME",
+        default="",
+        help="Ask this model, by the provider's name of it or an alias; by default the persona's, else that of [send], "
+        "else the provider's usual one.",
+    ),
+    click.option(
+        "--persona",
+        metavar="NAME",
+        default="",
+        help="Ask as this persona of the configuration; by default as that of [send], if any.",
+    ),
+    click.option(
+        "--base-url", metavar="URL", default="", help="Reach the provider at this address."
+    ),
+    click.option(
+        "--max-output",
+        type=click.IntRange(1),
+        help="Let the model write at most this many tokens; by default 16,000, or as the configuration says.",
+    ),
+    budget_option(
+        "Take each message as the task, and send what it needs in at most this many tokens of the whole request."
+    ),
+    click.option(
+        "--effort",
+        type=click.Choice(["low", "medium", "high"]),
+        help="Say how long the model may think before it answers; by default it decides itself.",
+    ),
+    click.option(
+        "--temperature",
+        type=click.FloatRange(0, 2),
+        help="Let the model choose its words more or less freely, where it takes a temperature.",
+    ),
+    seed_options,
+    discussion_option("Ask"),
+    redact_option(sending=True),
+    json_option,
+    quiet_option,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTurn:
+    """What is asked of each turn: of which project, who, about what, and how it is told."""
+
+    config: Path
+    selection: ModelSelection
+    allow_outside: bool | None = None
+    allow_secrets: bool | None = None
+    focus: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    since: str = ""
+    as_json: bool = False
+    quiet: bool = False
+
+    def open(self) -> Project:
+        """Open the project as it is now."""
+        return open_asked_project(
+            self.config,
+            is_asked=self.selection.budget is not None,
+            allow_outside=self.allow_outside,
+            allow_secrets=self.allow_secrets,
+            tells=not self.quiet,
+        )
+
+    def seeds(self, project: Project) -> Task | None:
+        """Return what is pointed at, as a task whose text the message will be; ``None`` for nothing."""
+        task = read_task(None, symbols=self.symbols, since=self.since)
+        places = typed_places(self.focus, project.folder / project.config.files.base_dir)
+        return replace(task or Task(), focus=places) if places else task
+
+
+def turn_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say who is asked, and what is shown; they come as one argument, ``asked``."""
+
+    @wraps(command)
+    def with_asked(**options: Any) -> None:  # noqa: ANN401 - as click passes them
+        taken = {name: options.pop(name) for name in _names(ModelSelection) & options.keys()}
+        if taken["effort"]:
+            taken["effort"] = Effort(taken["effort"])
+        taken = {"selection": ModelSelection(**taken), "symbols": options.pop("symbol")}
+        taken |= {name: options.pop(name) for name in _names(AskedTurn) & options.keys()}
+        command(asked=AskedTurn(**taken), **options)
+
+    for option in reversed(_OPTIONS):
+        with_asked = option(with_asked)
+    return with_asked
+
+
+def _names(of: type) -> set[str]:
+    return {field.name for field in fields(of)}
 
 
 @click.command()
@@ -34,16 +168,7 @@ from aggregate.sending import plan_data, plan_lines
     "discussion; without MESSAGE do no more.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
-@output_options
-def send(
-    message: str | None,
-    arguments: TurnArguments,
-    *,
-    is_compacted: bool,
-    dry_run: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: bool) -> None:
     """Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.
 
     With --budget the prompt shows what matters most for MESSAGE, within this many tokens of the whole request.
@@ -53,43 +178,184 @@ def send(
     if message is None and not is_compacted:
         raise click.UsageError("say something: aggregate send MESSAGE")
     text = read_input() if message == "-" else message
-    text = "" if text is None else checked_message(text)
-    project, bare = open_asked_project(
-        arguments.config,
-        is_asked=arguments.selection.budget is not None,
-        allow_outside=arguments.allow_outside,
-        allow_secrets=arguments.allow_secrets,
-    )
-    if bare and not quiet:
-        say(KEEP)
+    if text is not None:
+        check_message(text)
+    project = asked.open()
     if is_compacted:
-        alone = message is None
-        compact(
-            project,
-            arguments.selection,
-            quiet=quiet,
-            dry_run=dry_run,
-            shows_summary=alone,
-            as_json=as_json,
-        )
-        if alone or dry_run:
-            return
-    turn = prepare(
-        project,
-        text,
-        arguments.selection,
-        task=seeds_of(project, arguments.focus, arguments.symbol, arguments.since),
-        quiet=quiet,
-        require_key=not dry_run,
-    )
-    if not quiet:
+        compact(project, asked, dry_run=dry_run, shows_summary=text is None)
+    if text is None or (is_compacted and dry_run):
+        return
+    turn = prepare(project, asked, text, require_key=not dry_run)
+    if not asked.quiet:
         warn_all(for_reader(turn.warnings), more="run --json")
-        say(*notes_on(turn, date.today()))
-    if dry_run and as_json:
+        say(*notes_on(turn))
+    if not dry_run:
+        completed = deliver(turn, project, as_json=asked.as_json)
+        if not asked.quiet:
+            _print_report(turn, completed)
+    elif asked.as_json:
         write_result(json.dumps(plan_data(turn), indent=2))
-    elif dry_run:
-        write_rows(*plan_lines(turn))
     else:
-        completed = deliver(turn, project, as_json=as_json)
-        if not quiet:
-            print_report(turn, completed)
+        write_rows(*plan_lines(turn))
+
+
+def check_message(text: str) -> None:
+    """Refuse a message that cannot be sent."""
+    if not text.strip():
+        raise click.UsageError("the message is empty: say something")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
+
+
+def prepare(
+    project: Project,
+    asked: AskedTurn,
+    message: str,
+    *,
+    require_key: bool = True,
+    replaces: Sequence[Mapping[str, Any]] = (),
+) -> PreparedTurn:
+    """Prepare a turn with a progress bar; the errors are those of ``prepare_turn``."""
+    with progress("Rendering files", hidden=asked.quiet) as bar:
+        return prepare_turn(
+            project,
+            message,
+            asked.selection,
+            on_wait=_say_wait,
+            on_start=bar.start,
+            on_done=bar.advance,
+            require_key=require_key,
+            task=asked.seeds(project),
+            replaces=replaces,
+        )
+
+
+def _say_wait(seconds: float, error: ProviderError) -> None:
+    say(f"{error}; trying again in {seconds:.1f} s")
+
+
+def notes_on(turn: PreparedTurn) -> Sequence[str]:
+    """Return a sentence where a turn begins a discussion with a name, and where the shipped tables are old."""
+    age = age_note(turn.client.provider, turn.client.model, date.today())
+    name = turn.request.discussion
+    is_first = name not in ("", NO_DISCUSSION) and len(turn.request.history) == 1
+    begins = f'the discussion "{name}" begins' if is_first else ""
+    return tuple(filter(None, (begins, age)))
+
+
+def deliver(
+    turn: PreparedTurn, project: Project, *, as_json: bool, indent: int | None = 2
+) -> CompletedTurn:
+    """Send a turn, and print its answer as it comes, or the whole of it as JSON."""
+    with writable_output():
+        completed = send_turn(turn, project, on_text=None if as_json else write_piece)
+    with writable_output(f"the answer is in {completed.answer}"):
+        if as_json:
+            write_result(json.dumps(_answer_data(turn, completed), indent=indent))
+        elif not completed.reply.text.endswith("\n"):
+            write_piece("\n")
+    return completed
+
+
+def _answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:
+    reply, usage = completed.reply, completed.reply.usage
+    amount = price(turn, usage)
+    return {
+        "text": reply.text,
+        "stop": reply.stop.value,
+        "model": reply.model,
+        "path": str(completed.path),
+        "history": None if completed.history is None else str(completed.history),
+        "answer": str(completed.answer),
+        "warnings": [*turn.warnings, *completed.warnings],
+        "usage": {
+            "fresh": usage.fresh,
+            "cache_write": usage.cache_write,
+            "cache_read": usage.cache_read,
+            "output": usage.output,
+        },
+        "cost": None if amount is None else float(amount),
+        "prefix": turn.report.sentence if turn.report else None,
+        "diffs": list(turn.ordered.older),
+    }
+
+
+def _print_report(turn: PreparedTurn, completed: CompletedTurn) -> None:
+    for warning in completed.warnings:
+        warn(warning)
+    if turn.ordered.older:
+        say(diffs_sentence(turn))
+    if turn.report:
+        say(turn.report.sentence)
+    warn_of_end(completed)
+    say(_usage_sentence(turn, completed.reply.usage))
+    say(", ".join(str(file) for file in (completed.path, completed.history) if file is not None))
+
+
+def warn_of_end(completed: CompletedTurn) -> None:
+    """Say so where an answer is not complete."""
+    if completed.reply.stop.value != "end":
+        warn(f"the answer is not complete ({completed.reply.stop.value})")
+
+
+def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
+    if not usage.input and not usage.output:
+        return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
+    share = f"{usage.cache_share:.0%}"
+    if usage.cache_read < turn.expected.cache_read:
+        share += f", {turn.expected.cache_read:,} expected"
+    hypothetical = " if it had been asked" if turn.client.provider == "scripted" else ""
+    return (
+        f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
+        f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
+        f"{usage.output:,} out; {dollars(price(turn, usage))}{hypothetical}"
+    )
+
+
+def compact(
+    project: Project, asked: AskedTurn, *, dry_run: bool = False, shows_summary: bool = False
+) -> tuple[PreparedCompaction, CompletedCompaction | None]:
+    """Let the model summarise the oldest turns of a discussion, having said what that costs.
+
+    With ``shows_summary`` the summary is printed, as the answer that was asked for.
+    """
+    prepared = prepare_compaction(
+        project, asked.selection, on_wait=_say_wait, require_key=not dry_run
+    )
+    if not asked.quiet:
+        warn_all(for_reader(prepared.turn.warnings), more="run --json")
+    if dry_run:
+        plan = json.dumps(_compaction_data(prepared), indent=2)
+        write_result(plan) if asked.as_json else write_rows(prepared.sentence)
+        return prepared, None
+    if not asked.quiet:
+        say(prepared.sentence)
+    streams = shows_summary and not asked.as_json
+    with writable_output():
+        compacted = compact_discussion(prepared, project, on_text=write_piece if streams else None)
+    completed = compacted.completed
+    with writable_output(f"the summary is in {completed.answer}"):
+        if streams and not completed.reply.text.endswith("\n"):
+            write_piece("\n")
+        elif shows_summary and asked.as_json:
+            data = _compaction_data(prepared) | _answer_data(prepared.turn, completed)
+            write_result(json.dumps(data, indent=2))
+    if not asked.quiet:
+        for warning in completed.warnings:
+            warn(warning)
+        say(_usage_sentence(prepared.turn, completed.reply.usage), compacted.sentence)
+    return prepared, compacted
+
+
+def _compaction_data(prepared: PreparedCompaction) -> dict[str, object]:
+    return {
+        "provider": prepared.turn.client.provider,
+        "model": prepared.turn.client.model,
+        "discussion": prepared.name or DEFAULT,
+        "turns": len(prepared.turns),
+        "tokens": prepared.tokens,
+        "kept_as": prepared.kept_as,
+        "cost": None if prepared.price is None else float(prepared.price),
+        "pays_back_after": prepared.pays_back_after,
+        "warnings": list(prepared.turn.warnings),
+    }

@@ -2,13 +2,14 @@
 
 import os
 import secrets
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from aggregate.base.errors import ConfigError
-from aggregate.cli.opened_project import is_named, open_asked_project
+from aggregate.cli.opened_project import open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result
 from aggregate.mcp import CAP, LEAST_CAP
@@ -43,18 +44,18 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     """Serve prompts, files and what they define to agents, by the Model Context Protocol.
 
     Files outside of the project and files that look like secrets are never read, secrets in others are replaced, and
-    nothing is written. The project is that of the current folder, or without --config the one that the host names by
-    the protocol. Over HTTP each request needs the token of AGGREGATE_MCP_TOKEN, or the one that is printed.
+    nothing is written. Over HTTP each request needs the token of AGGREGATE_MCP_TOKEN, or the one that is printed.
     """
-    _require_sdk()
-    cap = min(max_tokens, _host_cap())
-    follows_host = port is None and not is_named("config")
-    if config.exists() or not follows_host:
-        _check(config)
+    if find_spec("mcp") is None:
+        raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
+    cap = max_tokens
+    with suppress(ValueError):  # it is not set, or no number
+        cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
+    open_asked_project(config, is_asked=True, allow_outside=False, allow_secrets=False)
     if port is None:
         from aggregate.mcp import serve_on_stdio
 
-        serve_on_stdio(config, cap=cap, check=_check if follows_host else None)
+        serve_on_stdio(config, cap=cap)
         return
     token = os.environ.get(_TOKEN_VARIABLE, "")
     shown = "…" if token else (token := secrets.token_urlsafe(_TOKEN_BYTES))
@@ -64,23 +65,6 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     from aggregate.mcp import serve_on_http
 
     serve_on_http(config, cap=cap, token=token, host=host, port=port)
-
-
-def _check(config: Path) -> None:
-    open_asked_project(config, is_asked=True, allow_outside=False, allow_secrets=False)
-
-
-def _require_sdk() -> None:
-    if find_spec("mcp") is None:
-        raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
-
-
-def _host_cap() -> int:
-    """Return the most tokens of an answer that the host says it takes; more than any where it says nothing."""
-    try:
-        return max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP)
-    except ValueError:
-        return _MOST_CAP
 
 
 @click.command()

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -14,6 +13,7 @@ from aggregate.base.disk import is_inside
 from aggregate.base.errors import AggregateError
 from aggregate.cli.clipboard import copy_to_clipboard
 from aggregate.cli.output import (
+    Bar,
     is_reader_gone,
     is_terminal,
     say,
@@ -22,93 +22,81 @@ from aggregate.cli.output import (
     write_path,
     write_result,
 )
-from aggregate.cli.run_report import RunArguments, print_report, report_data, report_warnings
+from aggregate.cli.run_report import AskedRun, WrittenPrompt
 from aggregate.cli.termination import orderly_termination
 from aggregate.project.configuration import CONFIG_NAME, Project, global_config_path
 from aggregate.project.index import Index
-from aggregate.project.watching import Changes, GitActivity, TreeWatch
-from aggregate.prompt import (
-    PromptTokens,
-    Request,
-    SegmentCounter,
-    files_of_sections,
-    for_reader,
-    is_output,
-    stream_prompt,
-    write_numbered,
-)
-from aggregate.sending import AuditRecorder, PromptMeter, log_written_prompt
+from aggregate.project.watching import GitActivity, TreeWatch
+from aggregate.prompt import Request, files_of_sections, for_reader, is_output, write_numbered
 
-if TYPE_CHECKING:
-    from aggregate.prompt import ComposedPrompt
-    from aggregate.sending.cache import PrefixReport
-
-INTERRUPTED: Final = 130
+_INTERRUPTED = 130
 """Exit code of what a person has interrupted, as shells have it."""
-_PAUSE_SECONDS: Final = 0.2
+_PAUSE_SECONDS = 0.2
 """Between the beginnings of two prompts: saving all files of an editor, or a checkout, takes a moment."""
-_READER_SECONDS: Final = 0.5
+_READER_SECONDS = 0.5
 """Between two looks whether somebody still reads: nobody notices that a pipeline ends so much later."""
-_NAMED_CHANGES: Final = 3
+_NAMED_CHANGES = 3
 """Files that a line names; the prompt says the rest."""
-_UNNAMED: Final = "what the system does not name, as where a folder was replaced"
+_UNNAMED = "what the system does not name, as where a folder was replaced"
 """In place of files where it has only told that something is different."""
 
 
-def watch_run(asked: RunArguments, index: Index) -> None:
+def watch_run(asked: AskedRun, index: Index) -> None:
     """Write the prompt, and the next one as soon as something that counts has changed, until interrupted.
 
     A prompt that would be the same is not written. What cannot be composed, such as a configuration that is being
     edited, is told once, and the next change is waited for.
     """
     project = asked.open()
-    request = asked.request(project)
     run = _WatchedRun(asked, index)
-    with orderly_termination(), TreeWatch(watched_root(request), skips=run.is_own) as watch:
+    with (
+        orderly_termination(),
+        TreeWatch(watched_root(asked.request(project)), skips=run.is_own) as watch,
+    ):
         try:
-            watch.watch_files(run.write(project, Changes(())))
+            watch.watch_files(run.write(project, ()))
             if not asked.quiet:
-                say(
-                    "watching for changes; Ctrl-C ends it",
-                    *([watch.notice] if watch.notice else ()),
-                )
+                notices = [watch.notice] if watch.notice else []
+                say("watching for changes; Ctrl-C ends it", *notices)
             _write_again(run, watch)
         except KeyboardInterrupt:
             if is_terminal(err=True):
                 say("")  # behind the ^C that the terminal shows
             if not asked.quiet:
                 say(f"aggregate: ended, {run.number} prompts written")
-            click.get_current_context().exit(INTERRUPTED)
+            click.get_current_context().exit(_INTERRUPTED)
 
 
 def _write_again(run: "_WatchedRun", watch: TreeWatch) -> None:
-    activity, notice = GitActivity(watch), watch.notice
+    activity, notice, begun = GitActivity(watch), watch.notice, 0.0
     while True:
         changes = watch.wait(_READER_SECONDS)
         if is_reader_gone():
             raise BrokenPipeError
         if changes is None:
             continue
-        time.sleep(max(0.0, run.begun + _PAUSE_SECONDS - time.monotonic()))
-        watch.watch_files(run.write_changed(activity.settle(changes)))
+        time.sleep(max(0.0, begun + _PAUSE_SECONDS - time.monotonic()))
+        changes = activity.settle(changes)
+        begun = time.monotonic()
+        watch.watch_files(run.write_changed(changes.paths))
         if watch.notice != notice:
             notice = watch.notice
             warn(notice)
 
 
 class _WatchedRun:
-    def __init__(self, asked: RunArguments, index: Index) -> None:
-        self.number = 0
-        self.begun = 0.0
+    number = 0
+    _digests: Sequence[str] = ()
+    _is_copied = True
+    _warnings: Sequence[str] = ()
+    _tokens = 0
+    _failure = ""
+    _files: Sequence[str] = ()
+    _output = ("", "")
+
+    def __init__(self, asked: AskedRun, index: Index) -> None:
         self._asked = asked
         self._index = index
-        self._digests: Sequence[str] = ()
-        self._is_copied = True
-        self._warnings: Sequence[str] = ()
-        self._tokens = 0
-        self._failure = ""
-        self._files: list[str] = []
-        self._output = ("", "")
         self._folder = Path.cwd()
 
     def is_own(self, path: str) -> bool:
@@ -117,9 +105,9 @@ class _WatchedRun:
         output_dir, namespace = self._output
         return path == output_dir or (folder == output_dir and is_output(name, namespace))
 
-    def write_changed(self, changes: Changes) -> list[str]:
+    def write_changed(self, changes: Iterable[str]) -> Sequence[str]:
         """Write the prompt as it is now, if it is another one; return the files that count."""
-        self.begun, number = time.monotonic(), self.number
+        number = self.number
         try:
             with suppress(OSError):
                 os.chdir(self._folder)  # it may have been deleted and made again
@@ -133,35 +121,28 @@ class _WatchedRun:
             if sentence != self._failure:
                 say(f"aggregate: {sentence}; waiting for the next change")
             self._failure = sentence
-            return []
+            return ()
         if self._failure and self.number == number and not self._asked.quiet:
             say("that is mended; the prompt is as before")
         self._failure = ""
         return files
 
-    def write(self, project: Project, changes: Changes) -> list[str]:
+    def write(self, project: Project, changes: Iterable[str]) -> Sequence[str]:
         """Write the prompt if it is another one than before; return the files that count, wherever they lie."""
         request = self._asked.request(project)
         self._output = os.path.realpath(request.output_dir), request.namespace
-        recorder = AuditRecorder(request) if request.is_audited else None
-        meter = PromptMeter(SegmentCounter(self._index))
-        stream = stream_prompt(request, index=self._index)
+        written = WrittenPrompt(request, self._index, counts=True, bar=Bar())
         # Held here until it is known whether it differs: what was the same would be a number for nothing.
-        pieces = list(meter.pieces(recorder.watch(stream) if recorder else stream))
-        digests = meter.fingerprint().digests
+        pieces = list(written.pieces)
+        digests = written.meter.fingerprint().digests
         if digests != self._digests:
             path = write_numbered(
                 request.output_dir, request.namespace, pieces, project=request.written_in
             )
             self._digests = digests
             self.number += 1
-            tokens = PromptTokens.of(meter.places, meter.counts())
-            if recorder:
-                recorder.write(path, stream, tokens)
-            prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request)
-            warnings = report_warnings(stream, tokens, request.base_dir)
-            changed = names_of_changes(changes.paths, request, self._files)
-            self._tell(path, stream, tokens, prefix, changed, warnings)
+            written.record(path)
+            self._tell(path, written, names_of_changes(changes, request, self._files))
             self._is_copied = not self._asked.copies
         if not self._is_copied:  # nor behind the change before, where nothing took it
             how = copy_to_clipboard(b"".join(pieces))
@@ -170,42 +151,29 @@ class _WatchedRun:
                 say(how)
         self._index.flush()
         config = project.path or project.folder / CONFIG_NAME
-        shown = [request.base_dir / row.path for row in stream.rows]
-        self._files = [os.path.abspath(path) for path in (config, global_config_path(), *shown)]
-        self._files += files_of_sections(config, request)
+        shown = [request.base_dir / row.path for row in written.stream.rows]
+        files = [os.path.abspath(path) for path in (config, global_config_path(), *shown)]
+        self._files = [*files, *files_of_sections(config, request)]
         return self._files
 
-    def _tell(
-        self,
-        path: Path,
-        stream: "ComposedPrompt",
-        tokens: "PromptTokens",
-        prefix: "PrefixReport | None",
-        changed: Sequence[str],
-        warnings: Sequence[str],
-    ) -> None:
+    def _tell(self, path: Path, written: WrittenPrompt, changed: Sequence[str]) -> None:
+        warnings, prefix = written.warnings(), written.prefix
         if self._asked.as_json:
-            data = report_data(path, stream, tokens, warnings)
-            more = {"changed": list(changed), "prefix": prefix.kept if prefix else 0}
-            write_result(json.dumps(data | more))
+            more = {"changed": changed, "prefix": prefix.kept if prefix else 0}
+            write_result(json.dumps(written.data(path, warnings) | more))
         else:
             write_path(path)
+        tokens = written.tokens.document if written.tokens else 0
         if not self._asked.quiet and self.number == 1:
-            print_report(stream, tokens, warnings)
-            if prefix:
-                say(prefix.sentence)
+            written.tell(warnings)
         elif not self._asked.quiet:
             warn_all(for_reader([new for new in warnings if new not in self._warnings]))
-            say(_line(tokens.document, tokens.document - self._tokens, changed, prefix))
-        self._warnings, self._tokens = warnings, tokens.document
-
-
-def _line(tokens: int, more: int, changed: Sequence[str], prefix: "PrefixReport | None") -> str:
-    names = ", ".join(changed[:_NAMED_CHANGES]) or _UNNAMED
-    if len(changed) > _NAMED_CHANGES:
-        names += f" and {len(changed) - _NAMED_CHANGES:,} more"
-    kept = f"; {prefix.sentence}" if prefix else ""
-    return f"{tokens:,} tokens (o200k), {more:+,}; changed: {names}{kept}"
+            names = ", ".join(changed[:_NAMED_CHANGES]) or _UNNAMED
+            if len(changed) > _NAMED_CHANGES:
+                names += f" and {len(changed) - _NAMED_CHANGES:,} more"
+            kept = f"; {prefix.sentence}" if prefix else ""
+            say(f"{tokens:,} tokens (o200k), {tokens - self._tokens:+,}; changed: {names}{kept}")
+        self._warnings, self._tokens = warnings, tokens
 
 
 def watched_root(request: Request) -> str:
@@ -222,12 +190,7 @@ def names_of_changes(paths: Iterable[str], request: Request, known: Iterable[str
     """Return changed files as a reader knows them: relative to the project where they lie in it, git's own last.
 
     Left out are folders, since what has come with one is named itself, and what came and went between two prompts,
-    such as a file that an editor writes before it moves it over another.
-
-    Args:
-        paths: What has changed, absolute.
-        request: What was asked for.
-        known: Absolute paths of the files that the prompt before depended on.
+    such as a file that an editor writes before it moves it over another; ``known`` is what the one before depended on.
     """
     root, known = watched_root(request), set(known)
     files = [path for path in paths if not Path(path).is_dir()]

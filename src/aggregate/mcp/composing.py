@@ -1,19 +1,15 @@
-"""``compose``: the prompt for a task, or where it is longer than an answer what is in it and a handle to read it by."""
+"""``compose``: the prompt for a task, or where it is longer than an answer what is in it and a handle to read it by.
 
+``explain`` tells what was decided about its files.
+"""
+
+from collections.abc import Container, Iterable
 from typing import Final
 
 from aggregate.base.errors import BudgetError, ToolError
-from aggregate.base.values import Audit, Place, RenderedFile, Task
+from aggregate.base.values import Audit, Place, Task
 from aggregate.mcp.arguments import ComposeArguments, ExplainArguments
-from aggregate.mcp.pages import capped
-from aggregate.mcp.reading import text_digest
-from aggregate.mcp.workspace import (
-    Connection,
-    KeptPrompt,
-    Progress,
-    ShownPrompt,
-    Workspace,
-)
+from aggregate.mcp.workspace import Connection, KeptPrompt, Progress, ShownPrompt, Workspace
 from aggregate.prompt import (
     audit_lines,
     audit_of,
@@ -42,52 +38,35 @@ def compose(
     )
     if not (task.text.strip() or task.focus or task.symbols or task.since):
         raise ToolError("compose: the task says nothing: describe what you are about to do")
-    kept = _composed_answer(workspace, task, asked.budget or workspace.cap, progress)
-    connection.last_prompt = kept.handle
-    tokens = workspace.count(kept.markdown)
-    if shown := connection.prompts.get(kept.handle):
-        return (
-            f"[{kept.handle}: {tokens:,} tokens, the same prompt as in your call {shown.call}: "
-            f'read "{kept.handle}" repeats it]\n{_notes(workspace, kept, told=shown.notes)}'
-        )
-    connection.prompts[kept.handle] = ShownPrompt(connection.calls, frozenset(_doubts(kept)))
-    ending = f"[{kept.handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
-    ending += _notes(workspace, kept)
-    answer = f"{kept.markdown}\n\n{ending}"
-    if workspace.count(answer) <= workspace.cap:
-        _record(connection, kept)
-        return answer
-    head = "".join(f"{line}\n" for line in audit_lines(audit_of_prompt(workspace, kept)))
-    more = f'explain "{kept.handle}" tells of single files'
-    said = f'This prompt is longer than an answer: read "{kept.handle}" gives it in parts.\n\n'
-    room = workspace.cap - workspace.count(said + ending)
-    return said + capped(head, room, workspace.count, more=more) + ending
-
-
-def _composed_answer(
-    workspace: Workspace, task: Task, budget: int, progress: Progress
-) -> KeptPrompt:
-    """Return the prompt that fits into a budget together with what is said behind it."""
+    budget = asked.budget or workspace.cap
     kept = _composed(workspace, task, budget, progress, said=_HANDLE)
+    # What is said behind a prompt counts against its budget.
     said = _HANDLE + workspace.count(_notes(workspace, kept))
     if said > _HANDLE and workspace.count(kept.markdown) + said > budget:
         kept = _composed(workspace, task, budget, progress, said=said)
-    return kept
-
-
-def _doubts(kept: KeptPrompt) -> list[str]:
-    empty = (
-        []
-        if kept.markdown.strip()
-        else ["none of the files fits into the budget: ask for more tokens"]
-    )
-    return [*empty, *for_reader(kept.composition.warnings)]
-
-
-def _notes(workspace: Workspace, kept: KeptPrompt, *, told: frozenset[str] = frozenset()) -> str:
-    """Return these doubts, one line each, but for those that the reader was told with the same prompt."""
-    notes = "".join(f"[{sentence}]\n" for sentence in _doubts(kept) if sentence not in told)
-    return capped(notes, _NOTES, workspace.count, more="aggregate run says them")
+    connection.last_prompt = handle = kept.handle
+    tokens = workspace.count(kept.markdown)
+    if shown := connection.prompts.get(handle):
+        return (
+            f"[{handle}: {tokens:,} tokens, the same prompt as in your call {shown.call}: "
+            f'read "{handle}" repeats it]\n{_notes(workspace, kept, told=shown.notes)}'
+        )
+    connection.prompts[handle] = ShownPrompt(connection.calls, frozenset(_doubts(kept)))
+    ending = f"[{handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
+    ending += _notes(workspace, kept)
+    answer = f"{kept.markdown}\n\n{ending}"
+    if workspace.count(answer) <= workspace.cap:
+        for file in kept.composition.files:
+            if lines := kept.composition.source_map.verbatim_lines(file.path):
+                connection.ledger.record(
+                    file.path, file.source, sorted(lines), call=connection.calls
+                )
+        return answer
+    head = _text(audit_lines(_audit(workspace, kept)))
+    more = f'explain "{handle}" tells of single files'
+    longer = f'This prompt is longer than an answer: read "{handle}" gives it in parts.\n\n'
+    room = workspace.cap - workspace.count(longer + ending)
+    return longer + workspace.capped(head, limit=room, more=more) + ending
 
 
 def _composed(
@@ -105,44 +84,41 @@ def _composed(
     return workspace.keep(request, composition)
 
 
-def audit_of_prompt(workspace: Workspace, kept: KeptPrompt) -> Audit:
-    """Return the account of a prompt."""
+def _doubts(kept: KeptPrompt) -> list[str]:
+    nothing = "none of the files fits into the budget: ask for more tokens"
+    is_empty = not kept.markdown.strip()
+    return [*([nothing] if is_empty else []), *for_reader(kept.composition.warnings)]
+
+
+def _notes(workspace: Workspace, kept: KeptPrompt, *, told: Container[str] = ()) -> str:
+    """Return these doubts, one line each, but for those that the reader was told with the same prompt."""
+    notes = "".join(f"[{sentence}]\n" for sentence in _doubts(kept) if sentence not in told)
+    return workspace.capped(notes, limit=_NOTES, more="aggregate run says them")
+
+
+def _audit(workspace: Workspace, kept: KeptPrompt) -> Audit:
     prompt = kept.composition.prompt
     return audit_of(kept.request, kept.composition, count_prompt(prompt, index=workspace.index))
 
 
-def _record(connection: Connection, kept: KeptPrompt) -> None:
-    for file in kept.composition.files:
-        lines = kept.composition.source_map.verbatim_lines(file.path)
-        if lines:
-            _record_file(connection, file, lines)
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _record_file(connection: Connection, file: RenderedFile, lines: frozenset[int]) -> None:
-    digest = text_digest(file.source)
-    last = len(file.source.splitlines())
-    if len(lines) >= last:
-        connection.ledger.record_text(file.path, digest, file.source, call=connection.calls)
-    else:
-        connection.ledger.record(file.path, digest, sorted(lines), call=connection.calls)
-
-
-def explain(workspace: Workspace, connection: Connection, asked: ExplainArguments) -> str:
+def explain(
+    workspace: Workspace, connection: Connection, asked: ExplainArguments, _progress: Progress
+) -> str:
     """Return what was decided about a prompt's files, or everything about those of one path."""
     handle = asked.handle or connection.last_prompt
     if not handle:
         raise ToolError("explain: there is no prompt yet: compose one, or name its handle")
-    kept = workspace.prompt(handle)
-    audit = audit_of_prompt(workspace, kept)
+    audit = _audit(workspace, workspace.prompt(handle))
     if not asked.path:
         lines = list(audit_lines(audit, title=handle))
-        more = "name a path to be told of one file"
-    else:
-        rows = [row for row in audit.rows if row.path == asked.path]
-        rows = rows or [row for row in audit.rows if is_named(row.path, row.entry, [asked.path])]
-        if not rows:
-            raise ToolError(f"explain: no candidate of {handle} is called {asked.path}")
-        lines = [line for row in rows for line in row_lines(audit, row)]
-        more = "name a longer path"
-    text = "".join(f"{line}\n" for line in lines)
-    return capped(text, workspace.cap, workspace.count, more=more)
+        return workspace.capped(_text(lines), more="name a path to be told of one file")
+    rows = [row for row in audit.rows if row.path == asked.path]
+    rows = rows or [row for row in audit.rows if is_named(row.path, row.entry, [asked.path])]
+    if not rows:
+        raise ToolError(f"explain: no candidate of {handle} is called {asked.path}")
+    lines = [line for row in rows for line in row_lines(audit, row)]
+    return workspace.capped(_text(lines), more="name a longer path")

@@ -11,12 +11,12 @@ Count = Callable[[str], int]
 """Returns the tokens of a text."""
 
 
-def fitting_lines(lines: Sequence[str], limit: int, count: Count) -> int:
-    """Return how many of the first lines have at most ``limit`` tokens together; ``lines`` keep their line breaks."""
-    low, high = 0, len(lines)
+def fitting(text: Sequence[str] | str, limit: int, count: Count) -> int:
+    """Return how many of the first lines, or of a line's first characters, have at most ``limit`` tokens together."""
+    low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if count("".join(lines[:middle])) <= limit:
+        if count("".join(text[:middle])) <= limit:
             low = middle
         else:
             high = middle - 1
@@ -24,32 +24,13 @@ def fitting_lines(lines: Sequence[str], limit: int, count: Count) -> int:
 
 
 def capped(text: str, limit: int, count: Count, *, more: str) -> str:
-    """Return ``text``, or as many of its first lines as fit, with what was left out and how to get it.
-
-    Args:
-        text: The answer.
-        limit: The most tokens.
-        count: Counts them.
-        more: What to do for the rest, in a few words.
-    """
+    """Return ``text``, or as many of its first lines as fit, with how many are left out and what to do for ``more``."""
     if count(text) <= limit:
         return text
     lines = text.splitlines(keepends=True)
-    number = fitting_lines(lines, limit - count(_rest(len(lines), more)), count)
+    number = fitting(lines, limit - count(_rest(len(lines), more)), count)
     return "".join(lines[:number]) + _rest(len(lines) - number, more)
 
 
 def _rest(number: int, more: str) -> str:
     return f"[{number:,} more {'line' if number == 1 else 'lines'}: {more}]\n"
-
-
-def cut_line(line: str, limit: int, count: Count) -> str:
-    """Return as much of one line, too long for an answer, as has at most ``limit`` tokens."""
-    low, high = 0, len(line)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count(line[:middle]) <= limit:
-            low = middle
-        else:
-            high = middle - 1
-    return line[:low]

@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from aggregate.base.errors import ToolError
 from aggregate.base.text import printable, unified_diff
 from aggregate.base.values import Entry, FileItem, RenderedFile, ViewMode
 from aggregate.mcp.arguments import ReadArguments
-from aggregate.mcp.pages import cut_line, fitting_lines
-from aggregate.mcp.workspace import Connection, Ledger, Workspace, is_handle
+from aggregate.mcp.pages import fitting
+from aggregate.mcp.workspace import Connection, Progress, Workspace, is_handle
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import render_files
 
@@ -19,30 +18,54 @@ _SAID: Final = 120
 """Tokens that an answer may have beside what is read."""
 
 
-def read(workspace: Workspace, connection: Connection, asked: ReadArguments) -> str:
-    """Return what was asked for, within the cap."""
+class _Page(NamedTuple):
+    lines: range
+    text: str
+    rest: str = ""  # what is left out, and how to get it
+
+
+def read(
+    workspace: Workspace,
+    connection: Connection,
+    asked: ReadArguments,
+    _progress: Progress | None = None,
+) -> str:
+    """Return what was asked for within the cap, or that it was shown already, or what has changed since."""
     if is_handle(asked.path):
-        return _read_prompt(workspace, asked)
+        lines = workspace.prompt(asked.path).markdown.splitlines(keepends=True)
+        page = _page(lines, asked, workspace)
+        return f"{asked.path} {_range(page)} of {len(lines):,}\n{page.text}{page.rest}"
     file = _file(workspace, asked)
-    if asked.symbol or ViewMode(asked.view) is not ViewMode.FULL:
-        return _View(workspace, connection, asked, file).answer()
-    return _Text(workspace, connection, asked, file).answer()
-
-
-def _read_prompt(workspace: Workspace, asked: ReadArguments) -> str:
-    lines = workspace.prompt(asked.path).markdown.splitlines(keepends=True)
-    page = _Page.of(lines, asked, workspace)
-    return f"{asked.path} {page.range} of {len(lines):,}\n{page.text}{page.rest}"
+    view = f"symbol {asked.symbol}" if asked.symbol else asked.view
+    is_text = view == ViewMode.FULL.value
+    key = file.path if is_text else f"{file.path} ({view})"
+    text, name = file.content, printable(key)
+    lines = text.splitlines(keepends=True)
+    if not lines:
+        return f"{name} is empty\n"
+    page = _page(lines, asked, workspace)
+    heading = f"{name} {_range(page)} of {len(lines):,}"
+    ledger, call = connection.ledger, connection.calls
+    shown = 0 if asked.again else ledger.call_of(key, text, page.lines)
+    if shown:
+        return f"{heading}: unchanged since your call {shown} showed it\n{page.rest}"
+    earlier = "" if asked.again else ledger.earlier_text(key, text)
+    if earlier:
+        diff = "\n".join(unified_diff(earlier.split("\n"), text.split("\n")))
+        said = f"{name} has changed since you were shown all of it:\n{diff}\n"
+        if workspace.count(said) < workspace.count(page.text):
+            ledger.record(key, text, range(1, len(lines) + 1), call=call)
+            return said
+    ledger.record(key, text, page.lines, call=call)
+    return f"{heading}\n{page.text}{page.rest}"
 
 
 def _file(workspace: Workspace, asked: ReadArguments) -> RenderedFile:
-    mode = ViewMode.MASKED if asked.symbol else ViewMode(asked.view)
+    mode = ViewMode.MASKED.value if asked.symbol else asked.view
     mask = {asked.symbol: "def"} if asked.symbol else {}
-    item = FileItem(asked.path, view_mode=mode.value, ast_mask=mask)
-    request = workspace.request()
-    rendered = render_files(
-        replace(request, entries=(Entry(item),)), index=workspace.index, workers=1
-    )
+    item = FileItem(asked.path, view_mode=mode, ast_mask=mask)
+    request = replace(workspace.request(), entries=(Entry(item),))
+    rendered = render_files(request, index=workspace.index, workers=1)
     if len(rendered.files) != 1:
         raise ToolError(f"{asked.path} names {len(rendered.files)} files: name one")
     file = rendered.files[0]
@@ -58,132 +81,39 @@ def _sentence(message: str, path: str) -> str:
     if line.startswith("is a directory"):
         return f"{path or '.'} is a folder: outline lists its files"
     for refusal in (OUTSIDE, SECRET):
-        reason = refusal.partition(":")[0]
+        reason = refusal.partition(":")[0]  # without how the user allows it
         if line.startswith(reason):
             return f"{path}: {reason}"
     return line if path in line else f"{path}: {line}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    first: int
-    last: int
-    text: str
-    rest: str = ""
-
-    @property
-    def range(self) -> str:
-        """The lines in words."""
-        return (
-            f"line {self.first:,}"
-            if self.first == self.last
-            else f"lines {self.first:,}-{self.last:,}"
-        )
-
-    @classmethod
-    def of(cls, lines: Sequence[str], asked: ReadArguments, workspace: Workspace) -> "_Page":
-        """Return as many of the lines that are asked for as fit."""
-        if not lines:
-            return cls(0, 0, "")
-        first, last = _range(asked.lines, len(lines), asked.path)
-        limit = workspace.cap - _SAID
-        wanted = lines[first - 1 : last]
-        number = fitting_lines(wanted, limit, workspace.count)
-        if not number:
-            text = cut_line(wanted[0], limit, workspace.count)
-            rest = f"\n[{len(wanted[0]) - len(text):,} more characters of line {first:,} are left out]\n"
-            return cls(first, first, text, rest)
-        text = "".join(wanted[:number])
-        text += "" if text.endswith("\n") else "\n"
-        if number == len(wanted):
-            return cls(first, last, text)
-        onward = first + number
-        rest = f"[{last - onward + 1:,} more lines: read {_onward(asked, onward, last)}]\n"
-        return cls(first, onward - 1, text, rest)
+def _range(page: _Page) -> str:
+    first, last = page.lines.start, page.lines.stop - 1
+    return f"line {first:,}" if first == last else f"lines {first:,}-{last:,}"
 
 
-def _onward(asked: ReadArguments, first: int, last: int) -> str:
-    arguments = {"path": asked.path, "view": asked.view, "symbol": asked.symbol}
-    defaults = {"view": ViewMode.FULL.value, "symbol": ""}
-    given = {name: value for name, value in arguments.items() if value != defaults.get(name)}
-    return json.dumps({**given, "lines": f"{first}-{last}"}, ensure_ascii=False)
-
-
-def _range(lines: str, number: int, path: str) -> tuple[int, int]:
+def _page(lines: Sequence[str], asked: ReadArguments, workspace: Workspace) -> _Page:
+    """Return as many of the lines that are asked for as fit."""
     if not lines:
-        return 1, number
-    start, dash, end = lines.partition("-")
-    first = max(int(start), 1)
-    last = min(int(end) if end else number if dash else first, number)
+        return _Page(range(1), "")
+    start, dash, end = asked.lines.partition("-")
+    first = max(int(start or 1), 1)
+    last = min(int(end) if end else first if start and not dash else len(lines), len(lines))
     if first > last:
-        raise ToolError(f"{path} has lines 1 to {number:,}, not {lines}")
-    return first, last
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    workspace: Workspace
-    connection: Connection
-    asked: ReadArguments
-    file: RenderedFile
-
-    def answer(self) -> str:
-        """Return them, or that they were shown already, or what has changed since."""
-        file, ledger, call = self.file, self.connection.ledger, self.connection.calls
-        name, lines = printable(file.path), file.content.splitlines(keepends=True)
-        if not lines:
-            return f"{name} is empty\n"
-        page = _Page.of(lines, self.asked, self.workspace)
-        numbers = range(page.first, page.last + 1)
-        digest = text_digest(file.content)
-        shown = ledger.call_of(file.path, digest, numbers)
-        if shown and not self.asked.again:
-            said = f"unchanged since your call {shown} showed it"
-            return f"{name} {page.range} of {len(lines):,}: {said}\n{page.rest}"
-        diff = "" if self.asked.again else self._diff(ledger, digest, page)
-        if diff:
-            ledger.record_text(file.path, digest, file.content, call=call)
-            return diff
-        if len(numbers) == len(lines):
-            ledger.record_text(file.path, digest, file.content, call=call)
-        else:
-            ledger.record(file.path, digest, numbers, call=call)
-        return f"{name} {page.range} of {len(lines):,}\n{page.text}{page.rest}"
-
-    def _diff(self, ledger: Ledger, digest: str, page: _Page) -> str:
-        """Return the way from the text that was shown to the one that there is, where that is shorter."""
-        earlier = ledger.earlier_text(self.file.path, digest)
-        if not earlier:
-            return ""
-        diff = "\n".join(unified_diff(earlier.split("\n"), self.file.content.split("\n")))
-        said = f"{printable(self.file.path)} has changed since you were shown all of it:\n{diff}\n"
-        return said if self.workspace.count(said) < self.workspace.count(page.text) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    workspace: Workspace
-    connection: Connection
-    asked: ReadArguments
-    file: RenderedFile
-
-    def answer(self) -> str:
-        """Return it, or that it was shown already."""
-        ledger, asked = self.connection.ledger, self.asked
-        name = f"symbol {asked.symbol}" if asked.symbol else asked.view
-        lines = self.file.content.splitlines(keepends=True)
-        page = _Page.of(lines, asked, self.workspace)
-        key, digest = f"{name} {page.first}-{page.last}", text_digest(self.file.content)
-        shown = ledger.call_of_view(self.file.path, key, digest)
-        label = f"{printable(self.file.path)} ({name})"
-        if shown and not asked.again:
-            return f"{label}: unchanged since your call {shown} showed it\n{page.rest}"
-        ledger.record_view(self.file.path, key, digest, call=self.connection.calls)
-        is_all = page.last - page.first + 1 == len(lines)
-        part = "" if is_all else f", {page.range} of {len(lines):,}"
-        return f"{label}{part}\n{page.text}{page.rest}"
-
-
-def text_digest(text: str) -> str:
-    """Return what tells two texts apart."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        raise ToolError(f"{asked.path} has lines 1 to {len(lines):,}, not {asked.lines}")
+    limit = workspace.cap - _SAID
+    wanted = lines[first - 1 : last]
+    number = fitting(wanted, limit, workspace.count)
+    if not number:
+        text = wanted[0][: fitting(wanted[0], limit, workspace.count)]
+        left = len(wanted[0]) - len(text)
+        rest = f"\n[{left:,} more characters of line {first:,} are left out]\n"
+        return _Page(range(first, first + 1), text, rest)
+    text = "".join(wanted[:number])
+    text += "" if text.endswith("\n") else "\n"
+    onward, rest = first + number, ""
+    if number < len(wanted):
+        given = asked.model_dump(exclude_defaults=True, exclude={"again"})
+        call = json.dumps({**given, "lines": f"{onward}-{last}"}, ensure_ascii=False)
+        rest = f"[{last - onward + 1:,} more lines: read {call}]\n"
+    return _Page(range(first, onward), text, rest)

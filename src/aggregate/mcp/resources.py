@@ -8,7 +8,6 @@ from aggregate.base.disk import read_text
 from aggregate.base.errors import ToolError
 from aggregate.base.values import AUTO, Task, parse_amount
 from aggregate.mcp.arguments import ReadArguments, parse
-from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import read
 from aggregate.mcp.workspace import Connection, Workspace, is_handle
 from aggregate.prompt import compose_prompt, numbered_files, presets_of, redact_text
@@ -34,33 +33,27 @@ def read_resource(workspace: Workspace, uri: str) -> str:
     address = urlsplit(uri)
     name = unquote(address.path.lstrip("/"))
     if address.scheme == _SCHEME and address.netloc == "file" and name:
-        return _read_file(workspace, name, address.query)
+        options = {key: values[-1] for key, values in parse_qs(address.query).items()}
+        asked = parse(ReadArguments, {"path": name, **options}, tool=_SCHEME)
+        # Whoever attaches a resource may have seen nothing of what another was told.
+        return read(workspace, Connection(), asked)
     if address.scheme == _SCHEME and address.netloc == "prompt" and name:
-        return _read_prompt(workspace, name)
+        text = _prompt(workspace, name)
+        return workspace.capped(text, more="open the file to see them")
     raise ToolError(f"there is no {uri[:200]!r}: there are {FILE_TEMPLATE} and {PROMPT_TEMPLATE}")
 
 
-def _read_file(workspace: Workspace, path: str, query: str) -> str:
-    options = {key: values[-1] for key, values in parse_qs(query).items()}
-    asked = parse(ReadArguments, {"path": path, **options}, tool=_SCHEME)
-    # Whoever attaches a resource may have seen nothing of what another was told.
-    return read(workspace, Connection(), asked)
-
-
-def _read_prompt(workspace: Workspace, name: str) -> str:
+def _prompt(workspace: Workspace, name: str) -> str:
     if is_handle(name):
-        text = workspace.prompt(name).markdown
-    elif name.isdecimal():
-        request = workspace.request()
-        path = find_prompt(request.output_dir, request.namespace, name)
-        try:
-            written = read_text(path)
-        except (OSError, ValueError):
-            raise ToolError(f"there is no prompt {name}: the list of resources has them") from None
-        text, _ = redact_text(written, name, request.redaction)  # a plain run shows all
-    else:
+        return workspace.prompt(name).markdown
+    if not name.isdecimal():
         raise ToolError(f"there is no prompt {name[:100]!r}: name its number or its handle")
-    return capped(text, workspace.cap, workspace.count, more="open the file to see them")
+    request = workspace.request()
+    try:
+        written = read_text(find_prompt(request.output_dir, request.namespace, name))
+    except (OSError, ValueError):
+        raise ToolError(f"there is no prompt {name}: the list of resources has them") from None
+    return redact_text(written, name, request.redaction)[0]  # a plain run shows all
 
 
 def list_presets(workspace: Workspace) -> list[tuple[str, str]]:
@@ -75,17 +68,13 @@ def preset_prompt(workspace: Workspace, name: str, arguments: Mapping[str, str])
     Without a budget of the preset's or the caller's it is as long as an answer.
     """
     task = Task(arguments["task"]) if arguments.get("task", "").strip() else None
-    request = workspace.request(preset=name, task=task, budget=_budget(arguments))
-    if request.budget is None:
-        request = workspace.request(preset=name, task=task, budget=workspace.cap)
-    composition = compose_prompt(request, index=workspace.index)
-    return composition.prompt.markdown
-
-
-def _budget(arguments: Mapping[str, str]) -> int | None:
     text = arguments.get("budget", "")
     try:
         tokens = parse_amount(text) if text else None
     except ValueError as error:
         raise ToolError(f"budget: it {error}, not {text[:100]!r}") from None
-    return None if tokens == AUTO else tokens
+    budget = None if tokens == AUTO else tokens
+    request = workspace.request(preset=name, task=task, budget=budget)
+    if request.budget is None:
+        request = workspace.request(preset=name, task=task, budget=workspace.cap)
+    return compose_prompt(request, index=workspace.index).prompt.markdown

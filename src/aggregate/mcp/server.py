@@ -1,11 +1,12 @@
-"""What a host is told that there is: tools, resources and prompts, as the protocol has them."""
+"""What a host is told that there is, and who asks: tools, resources and prompts, as the protocol has them."""
 
+import math
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from functools import partial
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -18,7 +19,6 @@ from mcp.shared.message import SessionMessage
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import printable
 from aggregate.mcp.arguments import schema_of
-from aggregate.mcp.hosts import Connections, config_of_host, new_connection, run_beside
 from aggregate.mcp.resources import (
     FILE_TEMPLATE,
     PROMPT_TEMPLATE,
@@ -30,70 +30,10 @@ from aggregate.mcp.resources import (
 from aggregate.mcp.tools import TOOLS, call_tool
 from aggregate.mcp.workspace import Call, Connection, Progress, Workspace
 
-
-def tool_list() -> types.ListToolsResult:
-    """Return the tools, none of which changes anything."""
-    read_only = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    return types.ListToolsResult(
-        tools=[
-            types.Tool(
-                name=name,
-                description=tool.description,
-                input_schema=schema_of(tool.arguments),
-                annotations=read_only,
-            )
-            for name, tool in TOOLS.items()
-        ]
-    )
-
-
-def resource_list(prompts: Iterable[tuple[str, str]]) -> types.ListResourcesResult:
-    """Return the prompts that were written, of which address and name are given."""
-    return types.ListResourcesResult(
-        resources=[
-            types.Resource(uri=uri, name=name, mime_type="text/markdown") for uri, name in prompts
-        ]
-    )
-
-
-def template_list() -> types.ListResourceTemplatesResult:
-    """Return the addresses that a host can fill in."""
-    return types.ListResourceTemplatesResult(
-        resource_templates=[
-            types.ResourceTemplate(
-                uri_template=FILE_TEMPLATE,
-                name="file",
-                description="A file, as it is or as a view",
-            ),
-            types.ResourceTemplate(
-                uri_template=PROMPT_TEMPLATE,
-                name="prompt",
-                description="A prompt that was written, by its number, or composed, by its handle",
-            ),
-        ]
-    )
-
-
-def prompt_list(presets: Iterable[tuple[str, str]]) -> types.ListPromptsResult:
-    """Return the presets, of which name and description are given, as prompts with a task and a budget."""
-    arguments = [
-        types.PromptArgument(name="task", description="What it is for", required=False),
-        types.PromptArgument(name="budget", description="Most tokens", required=False),
-    ]
-    return types.ListPromptsResult(
-        prompts=[
-            types.Prompt(name=name, description=description, arguments=arguments)
-            for name, description in presets
-        ]
-    )
-
-
-_NAME: Final = "aggregate"
 _INSTRUCTIONS: Final = (
     "Begin a task with compose: it returns what of this project matters for it. Then find, outline and read for what "
     "is missing. Paths are relative to the project's root."
 )
-_OTHER_FOLDERS: Final = "notifications/roots/list_changed"
 _UNREADABLE: Final = types.JSONRPCError(
     jsonrpc="2.0",
     id=None,  # which cannot be read either
@@ -103,32 +43,29 @@ _UNREADABLE: Final = types.JSONRPCError(
 )
 _FAILURE_CHARACTERS: Final = 1_000
 """Of a sentence about a mistake; the rest is what was asked."""
+_MOST_CONNECTIONS: Final = 64
+"""Over HTTP, of which what they were shown is remembered; the one that was silent longest is told everything again."""
+_PROGRESS_SECONDS: Final = 0.1
+"""Between two messages about the same work: a host shows a bar, and each message costs as much as a file."""
+
+
+@asynccontextmanager
+async def _new_connection(_server: Server[Connection]) -> AsyncIterator[Connection]:
+    yield Connection()
 
 
 class AgentServer:
-    """Answers the requests of agents about one project.
+    """Answers the requests of agents about one project."""
 
-    Args:
-        workspace: The project.
-        check: Where a host may name another project by the protocol: called with its configuration's path, raises
-            where it is none to serve. By default the project stays that of ``workspace``.
-    """
-
-    def __init__(
-        self, workspace: Workspace, *, check: Callable[[Path], object] | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._check = check
-        self._started_for = workspace
-        self._named, self._followed = 1, 0
         self._lock = threading.Lock()
-        self._following = anyio.Lock()
-        self._connections = Connections()
+        self._sessions: OrderedDict[str, Connection] = OrderedDict()
         self.protocol: Server[Connection] = Server(
-            _NAME,
+            "aggregate",
             version=version("manual-slop"),
             instructions=_INSTRUCTIONS,
-            lifespan=new_connection,
+            lifespan=_new_connection,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
@@ -136,10 +73,6 @@ class AgentServer:
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
-        )
-        # By its name: the SDK's argument for it warns that newer versions of the protocol have none.
-        self.protocol.add_notification_handler(
-            _OTHER_FOLDERS, types.NotificationParams, self._name_other_folders
         )
 
     async def serve_stdio(self) -> None:
@@ -151,21 +84,31 @@ class AgentServer:
             await self.protocol.run(requests, outgoing, options)
 
     async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:  # noqa: ANN401 - the SDK's
-        return tool_list()
+        read_only = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        tools = [
+            types.Tool(
+                name=name,
+                description=tool.description,
+                input_schema=schema_of(tool.arguments),
+                annotations=read_only,
+            )
+            for name, tool in TOOLS.items()
+        ]
+        return types.ListToolsResult(tools=tools)
 
     async def _call_tool(
         self,
         context: Any,  # noqa: ANN401 - the SDK's
         params: types.CallToolRequestParams,
     ) -> types.CallToolResult:
-        if params.name not in TOOLS:
-            return _failure(f"there is no tool {params.name[:100]!r}: there are {', '.join(TOOLS)}")
-        connection, call = self._connections.of(context), Call()
+        name, arguments = params.name, params.arguments or {}
+        if name not in TOOLS:
+            return _failure(f"there is no tool {name[:100]!r}: there are {', '.join(TOOLS)}")
+        connection, call = self._connection_of(context), Call()
         try:
-            await self._follow_host(context)
-            text = await run_beside(
+            text = await _run_beside(
                 context.session,
-                partial(self._answer, params.name, params.arguments or {}, connection, call),
+                lambda progress: self._answer(name, arguments, connection, call, progress),
             )
         except AggregateError as error:
             return _failure(_sentence(error))
@@ -175,27 +118,19 @@ class AgentServer:
             raise
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
-    async def _follow_host(self, context: Any) -> None:  # noqa: ANN401 - the SDK's
-        """Serve the project that the host names, asked before the first answer and after it has named others.
-
-        Over HTTP it stays the one that the server was started for: whoever knows the token may be elsewhere.
-        """
-        if self._check is None or context.request is not None:
-            return
-        async with self._following:
-            named = self._named
-            if self._followed == named:
-                return
-            config = await config_of_host(context.session, self._started_for.config.parent)
-            config = config or self._started_for.config
-            if config != self.workspace.config:
-                self.workspace = self.workspace.at(config)
-                self._connections.of(context).forget()
-            self._check(config)  # where it refuses, the next call is told the same, or all is well
-            self._followed = named
-
-    async def _name_other_folders(self, _context: Any, _params: Any) -> None:  # noqa: ANN401 - the SDK's
-        self._named += 1
+    def _connection_of(self, context: Any) -> Connection:  # noqa: ANN401 - the SDK's
+        """Return what is known of who asks; nothing where requests do not belong together."""
+        if context.request is None:  # no HTTP: one program at the other end, from start to end
+            own: Connection = context.lifespan_context
+            return own
+        key = context.request.headers.get("mcp-session-id", "")
+        if not key:
+            return Connection()
+        connection = self._sessions.setdefault(key, Connection())
+        self._sessions.move_to_end(key)
+        while len(self._sessions) > _MOST_CONNECTIONS:
+            self._sessions.popitem(last=False)
+        return connection
 
     def _answer(
         self,
@@ -210,28 +145,31 @@ class AgentServer:
                 return ""
             connection.forget_cancelled()
             try:
-                return call_tool(
-                    name,
-                    arguments,
-                    workspace=self.workspace,
-                    connection=connection,
-                    progress=progress,
-                )
+                return call_tool(name, arguments, self.workspace, connection, progress)
             finally:
                 call.number = connection.calls
 
-    async def _list_resources(self, context: Any, _params: Any) -> types.ListResourcesResult:  # noqa: ANN401
-        with suppress(AggregateError):  # a call tells of it
-            await self._follow_host(context)
+    async def _list_resources(self, _context: Any, _params: Any) -> types.ListResourcesResult:  # noqa: ANN401
         prompts = await anyio.to_thread.run_sync(list_prompts, self.workspace)
-        return resource_list(prompts)
+        resources = [
+            types.Resource(uri=uri, name=name, mime_type="text/markdown") for uri, name in prompts
+        ]
+        return types.ListResourcesResult(resources=resources)
 
     async def _list_resource_templates(
         self,
         _context: Any,  # noqa: ANN401
         _params: Any,  # noqa: ANN401
     ) -> types.ListResourceTemplatesResult:
-        return template_list()
+        file = types.ResourceTemplate(
+            uri_template=FILE_TEMPLATE, name="file", description="A file, as it is or as a view"
+        )
+        prompt = types.ResourceTemplate(
+            uri_template=PROMPT_TEMPLATE,
+            name="prompt",
+            description="A prompt that was written, by its number, or composed, by its handle",
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[file, prompt])
 
     async def _read_resource(
         self,
@@ -242,11 +180,17 @@ class AgentServer:
         contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
         return types.ReadResourceResult(contents=[contents])
 
-    async def _list_prompts(self, context: Any, _params: Any) -> types.ListPromptsResult:  # noqa: ANN401
-        with suppress(AggregateError):
-            await self._follow_host(context)
+    async def _list_prompts(self, _context: Any, _params: Any) -> types.ListPromptsResult:  # noqa: ANN401
         presets = await anyio.to_thread.run_sync(list_presets, self.workspace)
-        return prompt_list(presets)
+        arguments = [
+            types.PromptArgument(name="task", description="What it is for", required=False),
+            types.PromptArgument(name="budget", description="Most tokens", required=False),
+        ]
+        prompts = [
+            types.Prompt(name=name, description=description, arguments=arguments)
+            for name, description in presets
+        ]
+        return types.ListPromptsResult(prompts=prompts)
 
     async def _get_prompt(
         self,
@@ -259,21 +203,47 @@ class AgentServer:
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    async def _or_error(
-        self,
-        context: Any,  # noqa: ANN401
-        work: Callable[[], str],
-    ) -> str:
-
+    async def _or_error(self, context: Any, work: Callable[[], str]) -> str:  # noqa: ANN401
         def locked(_progress: Progress) -> str:
             with self._lock:
                 return work()
 
         try:
-            await self._follow_host(context)
-            return await run_beside(context.session, locked)
+            return await _run_beside(context.session, locked)
         except AggregateError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=_sentence(error)) from None
+
+
+class _GoneError(Exception):
+    """Whoever asked has gone."""
+
+
+async def _run_beside(session: Any, work: Callable[[Progress], str]) -> str:  # noqa: ANN401 - the SDK's
+    """Return what ``work`` does in a thread, telling the host how far it is; what was cancelled stops at its next step."""
+    gone = threading.Event()
+    told = -math.inf
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if gone.is_set():
+            raise _GoneError
+        now = time.monotonic()
+        if 0 < done < total and now < told + _PROGRESS_SECONDS:
+            return
+        told = now
+        anyio.from_thread.run(session.report_progress, done, total)
+
+    def unless_gone() -> str:
+        try:
+            return work(progress)
+        except _GoneError:
+            return ""
+
+    try:
+        return await anyio.to_thread.run_sync(unless_gone, abandon_on_cancel=True)
+    except BaseException:
+        gone.set()
+        raise
 
 
 async def _relay(incoming: Any, messages: Any, outgoing: Any) -> None:  # noqa: ANN401 - the SDK's streams

@@ -1,9 +1,9 @@
-"""The server over streamable HTTP: on this machine, for who knows the token."""
+"""The server on standard input and output, or over streamable HTTP: on this machine, for who knows the token."""
 
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import anyio
 import uvicorn
@@ -14,19 +14,10 @@ from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Workspace
 from aggregate.sending.clients import LOOPBACK, host_in_url
 
-PATH: Final = "/mcp"
-_TOKEN_BYTES: Final = 24
-
 Message = MutableMapping[str, Any]
-App = Callable[
-    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
-    Awaitable[None],
-]
-
-
-def new_token() -> str:
-    """Return a token that nobody can guess."""
-    return secrets.token_urlsafe(_TOKEN_BYTES)
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
@@ -41,55 +32,28 @@ def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
         allowed_origins=[f"http://{name}:{port}" for name in names],
     )
     app = server.protocol.streamable_http_app(
-        streamable_http_path=PATH, transport_security=security, host=host
+        streamable_http_path="/mcp", transport_security=security, host=host
     )
-    return _WithToken(app, token)
+    expected = f"Bearer {token}".encode()
+
+    async def with_token(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not secrets.compare_digest(given, expected):
+                response = PlainTextResponse("the token is missing or wrong\n", status_code=401)
+                await response(scope, receive, send)
+                return
+        await app(scope, receive, send)
+
+    return with_token
 
 
-class _WithToken:
-    def __init__(self, app: App, token: str) -> None:
-        self._app = app
-        self._expected = f"Bearer {token}".encode()
-
-    async def __call__(
-        self,
-        scope: Message,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
-    ) -> None:
-        if scope["type"] == "http" and not self._is_allowed(scope):
-            response = PlainTextResponse("the token is missing or wrong\n", status_code=401)
-            await response(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
-
-    def _is_allowed(self, scope: Message) -> bool:
-        given = dict(scope["headers"]).get(b"authorization", b"")
-        return secrets.compare_digest(given, self._expected)
-
-
-def serve_on_stdio(
-    config: Path, *, cap: int, check: Callable[[Path], object] | None = None
-) -> None:
-    """Answer on standard input and output until the input ends.
-
-    Args:
-        config: The project's configuration, whether there is one or not.
-        cap: The most tokens of an answer.
-        check: Where the host may name another project: raises for the configuration of one that is not to be served.
-    """
-    anyio.run(AgentServer(Workspace(config, cap=cap), check=check).serve_stdio)
+def serve_on_stdio(config: Path, *, cap: int) -> None:
+    """Answer on standard input and output until the input ends; no answer has more than ``cap`` tokens."""
+    anyio.run(AgentServer(Workspace(config, cap=cap)).serve_stdio)
 
 
 def serve_on_http(config: Path, *, cap: int, token: str, host: str, port: int) -> None:
-    """Answer over HTTP until interrupted.
-
-    Args:
-        config: The project's configuration, whether there is one or not.
-        cap: The most tokens of an answer.
-        token: What each request has to show.
-        host: The address to listen on.
-        port: Its port.
-    """
+    """Answer over HTTP, at ``host`` and ``port``, who shows the ``token``, until interrupted."""
     app = http_app(AgentServer(Workspace(config, cap=cap)), token=token, host=host, port=port)
     uvicorn.run(app, host=host, port=port, log_level="warning")

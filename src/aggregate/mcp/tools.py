@@ -1,4 +1,4 @@
-"""``results``: what sub-agents returned, folded into one text."""
+"""The tools that agents call: what each is for, what it is asked, and who answers."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -18,31 +18,22 @@ from aggregate.mcp.arguments import (
 )
 from aggregate.mcp.composing import compose, explain
 from aggregate.mcp.finding import find, outline
-from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import read
 from aggregate.mcp.workspace import Connection, Progress, Workspace
 
 
-def fold_results(workspace: Workspace, asked: ResultsArguments) -> str:
+def _fold_results(
+    workspace: Workspace, _connection: Connection, asked: ResultsArguments, _progress: Progress
+) -> str:
     """Return the merged values, and which failed; no code of the caller is run."""
     outputs = [
         LabelledOutput(output.value, output.label or None, error=output.error or None)
         for output in asked.outputs
     ]
     merged = merge_outputs(outputs, asked.strategy)
-    notes = "".join(f"{sentence}\n" for sentence in (*merged.errors, *merged.warnings))
-    text = result_text(merged)
-    more = "fold fewer results at once"
-    return capped(
-        f"{text}\n{notes}" if notes else f"{text}\n",
-        workspace.cap,
-        workspace.count,
-        more=more,
-    )
-
-
-Answer = Callable[[Workspace, Connection, Any, Progress], str]
-"""Returns the answer to a call whose arguments were checked."""
+    lines = (result_text(merged), *merged.errors, *merged.warnings)
+    text = "".join(f"{line}\n" for line in lines)
+    return workspace.capped(text, more="fold fewer results at once")
 
 
 class ToolSpec(NamedTuple):
@@ -50,7 +41,7 @@ class ToolSpec(NamedTuple):
 
     description: str
     arguments: type[Arguments]
-    answer: Answer
+    answer: Callable[[Workspace, Connection, Any, Progress], str]
 
 
 TOOLS: Final[Mapping[str, ToolSpec]] = {
@@ -64,7 +55,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         "A file, a view of it, one definition, or a part of a composed prompt. What you were shown and has not changed "
         "is not repeated.",
         ReadArguments,
-        lambda workspace, connection, asked, _: read(workspace, connection, asked),
+        read,
     ),
     "outline": ToolSpec(
         "Files below a folder with sizes and definitions, or the definitions of a file with their lines.",
@@ -74,17 +65,13 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
     "find": ToolSpec(
         "Where a name is defined and used, with lines; or where a text stands.",
         FindArguments,
-        lambda workspace, _connection, asked, progress: find(workspace, asked, progress),
+        find,
     ),
-    "explain": ToolSpec(
-        "Why files are in or out of a composed prompt.",
-        ExplainArguments,
-        lambda workspace, connection, asked, _: explain(workspace, connection, asked),
-    ),
+    "explain": ToolSpec("Why files are in or out of a composed prompt.", ExplainArguments, explain),
     "results": ToolSpec(
         "Fold what sub-agents returned into one text; failed ones are listed.",
         ResultsArguments,
-        lambda workspace, _connection, asked, _: fold_results(workspace, asked),
+        _fold_results,
     ),
 }
 
@@ -92,7 +79,6 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
 def call_tool(
     name: str,
     given: Mapping[str, Any],
-    *,
     workspace: Workspace,
     connection: Connection,
     progress: Progress,

@@ -1,4 +1,4 @@
-"""What a connection was shown already, so that nothing has to be sent and paid for twice."""
+"""One project as agents ask about it, and what each of them was told, so that nothing is sent and paid for twice."""
 
 import re
 from collections import OrderedDict
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.errors import ToolError
 from aggregate.base.values import Task
-from aggregate.mcp.pages import CAP
+from aggregate.mcp.pages import CAP, capped
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
 from aggregate.prompt import (
@@ -25,89 +25,74 @@ from aggregate.prompt import (
 
 _MOST_CHARACTERS: Final = 8_000_000
 """Of texts that are kept to make diffs from; beyond, the files that were shown longest ago are sent whole again."""
-
-
-@dataclass(slots=True)
-class _ShownFile:
-    """A file as it was shown: the hash of its bytes, which lines, in which call; its text where all of it was."""
-
-    content_hash: str
-    calls: dict[int, int] = field(default_factory=dict)
-    text: str = ""
-
-
-class Ledger:
-    """The lines of files that were shown over one connection, each with the number of the call."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, _ShownFile] = {}
-        self._views: dict[tuple[str, str], tuple[str, int]] = {}
-
-    def record(self, path: str, content_hash: str, lines: Iterable[int], *, call: int) -> None:
-        """Note that lines of a file were shown as they are."""
-        file = self._files.pop(path, None)
-        if file is None or file.content_hash != content_hash:
-            file = _ShownFile(content_hash)
-        self._files[path] = file  # as the newest
-        for line in lines:
-            file.calls.setdefault(line, call)
-
-    def record_text(self, path: str, content_hash: str, text: str, *, call: int) -> None:
-        """Note that all of a file was shown, so that a diff can lead from it to what it becomes."""
-        self.record(path, content_hash, range(1, text.count("\n") + 2), call=call)
-        self._files[path].text = text
-        kept = sum(len(file.text) for file in self._files.values())
-        for file in self._files.values():
-            if kept <= _MOST_CHARACTERS:
-                break
-            kept -= len(file.text)
-            file.text = ""
-
-    def forget(self, call: int) -> None:
-        """Know nothing of what a call has shown first: its answer was not received."""
-        for file in self._files.values():
-            if call in file.calls.values():
-                file.calls = {line: first for line, first in file.calls.items() if first != call}
-                file.text = ""
-        self._views = {view: shown for view, shown in self._views.items() if shown[1] != call}
-
-    def call_of(self, path: str, content_hash: str, lines: Iterable[int]) -> int:
-        """Return the last call that showed some of these lines, if all were shown as they are; ``0`` if not."""
-        file = self._files.get(path)
-        if file is None or file.content_hash != content_hash:
-            return 0
-        last = 0
-        for line in lines:
-            call = file.calls.get(line, 0)
-            if not call:
-                return 0
-            last = max(last, call)
-        return last
-
-    def earlier_text(self, path: str, content_hash: str) -> str:
-        """Return the text of a file that was shown whole and has changed since, ``""`` for none."""
-        file = self._files.get(path)
-        return file.text if file is not None and file.content_hash != content_hash else ""
-
-    def record_view(self, path: str, view: str, digest: str, *, call: int) -> None:
-        """Note that a view of a file was shown; ``digest`` tells its text."""
-        self._views[path, view] = digest, call
-
-    def call_of_view(self, path: str, view: str, digest: str) -> int:
-        """Return the call that showed this view of a file as it is, ``0`` for none."""
-        known, call = self._views.get((path, view), ("", 0))
-        return call if known == digest else 0
-
-
-_PREFIX, _DIGITS = "p-", 8
-_HANDLE: Final = re.compile(rf"{_PREFIX}[0-9a-f]{{{_DIGITS}}}")
 _MOST_PROMPTS: Final = 32
 """Composed prompts that are kept to be read in parts."""
+_PREFIX, _DIGITS = "p-", 8
+
+Progress = Callable[[int, int], None]
+"""Told how many files of how many are known; raises where the caller has gone."""
 
 
 def is_handle(text: str) -> bool:
     """Tell whether a text is the handle of a prompt, and no file's path."""
-    return _HANDLE.fullmatch(text) is not None
+    return re.fullmatch(rf"{_PREFIX}[0-9a-f]{{{_DIGITS}}}", text) is not None
+
+
+@dataclass(slots=True)
+class _Shown:
+    digest: str
+    calls: dict[int, int] = field(default_factory=dict)  # the first that showed a line, by line
+    text: str = ""  # where all of it was shown
+
+
+class Ledger:
+    """The lines of texts, each by its name, that were shown over one connection, with the number of the call."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, _Shown] = {}
+
+    def record(self, name: str, text: str, lines: Iterable[int], *, call: int) -> None:
+        """Note that lines of a text were shown; once all were, a diff can lead from it to what it becomes."""
+        digest = _digest(text)
+        shown = self._shown.pop(name, None)
+        if shown is None or shown.digest != digest:
+            shown = _Shown(digest)
+        self._shown[name] = shown  # as the newest
+        for line in lines:
+            shown.calls.setdefault(line, call)
+        if len(shown.calls) < len(text.splitlines()):
+            return
+        shown.text = text
+        kept = sum(len(each.text) for each in self._shown.values())
+        for each in self._shown.values():
+            if kept <= _MOST_CHARACTERS:
+                break
+            kept -= len(each.text)
+            each.text = ""
+
+    def forget(self, call: int) -> None:
+        """Know nothing of what a call has shown first: its answer was not received."""
+        for shown in self._shown.values():
+            if call in shown.calls.values():
+                shown.calls = {line: first for line, first in shown.calls.items() if first != call}
+                shown.text = ""
+
+    def call_of(self, name: str, text: str, lines: Iterable[int]) -> int:
+        """Return the last call that showed some of these lines, if all were shown as they are; ``0`` if not."""
+        shown = self._shown.get(name)
+        if shown is None or shown.digest != _digest(text):
+            return 0
+        calls = [shown.calls.get(line, 0) for line in lines]
+        return max(calls, default=0) if all(calls) else 0
+
+    def earlier_text(self, name: str, text: str) -> str:
+        """Return the text that was shown whole under a name and has become another since, ``""`` for none."""
+        shown = self._shown.get(name)
+        return shown.text if shown is not None and shown.digest != _digest(text) else ""
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class KeptPrompt(NamedTuple):
@@ -128,33 +113,21 @@ class ShownPrompt(NamedTuple):
 
 @dataclass(slots=True)
 class Call:
-    """A call while it is answered: its number, once it has one, and whether its reader has gone."""
+    """A call while it is answered."""
 
-    number: int = 0
+    number: int = 0  # once it has one
     is_cancelled: bool = False
 
 
 @dataclass(slots=True)
 class Connection:
-    """What one reader was told.
-
-    Attributes:
-        calls: How many tools it has called.
-        last_prompt: The handle of the prompt that it composed last.
-        prompts: Which call composed each prompt first, by its handle.
-    """
+    """What one reader was told."""
 
     ledger: Ledger = field(default_factory=Ledger)
-    calls: int = 0
-    last_prompt: str = ""
-    prompts: dict[str, ShownPrompt] = field(default_factory=dict)
+    calls: int = 0  # of tools, so far
+    last_prompt: str = ""  # the handle of what it composed last
+    prompts: dict[str, ShownPrompt] = field(default_factory=dict)  # by handle
     cancelled: list[Call] = field(default_factory=list)
-
-    def forget(self) -> None:
-        """Know nothing of what was shown: from now on paths are those of another project."""
-        self.ledger = Ledger()
-        self.last_prompt = ""
-        self.prompts = {}
 
     def forget_cancelled(self) -> None:
         """Know nothing of what answers have shown that nobody got."""
@@ -169,25 +142,22 @@ class Connection:
 class Workspace:
     """One project; each request sees its configuration and files as they are then.
 
-    Args:
-        config: Its configuration; where there is none, the project is all files of that folder.
-        cap: The most tokens of an answer.
-        index: What is known of files; by default the user's.
+    Where there is no ``config``, the project is all files of that folder. No answer has more than ``cap`` tokens.
     """
 
     def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
-        self.config = config
+        self._config = config
         self.cap = cap
         self.index = index or user_index()
         self.count = SavedCounts(self.index)
-        self.files = OpenFiles()
+        self._files = OpenFiles()
         self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
 
-    def at(self, config: Path) -> "Workspace":
-        """Return another project, with the same index and answers of the same length."""
-        return Workspace(config, cap=self.cap, index=self.index)
+    def capped(self, text: str, *, more: str, limit: int | None = None) -> str:
+        """Return an answer, or as much of it as fits, with what to do for ``more``."""
+        return capped(text, self.cap if limit is None else limit, self.count, more=more)
 
-    def read_files(self, request: Request, progress: "Progress") -> ReadFiles:
+    def read_files(self, request: Request, progress: Progress) -> ReadFiles:
         """Read the files of a request, as far as they are not known; ``progress`` is told how many are."""
         done = total = 0
 
@@ -201,15 +171,12 @@ class Workspace:
             done += number
             progress(done, total)
 
-        return self.files.read(request, index=self.index, on_start=start, on_done=advance)
+        return self._files.read(request, index=self.index, on_start=start, on_done=advance)
 
     def project(self) -> Project:
-        """Return the project as it is now."""
-        return open_project(
-            self.config if self.config.exists() else unconfigured(self.config),
-            allow_outside=False,
-            allow_secrets=False,
-        )
+        """Open the project as it is now."""
+        config = self._config if self._config.exists() else unconfigured(self._config)
+        return open_project(config, allow_outside=False, allow_secrets=False)
 
     def request(
         self, *, preset: str | None = None, task: Task | None = None, budget: int | None = None
@@ -218,27 +185,25 @@ class Workspace:
 
         Nothing beyond the project's root is read, whether the user trusts it or not: it is not the user who asks.
         """
-        project = self.project()
         request = request_for(
-            project,
+            self.project(),
             preset=preset,
             with_history=False,
             task=task or Task(),
             budget=budget,
             sending=True,
         )
-        if task is None:
-            request = replace(request, task=None)
         # What allows more is the user's to say.
-        return replace(request, scope=replace(request.scope, is_fixed=True))
+        scope = replace(request.scope, is_fixed=True)
+        return replace(request, scope=scope, task=request.task if task else None)
 
     def keep(self, request: Request, composition: Composition) -> KeptPrompt:
         """Keep a prompt, to be read in parts; the handle follows from its text."""
         markdown = composition.prompt.markdown
-        digest = sha256(markdown.encode("utf-8", "surrogatepass")).hexdigest()
-        kept = KeptPrompt(f"{_PREFIX}{digest[:_DIGITS]}", request, composition, markdown)
-        self._prompts[kept.handle] = kept
-        self._prompts.move_to_end(kept.handle)
+        handle = f"{_PREFIX}{_digest(markdown)[:_DIGITS]}"
+        kept = KeptPrompt(handle, request, composition, markdown)
+        self._prompts[handle] = kept
+        self._prompts.move_to_end(handle)
         while len(self._prompts) > _MOST_PROMPTS:
             self._prompts.popitem(last=False)
         return kept
@@ -248,11 +213,3 @@ class Workspace:
         if handle not in self._prompts:
             raise ToolError(f"there is no prompt {handle[:40]!r} (any more): compose it again")
         return self._prompts[handle]
-
-
-Progress = Callable[[int, int], None]
-"""Told how many files of how many are known; raises where the caller has gone."""
-
-
-def silent(_done: int, _all: int) -> None:
-    """Tell nobody."""

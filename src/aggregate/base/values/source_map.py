@@ -26,7 +26,7 @@ class Label(IntEnum):
     kind: OriginKind
     meaning: str
 
-    def __new__(cls, number: int, kind: OriginKind, meaning: str = "") -> "Label":  # noqa: D102
+    def __new__(cls, number: int, kind: OriginKind, meaning: str = "") -> "Label":
         label = int.__new__(cls, number)
         label._value_ = number
         label.kind, label.meaning = kind, meaning

@@ -35,7 +35,6 @@ class RunSettings(TermsSettings):
     on_error: str | None
     lead: bool
     max_cost: float | None
-    plain: bool
 
 
 _TRACK = click.argument("track")
@@ -127,9 +126,6 @@ _RUN = (
         type=FiniteRange(min=0, min_open=True),
         metavar="USD",
         help="Begin no further ticket once the run has cost this many US dollars.",
-    ),
-    click.option(
-        "--plain", is_flag=True, help="Print one line per change instead of a live table."
     ),
 )
 

@@ -9,6 +9,7 @@ import click
 from aggregate.agents.tracks import (
     PollingOptions,
     RunOptions,
+    TicketEvent,
     Track,
     Worker,
     WorkerTerms,
@@ -19,10 +20,10 @@ from aggregate.agents.tracks import (
 )
 from aggregate.base.values import FailurePolicy
 from aggregate.cli.conduct.options import RunSettings, open_terms, run_options
-from aggregate.cli.live_table import watch
 from aggregate.cli.output import say, warn, write_path
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project, redaction_for
+from aggregate.prompt.sections import one_line
 from aggregate.sending.clients import with_redaction
 
 
@@ -61,10 +62,9 @@ def start_track(
     )
     goes_on = f"aggregate conduct resume {track.track_id} goes on"
     try:
-        with watch(track.tickets().tickets, plain=settings["plain"]) as observe:
-            result = conduct(
-                project, track.track_id, worker, options=options, observe=observe, tell=say
-            )
+        result = conduct(
+            project, track.track_id, worker, options=options, observe=_say_event, tell=say
+        )
     except KeyboardInterrupt:
         say(f"interrupted: {goes_on}")
         raise
@@ -77,6 +77,11 @@ def start_track(
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
     if not result.succeeded:
         raise click.exceptions.Exit(1)
+
+
+def _say_event(event: TicketEvent) -> None:
+    detail = f": {one_line(event.detail)}" if event.detail else ""
+    say(f"{event.state.value:<8} {event.ticket.id}{detail}")
 
 
 def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) -> Worker:
