@@ -6,12 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aggregate.panel.merging import ConflictError, merge
-from aggregate.panel.protocol import EventData, FilesData
-from aggregate.panel.session import Session
+from aggregate.panel.config_draft import ConflictError, merge
+from aggregate.panel.session import Event, Session
 from aggregate.project.configuration import changing
 from tests.panel.opened import CONFIG, FILES, Opened, opened
 from tests.projects import project
@@ -89,9 +89,9 @@ def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> N
 def test_files_that_are_asked_for_before_the_prompt_are_told_of_later(tmp_path: Path) -> None:
     """A page that has the files' names alone, as in a large project at first, learns what the prompt shows of them."""
     project(tmp_path, FILES)
-    early: list[FilesData] = []
+    early: list[dict[str, Any]] = []
 
-    def on_event(event: EventData) -> None:
+    def on_event(event: Event) -> None:
         if event["what"] == "disk":
             early.append(session.files())
 
@@ -121,7 +121,7 @@ def test_edits_to_other_keys_are_merged(panel: Opened) -> None:
     _write_config(panel, CONFIG.replace('name = "small"', 'name = "tiny" # theirs'))
     assert panel.get("state")["outside"] is True
     saved = panel.post("save")
-    assert (saved["merged"], "project.name" in saved["sentence"]) == (True, True)
+    assert "project.name" in saved["sentence"]
     assert 'name = "tiny" # theirs' in panel.config
     assert '{path = "src/a.py", view_mode = "outline"}' in panel.config
     assert saved["state"]["outside"] is False
@@ -147,7 +147,7 @@ def test_a_preset_that_is_stored_loses_nothing(panel: Opened) -> None:
     panel.post("preset/save", name="slim")
     assert panel.get("state")["dirty"] is True
     assert "theirs" in panel.config
-    assert panel.post("save")["merged"] is True
+    assert "changed on the disk" in panel.post("save")["sentence"]
     assert "theirs" in panel.config
     assert "[context_presets.slim]" in panel.config
     assert panel.config.count('view_mode = "outline"}') == 3
@@ -157,7 +157,7 @@ def test_a_change_that_nobody_told_of_is_merged_too(panel: Opened) -> None:
     """What counts is the file at the moment of saving, not what was heard of it."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     (panel.folder / "manual_slop.toml").write_text(f"{CONFIG}[task]\ntext = 'theirs'\n")
-    assert panel.post("save")["merged"] is True
+    assert "changed on the disk" in panel.post("save")["sentence"]
     assert "theirs" in panel.config
 
 
@@ -166,7 +166,7 @@ def test_a_comment_of_others_is_kept(panel: Opened) -> None:
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     _write_config(panel, CONFIG.replace("# what we show", "# theirs"))
     saved = panel.post("save")
-    assert (saved["merged"], saved["state"]["dirty"]) == (True, False)
+    assert ("changed on the disk" in saved["sentence"], saved["state"]["dirty"]) == (True, False)
     assert panel.config.startswith("# theirs\n")
 
 
@@ -256,9 +256,10 @@ def test_a_configuration_that_leads_out_is_not_written(tmp_path: Path) -> None:
 
 def test_tables_of_both_stand() -> None:
     """Tables that each has added are both there, with their comments."""
-    merged = merge("", "[task]\ntext = 'a'\n", "[budget] # ours\ntokens = 9\n", path=Path("m.toml"))
-    assert merged.text == "[budget] # ours\ntokens = 9\n\n[task]\ntext = 'a'\n"
-    assert merged.keys == ("budget.tokens",)
+    theirs = "[budget] # ours\ntokens = 9\n"
+    text, keys = merge("", "[task]\ntext = 'a'\n", theirs, path=Path("m.toml"))
+    assert text == f"{theirs}\n[task]\ntext = 'a'\n"
+    assert keys == ("budget.tokens",)
 
 
 def test_one_key_with_two_values_is_a_conflict() -> None:
@@ -267,7 +268,7 @@ def test_one_key_with_two_values_is_a_conflict() -> None:
     with pytest.raises(ConflictError):
         merge(base, "", "[task]\ntext = 'b'\n", path=config)
     same = "[task]\ntext = 'b' # theirs\n"
-    assert merge(base, "[task]\ntext = 'b'\n", same, path=config).text == same
+    assert merge(base, "[task]\ntext = 'b'\n", same, path=config)[0] == same
 
 
 def test_two_programs_that_save_at_once_lose_nothing(tmp_path: Path) -> None:
