@@ -65,6 +65,19 @@ class Opened:
         self.session.compose()
         return answer
 
+    def change(self, path: str, text: str) -> None:
+        """Write a file of the project as another program does, which the watch tells of, and compose."""
+        file = self.folder / path
+        file.write_text(text)
+        self.told(file)
+        self.session.compose()
+
+    def told(self, *paths: Path) -> bool:
+        """Tell of changes on the disk; return whether they are news."""
+        before = self.session.revision
+        self.session.disk_changed([str(path.resolve()) for path in paths])
+        return self.session.revision != before
+
     @property
     def config(self) -> str:
         """The configuration on the disk."""

@@ -1,18 +1,11 @@
 """Edits that were not saved when the server ended: offered again, and taken only where somebody says so."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from aggregate.base.disk import state_folder
 from tests.panel.opened import CONFIG, Opened, opened
-
-
-@pytest.fixture
-def panel(tmp_path: Path) -> Opened:
-    """A panel of the small project."""
-    return opened(tmp_path)
 
 
 def _restarted(panel: Opened) -> Opened:

@@ -122,13 +122,12 @@ class FakePanel:
 
     def _posted(self, name: str) -> Any:
         answers: dict[str, Any] = {
-            "save": {"state": self.state, "merged": False, "sentence": "Saved manual_slop.toml."},
+            "save": {"state": self.state, "sentence": "Saved manual_slop.toml."},
             "run": {
                 "path": "out_001.md",
-                "tokens": 900,
                 "sentence": "Wrote out_001.md, 900 tokens.",
             },
-            "fit": {"prompt": self.prompt, "files": self._files(), "ms": 1.0},
+            "fit": {"prompt": self.prompt, "files": self._files()},
             "send/plan": _PLAN,
             "screenshot": {"state": self.state, "path": "screenshots/new.png"},
             "send/stop": {},
@@ -184,7 +183,7 @@ class FakePanel:
     def _file(self, path: str) -> dict[str, Any]:
         mode = self.files[path]["view"]
         return {
-            "path": path, "hash": "h", "revision": self.state["revision"], "language": "python", "mode": mode,
+            "path": path, "revision": self.state["revision"], "language": "python", "mode": mode,
             "view": [self.source[0], "    ..."], "origin": [1, 0], "source": self.source, "entry": path, "by_glob": False,
             "definitions": deepcopy(self.definitions), "slices": self.slices, "sizes": dict.fromkeys(VIEWS, 100), "redacted": [],
             "score": None, "evidence": [], "error": "",
@@ -247,7 +246,7 @@ def _state() -> dict[str, Any]:
         "version": "v", "revision": 1, "composed": 1, "project": "shop", "root": "/shop", "config": "manual_slop.toml", "exists": True,
         "dirty": False, "can_undo": False, "can_redo": False, "unsaved": "", "outside": False, "config_problem": "", "views": VIEWS, "strategy": "auto",
         "strategies": ["auto", "summarize", "full"], "preset": "",
-        "presets": [{"name": "backend", "description": "", "scope": "project", "files": 2}],
+        "presets": [{"name": "backend", "description": "", "files": 2}],
         "discussion": {"name": "", "names": [], "turns": [turn]}, "beads": {"on": True, "text": "- a bead", "tokens": 4},
         "screenshots": [{"path": "a.png", "url": "/static/icon.svg", "problem": "", "on": True}],
         "task": {"text": "", "focus": [], "symbols": [], "since": ""}, "budget": None, "budget_tokens": None, "models": [model],
@@ -293,7 +292,7 @@ _NEW_SCREENSHOT: dict[str, Any] = {
     "on": True,
 }
 _PLAN: dict[str, Any] = {
-    "plan": "p1", "provider": "acme", "model": "large", "address": "", "tokens": 1000, "provider_tokens": 1100, "blocks": [],
+    "plan": "p1", "provider": "acme", "model": "large", "address": "", "tokens": 1000, "provider_tokens": 1100,
     "cost": 0.0033, "cached": 400, "window": 200_000, "key": True, "lines": ["system 10", "user 1,090"], "warnings": [],
 }  # fmt: skip
 _STREAM = "".join(
