@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.agents.goals import read_script
-from aggregate.agents.tools.registry import tools_in
+from aggregate.agents.tools import discover_tools
 from aggregate.agents.tracks import Track, open_track
 from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.errors import AggregateError, DataReferenceError, ToolError, TrackError
@@ -251,7 +251,7 @@ def test_tools_end(tree: Path, kind: Kind) -> None:
     (tree / "tools").mkdir()
     kind(tree / "tools/x.py")
     with ends(), pytest.raises(ToolError, match=r"x\.py: it cannot be run"):
-        list(tools_in(tree / "tools"))
+        discover_tools(tree / "tools")
 
 
 def test_a_message_ends(

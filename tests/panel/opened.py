@@ -10,8 +10,7 @@ from starlette.testclient import TestClient
 from aggregate.panel.access import Access
 from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
-from aggregate.panel.protocol import EventData
-from aggregate.panel.session import Session
+from aggregate.panel.session import Event, Session
 from tests.projects import project
 
 TOKEN, KEY = "t" * 32, "k" * 32
@@ -50,7 +49,7 @@ class Opened:
     session: Session
     client: TestClient
     folder: Path
-    events: list[EventData]
+    events: list[Event]
 
     def get(self, route: str, /, **query: object) -> Any:
         """Return what a question is answered with."""
@@ -65,6 +64,19 @@ class Opened:
         answer = self.post("edit", revision=self.session.revision, edits=[edit])
         self.session.compose()
         return answer
+
+    def change(self, path: str, text: str) -> None:
+        """Write a file of the project as another program does, which the watch tells of, and compose."""
+        file = self.folder / path
+        file.write_text(text)
+        self.told(file)
+        self.session.compose()
+
+    def told(self, *paths: Path) -> bool:
+        """Tell of changes on the disk; return whether they are news."""
+        before = self.session.revision
+        self.session.disk_changed([str(path.resolve()) for path in paths])
+        return self.session.revision != before
 
     @property
     def config(self) -> str:
@@ -95,7 +107,7 @@ def _is_column(key: str, value: object) -> bool:
 def opened(folder: Path, files: Mapping[str, str] = FILES) -> Opened:
     """Return the panel of a project with these files, its prompt composed."""
     project(folder, {**files})
-    events: list[EventData] = []
+    events: list[Event] = []
     session = Session(folder / "manual_slop.toml", on_event=events.append)
     app = Panel(session, Broadcast()).guarded(access())
     client = TestClient(app, base_url=ORIGIN)

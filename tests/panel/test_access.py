@@ -10,12 +10,6 @@ from aggregate.panel.app import Panel
 from tests.panel.opened import FILES, HEADERS, ORIGIN, TOKEN, Opened, access, opened
 
 
-@pytest.fixture
-def panel(tmp_path: Path) -> Opened:
-    """A panel of the small project."""
-    return opened(tmp_path)
-
-
 def _stranger(panel: Opened, base_url: str = ORIGIN) -> TestClient:
     return TestClient(panel.client.app, base_url=base_url, follow_redirects=False)
 

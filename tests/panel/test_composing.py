@@ -57,7 +57,6 @@ def test_another_view_is_told_of_files_that_are_shown_and_of_others(
         draft = Draft(CONFIG.format(more=more, task="what does name7 retry"))
         project_now = draft.project(config)
         kept = composer.compose(draft, project_now, disk=0)
-        composer.settle(draft, project_now, disk=0)
         fresh = Composer(in_index(tmp_path / "fresh")).compose(draft, project_now, disk=0)
         assert kept.choices == fresh.choices
         assert kept.composition.prompt.markdown == fresh.composition.prompt.markdown

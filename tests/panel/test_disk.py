@@ -6,28 +6,15 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aggregate.panel.merging import ConflictError, merge
-from aggregate.panel.protocol import EventData, FilesData
-from aggregate.panel.session import Session
+from aggregate.panel.config_draft import ConflictError, merge
+from aggregate.panel.session import Event, Session
 from aggregate.project.configuration import changing
 from tests.panel.opened import CONFIG, FILES, Opened, opened
 from tests.projects import project
-
-
-@pytest.fixture
-def panel(tmp_path: Path) -> Opened:
-    """A panel of the small project."""
-    return opened(tmp_path)
-
-
-def _write_config(panel: Opened, text: str) -> None:
-    path = panel.folder / "manual_slop.toml"
-    path.write_text(text)
-    panel.session.disk_changed([str(path.resolve())])
-    panel.session.compose()
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:
@@ -37,32 +24,18 @@ def _wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_changed_file_shows(panel: Opened) -> None:
-    """A change on the disk is told of at once by its path, and the prompt follows (E-7)."""
+def test_changes_show(panel: Opened) -> None:
+    """A change is told of at once by its path, and the prompt follows; a file that comes is listed and shown (E-7)."""
     (panel.folder / "src/b.py").write_text("def epsilon():\n    return 3\n")
-    panel.session.disk_changed([str((panel.folder / "src/b.py").resolve())])
+    panel.told(panel.folder / "src/b.py")
     assert (panel.events[-1]["what"], panel.events[-1]["paths"]) == ("disk", ["src/b.py"])
     panel.session.compose()
     assert "epsilon" in panel.markdown
     assert panel.events[-1]["what"] == "composed"
     assert panel.events[-1]["composed"] == panel.events[-1]["revision"]
-
-
-def test_new_files_show(panel: Opened) -> None:
-    """A file that comes is listed, and shown where a glob stands for it."""
-    (panel.folder / "src/c.py").write_text("zeta = 1\n")
-    panel.session.disk_changed([str((panel.folder / "src/c.py").resolve())])
-    panel.session.compose()
+    panel.change("src/c.py", "zeta = 1\n")
     assert panel.row("src/c.py")["view"] == "full"
     assert "zeta" in panel.markdown
-
-
-def test_our_own_output_is_no_news(panel: Opened) -> None:
-    """A prompt that was written does not compose the next one (E-7)."""
-    path = Path(panel.post("run")["path"]).resolve()
-    revision = panel.session.revision
-    panel.session.disk_changed([str(path.parent), str(path)])
-    assert panel.session.revision == revision
 
 
 def test_our_own_saving_is_no_news(panel: Opened) -> None:
@@ -72,66 +45,91 @@ def test_our_own_saving_is_no_news(panel: Opened) -> None:
     panel.session.compose()
     assert 'path = "README.md"' in panel.markdown
     assert '"manual_slop.toml",' in panel.markdown
-    revision = panel.session.revision
-    config = str((panel.folder / "manual_slop.toml").resolve())
-    temporary = str(panel.folder.resolve() / ".manual_slop.toml-0123456789abcdef.tmp")
-    panel.session.disk_changed([temporary, config])
-    assert panel.session.revision == revision
+    temporary = panel.folder / ".manual_slop.toml-0123456789abcdef.tmp"
+    assert not panel.told(temporary, panel.folder / "manual_slop.toml")
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [("src/a.py", ""), ("src/a.py", "."), ("src/a.py", "src"), ("state/store.py", "")],
+)
+def test_our_own_output_is_no_news_and_sources_are(
+    tmp_path: Path, source: str, output: str
+) -> None:
+    """A prompt that was written composes no next one, also behind a link; sources beside it, or in "state", show (E-7)."""
+    config = f'[files]\npaths = ["{source}"]\n'
+    config += f'[output]\noutput_dir = "{output}"\n' if output else ""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    panel = opened(tmp_path / "link", {source: "old = 1\n", "manual_slop.toml": config})
+    panel.change(source, "changed = 1\n")
+    assert "changed = 1" in panel.markdown
+    path = Path(panel.post("run")["path"])
+    assert not panel.told(path.parent, path)
 
 
 def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> None:
-    """Without edits the page shows the configuration as it is on the disk."""
-    _write_config(panel, CONFIG.replace("outline", "summary"))
+    """Without edits the page shows the configuration as it is on the disk; what cannot be used is told until mended."""
+    panel.change("manual_slop.toml", CONFIG.replace("outline", "summary"))
     assert panel.row("README.md")["view"] == "summary"
     assert panel.get("state")["dirty"] is False
+    before = panel.markdown
+    panel.change("manual_slop.toml", "[files\npaths = 3\n")
+    state = panel.get("state")
+    assert "is no valid TOML" in state["config_problem"]
+    assert (state["prompt_error"], panel.markdown) == ("", before)
+    panel.change("manual_slop.toml", CONFIG)
+    assert panel.get("state")["config_problem"] == ""
 
 
 def test_files_that_are_asked_for_before_the_prompt_are_told_of_later(tmp_path: Path) -> None:
     """A page that has the files' names alone, as in a large project at first, learns what the prompt shows of them."""
     project(tmp_path, FILES)
-    early: list[FilesData] = []
+    early: list[dict[str, Any]] = []
 
-    def on_event(event: EventData) -> None:
+    def on_event(event: Event) -> None:
         if event["what"] == "disk":
             early.append(session.files())
 
     session = Session(tmp_path / "manual_slop.toml", on_event=on_event)
     session.compose()
-    assert set(early[0]["tokens"]) == {0}
+    assert (set(early[0]["tokens"]), set(early[0]["view"])) == ({0}, {""})
     later = session.files(early[0]["revision"])
     assert later["full"] is False
     assert set(later["path"]) >= {"src/a.py", "src/b.py", "README.md"}
     assert session.files(later["revision"])["path"] == []
 
 
-def test_a_configuration_that_cannot_be_used_is_told_and_not_taken(panel: Opened) -> None:
-    """What another editor has saved broken leaves the prompt as it is, and is told until it is mended."""
-    before = panel.markdown
-    _write_config(panel, "[files\npaths = 3\n")
-    state = panel.get("state")
-    assert "is no valid TOML" in state["config_problem"]
-    assert (state["prompt_error"], panel.markdown) == ("", before)
-    _write_config(panel, CONFIG)
-    assert panel.get("state")["config_problem"] == ""
-
-
-def test_edits_to_other_keys_are_merged(panel: Opened) -> None:
-    """Saving keeps what others have written meanwhile, and says so (E-4)."""
+@pytest.mark.parametrize(
+    ("theirs", "named", "is_told"),
+    [
+        (CONFIG.replace('"small"', '"tiny" # theirs'), ": project.name", True),
+        (CONFIG.replace("# what we show", "# theirs"), "", True),  # no key's
+        (f"{CONFIG}[task]\ntext = 'theirs'\n", ": task.text", False),  # it counts what is there now
+    ],
+)
+def test_edits_to_other_keys_are_merged(
+    panel: Opened, theirs: str, named: str, *, is_told: bool
+) -> None:
+    """Saving keeps what others have written meanwhile, says so, and the draft is then what was saved (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
-    _write_config(panel, CONFIG.replace('name = "small"', 'name = "tiny" # theirs'))
-    assert panel.get("state")["outside"] is True
+    if is_told:
+        panel.change("manual_slop.toml", theirs)
+        assert panel.get("state")["outside"] is True
+    else:
+        (panel.folder / "manual_slop.toml").write_text(theirs)
     saved = panel.post("save")
-    assert (saved["merged"], "project.name" in saved["sentence"]) == (True, True)
-    assert 'name = "tiny" # theirs' in panel.config
+    assert saved["sentence"].endswith(f", with what was changed on the disk{named}")
+    assert "theirs" in panel.config
     assert '{path = "src/a.py", view_mode = "outline"}' in panel.config
-    assert saved["state"]["outside"] is False
+    assert (saved["state"]["outside"], saved["state"]["dirty"]) == (False, False)
 
 
 def test_edits_to_one_key_are_refused(panel: Opened) -> None:
     """The same key is never overwritten: one sentence says so, and reloading takes theirs (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     theirs = CONFIG.replace("outline", "summary")
-    _write_config(panel, theirs)
+    panel.change("manual_slop.toml", theirs)
     answer = panel.post("save")
     assert answer["conflict"] is True
     assert "files.paths was changed here and on the disk" in answer["error"]
@@ -147,100 +145,38 @@ def test_a_preset_that_is_stored_loses_nothing(panel: Opened) -> None:
     panel.post("preset/save", name="slim")
     assert panel.get("state")["dirty"] is True
     assert "theirs" in panel.config
-    assert panel.post("save")["merged"] is True
+    assert "changed on the disk" in panel.post("save")["sentence"]
     assert "theirs" in panel.config
     assert "[context_presets.slim]" in panel.config
     assert panel.config.count('view_mode = "outline"}') == 3
 
 
-def test_a_change_that_nobody_told_of_is_merged_too(panel: Opened) -> None:
-    """What counts is the file at the moment of saving, not what was heard of it."""
+def test_while_the_file_is_edited_the_page_keeps_its_draft(panel: Opened) -> None:
+    """Saving refuses to write over what is half edited; a change that is taken back is none."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
-    (panel.folder / "manual_slop.toml").write_text(f"{CONFIG}[task]\ntext = 'theirs'\n")
-    assert panel.post("save")["merged"] is True
-    assert "theirs" in panel.config
-
-
-def test_a_comment_of_others_is_kept(panel: Opened) -> None:
-    """A change that is no key's is merged too, and the draft is then what was saved (E-4)."""
-    panel.edit(op="view", paths=["src/a.py"], mode="outline")
-    _write_config(panel, CONFIG.replace("# what we show", "# theirs"))
-    saved = panel.post("save")
-    assert (saved["merged"], saved["state"]["dirty"]) == (True, False)
-    assert panel.config.startswith("# theirs\n")
-
-
-def test_a_broken_configuration_is_said(panel: Opened) -> None:
-    """While the file is half edited the page keeps its draft, and saving refuses to write over it."""
-    panel.edit(op="view", paths=["src/a.py"], mode="outline")
-    _write_config(panel, "[files\n")
-    answer = panel.post("save")
-    assert "is no valid TOML" in answer["error"]
+    panel.change("manual_slop.toml", "[files\n")
+    assert "is no valid TOML" in panel.post("save")["error"]
     assert panel.config == "[files\n"
-
-
-def test_a_change_that_is_taken_back_is_none(panel: Opened) -> None:
-    """Once the file is again what the draft was made of, nothing is said of changes outside."""
-    panel.edit(op="task", task="something")
-    _write_config(panel, "[project]\n")
+    panel.change("manual_slop.toml", "[project]\n")
     assert panel.get("state")["outside"]
-    _write_config(panel, CONFIG)
+    panel.change("manual_slop.toml", CONFIG)
     assert not panel.get("state")["outside"]
-
-
-@pytest.mark.parametrize("folder", [".", "src"])
-def test_sources_beside_the_prompts_are_followed(tmp_path: Path, folder: str) -> None:
-    """Where prompts are written into a folder of sources, what changes there still shows, and a prompt is no news."""
-    config = FILES["manual_slop.toml"] + f'[output]\noutput_dir = "{folder}"\n'
-    panel = opened(tmp_path, {**FILES, "manual_slop.toml": config})
-    source = tmp_path / "src/a.py"
-    source.write_text("changed = 1\n")
-    panel.session.disk_changed([str(source.parent), str(source)])
-    panel.session.compose()
-    assert "changed = 1" in panel.markdown
-    path = Path(panel.post("run")["path"]).resolve()
-    revision = panel.session.revision
-    panel.session.disk_changed([str(path.parent), str(path)])
-    assert panel.session.revision == revision
-
-
-def test_our_own_output_is_no_news_behind_a_link_either(tmp_path: Path) -> None:
-    """A project that is reached through a link is told of by its real paths."""
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
-    panel = opened(tmp_path / "link")
-    path = Path(panel.post("run")["path"]).resolve()
-    revision = panel.session.revision
-    panel.session.disk_changed([str(path.parent), str(path)])
-    assert panel.session.revision == revision
 
 
 def test_composing_goes_on_after_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mistake in the user's own configuration is said, and once it is mended the page goes on."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
     monkeypatch.setenv("APPDATA", str(tmp_path / "own"))
-    panel = opened(tmp_path / "project")
+    session = opened(tmp_path / "project").session
     own = tmp_path / "own/manual_slop/manual_slop.toml"
     own.parent.mkdir(parents=True)
     own.write_text("[wrong\n")
-    session = panel.session
     session.start()
     _wait_for(lambda: "is no valid TOML" in session.view.error)
     own.unlink()
     session.edit([{"op": "task", "task": "typed later"}])
     _wait_for(lambda: bool(session.models) and not session.view.error)
     session.close()
-
-
-def test_a_folder_called_state_is_followed(tmp_path: Path) -> None:
-    """A project may have sources of that name; only what this program keeps there is no news."""
-    config = '[files]\npaths = ["state/*.py"]\n'
-    panel = opened(tmp_path, {"state/store.py": "old = 1\n", "manual_slop.toml": config})
-    source = tmp_path / "state/store.py"
-    source.write_text("changed = 1\n")
-    panel.session.disk_changed([str(source)])
-    panel.session.compose()
-    assert "changed = 1" in panel.markdown
 
 
 def test_a_configuration_that_leads_out_is_not_written(tmp_path: Path) -> None:
@@ -254,27 +190,21 @@ def test_a_configuration_that_leads_out_is_not_written(tmp_path: Path) -> None:
     assert (tmp_path / "victim.toml").read_text() == ""
 
 
-def test_tables_of_both_stand() -> None:
-    """Tables that each has added are both there, with their comments."""
-    merged = merge("", "[task]\ntext = 'a'\n", "[budget] # ours\ntokens = 9\n", path=Path("m.toml"))
-    assert merged.text == "[budget] # ours\ntokens = 9\n\n[task]\ntext = 'a'\n"
-    assert merged.keys == ("budget.tokens",)
-
-
-def test_one_key_with_two_values_is_a_conflict() -> None:
-    """A key that was removed here and changed there is a conflict, and equal changes are none."""
+def test_configurations_are_merged_key_by_key() -> None:
+    """Tables of both stand with their comments; equal changes are none, and what was removed here is changed there."""
     base, config = "[task]\ntext = 'a'\n", Path("manual_slop.toml")
+    theirs = "[budget] # ours\ntokens = 9\n"
+    assert merge("", base, theirs, path=config) == (f"{theirs}\n{base}", ("budget.tokens",))
+    same = "[task]\ntext = 'b' # theirs\n"
+    assert merge(base, "[task]\ntext = 'b'\n", same, path=config)[0] == same
     with pytest.raises(ConflictError):
         merge(base, "", "[task]\ntext = 'b'\n", path=config)
-    same = "[task]\ntext = 'b' # theirs\n"
-    assert merge(base, "[task]\ntext = 'b'\n", same, path=config).text == same
 
 
-def test_two_programs_that_save_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_two_programs_that_save_at_once_lose_nothing(panel: Opened) -> None:
     """Saving waits for another program of ours that is changing the configuration, and merges what that has done."""
-    panel = opened(tmp_path)
     panel.edit(op="task", task="mend")
-    config = tmp_path / "manual_slop.toml"
+    config = panel.folder / "manual_slop.toml"
     with changing(config):
         saving = threading.Thread(target=panel.session.save)
         saving.start()
@@ -282,8 +212,8 @@ def test_two_programs_that_save_at_once_lose_nothing(tmp_path: Path) -> None:
         assert saving.is_alive()
         config.write_text(CONFIG + "[budget]\ntokens = 9000\n")
     saving.join(20)
-    assert "9000" in config.read_text()
-    assert "mend" in config.read_text()
+    assert "9000" in panel.config
+    assert "mend" in panel.config
 
 
 def test_reloading_looks_at_the_whole_disk(tmp_path: Path) -> None:
@@ -311,18 +241,15 @@ def test_secrets_in_labels_of_slices_stay_in_the_file(tmp_path: Path) -> None:
     assert (key in panel.draft, 'comment = "new"' in panel.draft) == (True, True)
 
 
-def test_a_listing_that_failed_is_made_again(tmp_path: Path) -> None:
+def test_a_listing_that_failed_is_made_again(panel: Opened) -> None:
     """A file that comes while the files cannot be listed is in the table as soon as they can (E-7)."""
-    panel = opened(tmp_path)
     panel.session.catch_up()
     panel.session.compose()
-    _write_config(panel, CONFIG.replace("[files]", 'active_preset = "gone"\n[files]'))
+    gone = CONFIG.replace("[files]", 'active_preset = "gone"\n[files]')
+    panel.change("manual_slop.toml", gone)
     assert "gone" in panel.session.view.error
-    late = panel.folder / "late.txt"
-    late.write_text("late\n")
-    panel.session.disk_changed([str(late.resolve())])
-    panel.session.compose()
-    _write_config(panel, CONFIG)
+    panel.change("late.txt", "late\n")
+    panel.change("manual_slop.toml", CONFIG)
     assert panel.session.view.error == ""
     assert "late.txt" in panel.get("files")["path"]
 
@@ -336,6 +263,6 @@ def test_a_program_s_file_that_becomes_binary_is_told_as_such(tmp_path: Path) ->
     info = file.stat()
     file.write_text(made.replace("X", "\0"))
     os.utime(file, ns=(info.st_atime_ns, info.st_mtime_ns))
-    panel.session.disk_changed([str(file.resolve())])
+    panel.told(file)
     panel.session.compose()
     assert panel.row("src/made.py")["state"] == "binary"

@@ -77,9 +77,8 @@ def test_edits_in_any_order_compose_what_run_writes(tmp_path: Path, seed: int) -
             session.disk_changed([str(file.resolve())])
         elif action < 0.3:
             session.fit(chance.choice([350, 700, 1200]), is_released=chance.random() < 0.5)
-        session.edit([next(edits)])  # type: ignore[list-item]
+        session.edit([next(edits)])
         session.compose()
-        session.settle()
         fresh = _fresh(session, tmp_path / "fresh")
         assert session.view.error == fresh.view.error
         if fresh.view.composed is None or fresh.view.error:

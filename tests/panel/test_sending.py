@@ -6,7 +6,6 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from aggregate.panel.sending import Sender
 from aggregate.sending import PreparedTurn, prepare_turn
 from aggregate.sending.clients import OnText
 from aggregate.sending.clients.protocol import ModelRequest
-from tests.panel.opened import Opened, opened
+from tests.panel.opened import Opened
 
 
 class Dictating:
@@ -42,12 +41,6 @@ def _sender(panel: Opened) -> Sender:
         return replace(turn, client=replace(turn.client, transport=Dictating()))
 
     return Sender(panel.session, prepare=prepare)
-
-
-@pytest.fixture
-def panel(tmp_path: Path) -> Opened:
-    """A panel of the small project."""
-    return opened(tmp_path)
 
 
 def test_ctrl_c_ends_a_send_and_keeps_what_came(panel: Opened) -> None:

@@ -2,21 +2,14 @@
 
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aggregate.panel.serving import watch_disk
 from aggregate.panel.session import Session
 from aggregate.project.index import Index
-from tests.panel.opened import FILES, Opened, opened
+from tests.panel.opened import FILES, Opened
 from tests.projects import project
-
-
-@pytest.fixture
-def panel(tmp_path: Path) -> Opened:
-    """A panel of the small project."""
-    return opened(tmp_path)
 
 
 class _Interrupting(Index):
@@ -34,17 +27,6 @@ class _Interrupting(Index):
         super().flush()
 
 
-def test_a_page_that_came_before_the_prompt_gets_what_it_changes(tmp_path: Path) -> None:
-    """Who was shown nothing but names asks for what is newer, and gets what the prompt shows of each file."""
-    session = Session(project(tmp_path, FILES) / "manual_slop.toml")
-    early: list[Any] = []
-    session.on_event = lambda event: early.append(session.files())
-    session.compose()
-    assert set(early[0]["view"]) == {""}
-    since = session.files(early[0]["revision"])
-    assert dict(zip(since["path"], since["view"], strict=True))["src/a.py"] == "full"
-
-
 def test_a_fitted_budget_tells_all_that_the_page_has_not(panel: Opened) -> None:
     """What a page has not asked for when a slider moves is told with the slider's prompt."""
     since = panel.get("files")["revision"]
@@ -54,9 +36,9 @@ def test_a_fitted_budget_tells_all_that_the_page_has_not(panel: Opened) -> None:
 
 def test_a_change_behind_a_fitted_budget_reaches_the_page(panel: Opened) -> None:
     """A prompt that follows one that a slider has shown has a revision of its own."""
-    path = panel.folder.resolve() / "src/b.py"
+    path = panel.folder / "src/b.py"
     path.write_text("def epsilon():\n    return 'much longer than it was before'\n")
-    panel.session.disk_changed([str(path)])
+    panel.told(path)
     fitted = panel.post("fit", budget=20)
     before = panel.session.files()
     panel.session.compose()

@@ -36,22 +36,17 @@ _HEADERS: Final = (
 )
 _OWN_SITES: Final = ("same-origin", "none")
 """What a browser says of a request that no other site has caused."""
+_FOREIGN: Final = "another site has asked: only the panel's own page may"
 _UNOPENED: Final = "open the address that aggregate panel has printed: each start prints another one, for one browser"
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What decides who may ask.
+    """What decides who may ask."""
 
-    Attributes:
-        token: What the opened address holds; it is taken once.
-        key: What cookies are made of, also those of pages that were open before a restart.
-        host: The address that is listened on.
-    """
-
-    token: str
-    key: str
-    host: str
+    token: str  # what the opened address holds; it is taken once
+    key: str  # what cookies are made of, also those of pages that were open before a restart
+    host: str  # the address that is listened on
     port: int
 
     @property
@@ -67,48 +62,35 @@ class Access:
         """
         return hmac.new(self.key.encode(), f"cookie {self.port}".encode(), sha256).hexdigest()
 
-    def is_token(self, given: str) -> bool:
-        """Tell whether a text is the token."""
-        return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
-
-    def is_secret(self, given: str) -> bool:
-        """Tell whether a text is what the cookie holds."""
-        return hmac.compare_digest(given.encode(errors="replace"), self.secret.encode())
-
     def is_own_host(self, header: str) -> bool:
         """Tell whether a request is for an address of ours, and not for a stranger's name that leads here."""
-        name, port = _host_and_port(header)
-        if port != self.port:
+        try:
+            parts = urlsplit(f"//{header}")
+            port = 80 if parts.port is None else parts.port
+        except ValueError:
             return False
+        is_more = parts.path or parts.query or parts.fragment or parts.username is not None
+        if is_more or port != self.port:
+            return False
+        name = parts.hostname or ""
         if name in LOOPBACK or name == self.host:
             return True
         if is_loopback_host(self.host):
             return False
         # On all of the machine's addresses: no name but the machine's own, which no stranger can let lead here.
-        return _is_address(name) or name.lower() == socket.gethostname().lower()
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name.lower() == socket.gethostname().lower()
+        return True
 
     def is_own_origin(self, header: str) -> bool:
         """Tell whether a page of ours has asked."""
         return header.startswith("http://") and self.is_own_host(header.removeprefix("http://"))
 
 
-def _host_and_port(header: str) -> tuple[str, int]:
-    try:
-        parts = urlsplit(f"//{header}")
-        port = parts.port
-    except ValueError:
-        return "", 0
-    if parts.path or parts.query or parts.fragment or parts.username is not None:
-        return "", 0
-    return parts.hostname or "", 80 if port is None else port
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+def _is_same(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode(errors="replace"), secret.encode())
 
 
 class Guarded:
@@ -131,44 +113,42 @@ class Guarded:
                 message["headers"] = [*message.get("headers", ()), *_HEADERS]
             await send(message)
 
-        refusal = self._refusal(scope)
-        await (refusal or self._app)(scope, receive, with_headers)
+        await (self._refusal(scope) or self._app)(scope, receive, with_headers)
 
     def _refusal(self, scope: Message) -> Response | None:
+        access = self._access
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         path, method = str(scope["path"]), str(scope["method"])
-        if not self._access.is_own_host(headers.get(b"host", "")):
+        if not access.is_own_host(headers.get(b"host", "")):
             return _refused(path, "this address is not one of the panel's", 421)
         if method not in ("GET", "HEAD", "POST"):
             return _refused(path, f"{method[:20]} is not answered here", 405)
         if path.startswith("/static/"):  # the page itself, which holds nothing of the project
             return None
-        is_known = self._access.is_secret(self._cookie(headers))
-        if path == "/" and (given := _token(scope)) and (is_known or self._is_first(given)):
-            return self._admitted()
+        # As browsers read them: the standard library's parser stops at what it does not know, and any other program on
+        # this machine may have set a cookie that holds JSON.
+        cookie = cookie_parser(headers.get(b"cookie", "")).get(access.cookie, "")
+        is_known = _is_same(cookie, access.secret)
+        if path == "/":
+            query = parse_qs(scope["query_string"].decode("latin-1"))
+            given = query.get("token", [""])[0]
+            # Taken once: it stands in the terminal, and among the arguments of running programs.
+            is_first = _is_same(given, access.token) and not self._is_token_used
+            self._is_token_used |= is_first
+            if given and (is_known or is_first):
+                return self._admitted()
         if not is_known:
             return _refused(path, _UNOPENED, 401)
-        if method == "POST":
-            return self._refused_post(path, headers)
-        is_foreign = headers.get(b"sec-fetch-site", "none") not in _OWN_SITES
-        if path.startswith("/api/") and is_foreign:
-            return _refused(path, "another site has asked: only the panel's own page may", 403)
-        return None
-
-    def _is_first(self, given: str) -> bool:
-        """Take the token, and never again: it stands in the terminal, and among the arguments of running programs."""
-        is_first = self._access.is_token(given) and not self._is_token_used
-        self._is_token_used |= is_first
-        return is_first
-
-    def _refused_post(self, path: str, headers: dict[bytes, str]) -> Response | None:
-        if not self._access.is_own_origin(headers.get(b"origin", "")):
-            return _refused(path, "another site has asked: only the panel's own page may", 403)
+        if method != "POST":
+            is_foreign = headers.get(b"sec-fetch-site", "none") not in _OWN_SITES
+            is_asked = path.startswith("/api/") and is_foreign
+            return _refused(path, _FOREIGN, 403) if is_asked else None
+        if not access.is_own_origin(headers.get(b"origin", "")):
+            return _refused(path, _FOREIGN, 403)
         kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
         if headers.get(HEADER) != "1" or kind != "application/json":
-            return _refused(
-                path, "the header X-Aggregate: 1 or the type application/json is missing", 403
-            )
+            sentence = "the header X-Aggregate: 1 or the type application/json is missing"
+            return _refused(path, sentence, 403)
         return None
 
     def _admitted(self) -> Response:
@@ -179,16 +159,6 @@ class Guarded:
         )
         response.headers["cache-control"] = "no-store"
         return response
-
-    def _cookie(self, headers: dict[bytes, str]) -> str:
-        # As browsers read them: the standard library's parser stops at what it does not know, and any other program on
-        # this machine may have set a cookie that holds JSON.
-        return cookie_parser(headers.get(b"cookie", "")).get(self._access.cookie, "")
-
-
-def _token(scope: Message) -> str:
-    query: bytes = scope["query_string"]
-    return parse_qs(query.decode("latin-1")).get("token", [""])[0]
 
 
 def _refused(path: str, sentence: str, status: int) -> Response:

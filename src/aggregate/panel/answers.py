@@ -1,7 +1,8 @@
-"""Routes that take and give JSON: questions by GET, actions by POST, mistakes as one sentence."""
+"""Answers to the page: JSON, mistakes as one sentence, and streams of events."""
 
 import asyncio
 import json
+import mimetypes
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
@@ -11,25 +12,30 @@ from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
 
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import AggregateError, ToolError
-from aggregate.panel.merging import ConflictError
-from aggregate.panel.protocol import EventData, Failure
+from aggregate.panel.config_draft import ConflictError
 
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
 
-
-_MOST_BODY: Final = 4_000_000
+MOST_BODY: Final = 4_000_000
 """Bytes of a request: one that names ten thousand files has less."""
 _BODY_SECONDS: Final = 60.0
 """How long a request may take to arrive: one from this machine takes a moment."""
-_REFUSED, _CONFLICT = 400, 409
+_SILENCE_SECONDS: Final = 15.0
+"""After so long a comment is sent, so that both sides notice that the other one has gone."""
+_MOST_WAITING: Final = 100
+"""Events that a page has not taken; who has missed more asks for everything anyway."""
+_NOT_KEPT: Final = {"cache-control": "no-store"}
+STATIC: Final = Path(__file__).with_name("static")
+"""The page's own files."""
+for _suffix in (".js", ".mjs"):  # whatever the machine's tables say
+    mimetypes.add_type("text/javascript", _suffix)
 
 
 def question_route(path: str, answer: Callable[[Mapping[str, str]], object]) -> Route:
@@ -45,7 +51,7 @@ def question_route(path: str, answer: Callable[[Mapping[str, str]], object]) -> 
 
 
 def action_route(
-    path: str, act: Callable[[Mapping[str, Any]], object], *, most_bytes: int = _MOST_BODY
+    path: str, act: Callable[[Mapping[str, Any]], object], *, most_bytes: int = MOST_BODY
 ) -> Route:
     """Return the route at ``path`` that does something, beside the server's loop."""
 
@@ -66,7 +72,7 @@ def query_of(request: Request) -> Mapping[str, str]:
 
 
 async def body_of(
-    request: Request, *, most_bytes: int = _MOST_BODY, seconds: float = _BODY_SECONDS
+    request: Request, *, most_bytes: int = MOST_BODY, seconds: float = _BODY_SECONDS
 ) -> Mapping[str, Any]:
     """Return what a request says."""
     data = bytearray()
@@ -100,38 +106,37 @@ def json_answer(data: object, status: int = 200) -> Response:
     """Return an answer that holds some data."""
     # Names of files need not be Unicode; as escapes they pass, and come back as they went.
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    headers = {"cache-control": "no-store"}
-    return Response(text, status, headers, media_type="application/json")
+    return Response(text, status, _NOT_KEPT, media_type="application/json")
+
+
+def bytes_answer(data: bytes, kind: str) -> Response:
+    """Return an answer of some type."""
+    return Response(data, media_type=kind, headers=_NOT_KEPT)
+
+
+def stream_answer(events: AsyncIterator[bytes]) -> Response:
+    """Return an answer that goes on as long as there are events."""
+    return StreamingResponse(events, media_type="text/event-stream", headers=_NOT_KEPT)
 
 
 async def unforeseen(_request: Request, error: Exception) -> Response:
     """Answer in a sentence; the traceback stands in the terminal."""
-    failure: Failure = {"error": f"a fault of ours, which the terminal tells of: {error!r}"}
-    return json_answer(failure, 500)
+    return json_answer({"error": f"a fault of ours, which the terminal tells of: {error!r}"}, 500)
 
 
-def failure_answer(error: AggregateError, status: int = _REFUSED) -> Response:
-    """Return the answer that a request was refused."""
-    failure: Failure = {"error": sentence_of(error)}
+def failure_answer(error: AggregateError, status: int = 400) -> Response:
+    """Return the answer that a request was refused: ``error``, and ``conflict`` with somebody else's change."""
     if isinstance(error, ConflictError):
-        failure["conflict"] = True
-        status = _CONFLICT
-    return json_answer(failure, status)
+        return json_answer({"error": _sentence_of(error), "conflict": True}, 409)
+    return json_answer({"error": _sentence_of(error)}, status)
 
 
-def sentence_of(error: AggregateError) -> str:
+def _sentence_of(error: AggregateError) -> str:
     """Return an error as one line, with its notes: where to find what came of an answer."""
     return " ".join("; ".join((str(error), *getattr(error, "__notes__", ()))).split())
 
 
-_SILENCE_SECONDS = 15.0
-"""After so long a comment is sent, so that both sides notice that the other one has gone."""
-_MOST_WAITING = 100
-"""Events that a page has not taken; who has missed more asks for everything anyway."""
-
-
-def event_text(name: str, data: Mapping[str, object]) -> bytes:
-    """Return one event as it is sent."""
+def _event_text(name: str, data: Mapping[str, object]) -> bytes:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
 
 
@@ -140,32 +145,31 @@ class Broadcast:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._queues: set[asyncio.Queue[EventData | None]] = set()
+        self._queues: set[asyncio.Queue[Mapping[str, Any] | None]] = set()
         self._is_closed = False
 
-    def tell(self, event: EventData) -> None:
-        """Tell of an event, from any thread."""
+    def tell(self, event: Mapping[str, Any] | None) -> None:
+        """Tell of an event, from any thread; ``None`` ends all streams."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._put, event)
 
     def end(self) -> None:
         """End all streams, from any thread or a signal's handler."""
         self._is_closed = True
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._put, None)
+        self.tell(None)
 
-    def _put(self, event: EventData | None) -> None:
+    def _put(self, event: Mapping[str, Any] | None) -> None:
         for queue in self._queues:
             if queue.qsize() < _MOST_WAITING or event is None:
                 queue.put_nowait(event)
 
-    async def listen(self, hello: EventData) -> AsyncIterator[bytes]:
+    async def listen(self, hello: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield ``hello`` and then each event, until the listener goes or the server ends."""
         self._loop = asyncio.get_running_loop()
-        queue: asyncio.Queue[EventData | None] = asyncio.Queue()
+        queue: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
         self._queues.add(queue)
         try:
-            yield b"retry: 500\n\n" + event_text("change", hello)
+            yield b"retry: 500\n\n" + _event_text("change", hello)
             while not self._is_closed:
                 try:
                     event = await asyncio.wait_for(queue.get(), _SILENCE_SECONDS)
@@ -174,7 +178,7 @@ class Broadcast:
                     continue
                 if event is None:
                     return
-                yield event_text("change", event)
+                yield _event_text("change", event)
         finally:
             self._queues.discard(queue)
 
@@ -192,21 +196,18 @@ async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
         with suppress(RuntimeError):  # the server has ended meanwhile, and its loop is closed
             loop.call_soon_threadsafe(events.put_nowait, event)
 
-    def tell(name: str, data: Mapping[str, object]) -> None:
-        put(event_text(name, data))
-
     def work() -> None:
         try:
             sentence = sender.send(
                 plan,
-                lambda text: tell("text", {"text": text}),
-                lambda notice: tell("notice", {"sentence": notice}),
+                lambda text: put(_event_text("text", {"text": text})),
+                lambda notice: put(_event_text("notice", {"sentence": notice})),
             )
-            tell("done", {"sentence": sentence})
+            put(_event_text("done", {"sentence": sentence}))
         except AggregateError as error:
-            tell("failed", {"error": sentence_of(error)})
+            put(_event_text("failed", {"error": _sentence_of(error)}))
         except Exception as error:
-            tell("failed", {"error": f"a fault of ours: {error!r}"})
+            put(_event_text("failed", {"error": f"a fault of ours: {error!r}"}))
             raise
         finally:
             put(None)
@@ -216,22 +217,11 @@ async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
         yield event
 
 
-STATIC: Final = Path(__file__).with_name("static")
-"""The page's own files."""
-
-
 class PageFiles(StaticFiles):
     """The page's files, which a browser asks for again each time: the program may be another version now."""
 
     def file_response(self, *arguments: Any, **options: Any) -> Response:  # noqa: ANN401 - Starlette's
-        """Return a file, with its type as browsers want it."""
+        """Return a file."""
         response = super().file_response(*arguments, **options)
         response.headers["cache-control"] = "no-cache"
-        return response
-
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        """Return a file; JavaScript is called by its name whatever the machine's tables say."""
-        response = await super().get_response(path, scope)
-        if path.endswith((".js", ".mjs")):
-            response.headers["content-type"] = "text/javascript; charset=utf-8"
         return response

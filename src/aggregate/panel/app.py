@@ -1,4 +1,8 @@
-"""The panel's routes: from requests to the session and back."""
+"""The panel's routes: from requests to the session and back.
+
+Lines are 1-based and inclusive, and ``0`` where there is none. Paths are as the prompt shows them: relative to the base
+directory with ``/``.
+"""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -8,32 +12,28 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 
 from aggregate.base.errors import AggregateError, ToolError
 from aggregate.panel.access import Access, App, Guarded
 from aggregate.panel.answers import (
+    MOST_BODY,
     STATIC,
     Broadcast,
     PageFiles,
     action_route,
     answer_events,
     body_of,
+    bytes_answer,
     failure_answer,
     number_in,
     query_of,
     question_route,
+    stream_answer,
     unforeseen,
 )
 from aggregate.panel.composing import ComposedDraft
-from aggregate.panel.protocol import (
-    AddedImageData,
-    EventData,
-    RunData,
-    SavedData,
-    StateData,
-)
 from aggregate.panel.screenshots import MOST_BYTES, image_data
 from aggregate.panel.session import Session
 from aggregate.panel.state_data import state_data
@@ -43,10 +43,10 @@ from aggregate.sending import PromptMeter, log_written_prompt
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
 
-
 _MOST_IMAGE_BODY: Final = MOST_BYTES * 4 // 3 + 10_000
 """Bytes of a request with a screenshot, of which base64 makes four of three."""
-_SENT_TYPE: Final = "text/event-stream"
+
+Said = Mapping[str, Any]
 
 
 class Panel:
@@ -72,9 +72,7 @@ class Panel:
     @property
     def _sender(self) -> "Sender":
         """Made for the first request that is planned, once: of two, one would not know the other's plans."""
-        from aggregate.panel.sending import (
-            Sender,  # a fifth of the start, and most prompts are not sent
-        )
+        from aggregate.panel.sending import Sender  # a fifth of the start, and seldom needed
 
         with self._making_sender:
             if self._made_sender is None:
@@ -83,189 +81,147 @@ class Panel:
 
     def guarded(self, access: Access) -> App:
         """Return the application, which answers only who may ask."""
-        return Guarded(self.routes(), access)
-
-    def routes(self) -> Starlette:
-        """Return the application without its guard."""
+        session = self._session
+        not_kept = {"cache-control": "no-cache"}
         routes = [
-            Route("/", self._page),
-            Route("/favicon.ico", self._icon),
+            Route("/", lambda _: FileResponse(STATIC / "index.html", headers=not_kept)),
+            Route("/favicon.ico", lambda _: Response(status_code=204)),
             Mount("/static", PageFiles(directory=STATIC, check_dir=False)),
-            question_route("/api/state", lambda _: state_data(self._session)),
+            question_route("/api/state", lambda _: state_data(session)),
             question_route("/api/files", self._files),
-            question_route("/api/file", self._file),
-            question_route("/api/prompt", lambda _: self._session.prompt()),
+            question_route("/api/file", lambda said: session.file(*_texts(said, "path", "mode"))),
+            question_route("/api/prompt", lambda _: session.prompt()),
             question_route("/api/prompt/lines", self._lines),
-            Route("/api/prompt/text", self._text),
             question_route("/api/prompt/where", self._where),
+            Route("/api/prompt/text", self._text),
             Route("/api/image", self._image),
             Route("/api/events", self._events),
-            action_route("/api/edit", self._edit),
-            action_route("/api/undo", self._state_after(self._session.undo)),
-            action_route("/api/redo", self._state_after(self._session.redo)),
+            self._change("edit", self._edit),
+            self._change("undo", lambda _: session.undo()),
+            self._change("redo", lambda _: session.redo()),
+            self._change("reload", lambda _: session.reload()),
+            self._change("draft/restore", lambda _: session.restore()),
+            self._change("draft/forget", lambda _: session.forget()),
+            self._change("preset/save", self._save_preset),
+            self._change(
+                "preset/apply",
+                lambda said: session.edit([{"op": "preset", "name": str(said.get("name") or "")}]),
+            ),
             action_route("/api/fit", self._fit),
             action_route("/api/save", self._save),
-            action_route("/api/reload", self._state_after(self._session.reload)),
-            action_route("/api/run", self._run),
             action_route("/api/screenshot", self._add_image, most_bytes=_MOST_IMAGE_BODY),
-            action_route("/api/draft/restore", self._state_after(self._session.restore)),
-            action_route("/api/draft/forget", self._state_after(self._session.forget)),
-            action_route("/api/preset/save", self._save_preset),
-            action_route("/api/preset/apply", self._apply_preset),
+            action_route("/api/run", self._run),
             action_route("/api/send/plan", self._plan),
+            action_route("/api/send/stop", lambda said: self._sender.stop(*_texts(said, "plan"))),
             Route("/api/send", self._send, methods=["POST"]),
-            action_route("/api/send/stop", self._stop),
         ]
-        return Starlette(routes=routes, exception_handlers={Exception: unforeseen})
+        return Guarded(Starlette(routes=routes, exception_handlers={Exception: unforeseen}), access)
 
-    # --- the page
+    def _change(self, name: str, act: Callable[[Said], object]) -> Route:
+        """Return the route of an action that is answered with the state that follows."""
 
-    async def _page(self, _request: Request) -> Response:
-        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+        def respond(said: Said) -> object:
+            act(said)
+            return state_data(self._session)
 
-    async def _icon(self, _request: Request) -> Response:
-        return Response(status_code=204)
+        return action_route(f"/api/{name}", respond)
 
     # --- questions
 
-    def _files(self, query: Mapping[str, str]) -> object:
-        since = query.get("since")
+    def _files(self, said: Said) -> object:
+        """Return the table of files, ``since`` a revision perhaps only those that have changed (``full`` is false)."""
+        since = said.get("since")
         return self._session.files(None if since is None else number_in(since, "since"))
 
-    def _file(self, query: Mapping[str, str]) -> object:
-        return self._session.file(query.get("path", ""), query.get("mode", ""))
-
-    def _lines(self, query: Mapping[str, str]) -> object:
+    def _lines(self, said: Said) -> object:
         view = self._session.view
         if view.composed is None:
             raise ToolError(view.error or "there is no prompt yet: wait a moment")
-        first, last = (number_in(query.get(key, "1"), key) for key in ("first", "last"))
+        first, last = (number_in(said.get(key, "1"), key) for key in ("first", "last"))
         return view.composed.lines.data(view.revision, first, last)
 
-    def _where(self, query: Mapping[str, str]) -> object:
+    def _where(self, said: Said) -> object:
         composed = self._session.view.composed
-        path, line = query.get("path", ""), number_in(query.get("line", "1"), "line")
+        path, line = said.get("path", ""), number_in(said.get("line", "1"), "line")
         return {"line": composed.lines.where(path, line) if composed else 0}
 
     async def _text(self, _request: Request) -> Response:
         composed = self._session.view.composed
         if composed is None:
             return failure_answer(ToolError("there is no prompt yet: wait a moment"))
-        return Response(
-            await run_in_threadpool(lambda: b"".join(composed.composition.prompt.pieces())),
-            media_type="text/plain; charset=utf-8",
-            headers={"cache-control": "no-store"},
-        )
+        text = await run_in_threadpool(lambda: b"".join(composed.composition.prompt.pieces()))
+        return bytes_answer(text, "text/plain; charset=utf-8")
 
     async def _image(self, request: Request) -> Response:
         path = query_of(request).get("path", "")
+        edited = self._session.now().edited
+        draft, project = edited.current, edited.project
         try:
-            data, kind = await run_in_threadpool(self._image_data, path)
+            answer = await run_in_threadpool(
+                lambda: image_data(draft.request(project), draft, path)
+            )
         except AggregateError as error:
             return failure_answer(error, 404)
-        return Response(data, media_type=kind, headers={"cache-control": "no-store"})
-
-    def _image_data(self, path: str) -> tuple[bytes, str]:
-        edited = self._session.now().edited
-        return image_data(edited.current.request(edited.project), edited.current, path)
+        return bytes_answer(*answer)
 
     async def _events(self, _request: Request) -> Response:
-        session = self._session
-        hello: EventData = {
-            "version": session.version,
-            "revision": session.revision,
-            "composed": session.view.revision,
-            "what": "hello",
-            "paths": [],
-        }
-        return StreamingResponse(
-            self._broadcast.listen(hello),
-            media_type=_SENT_TYPE,
-            headers={"cache-control": "no-store"},
-        )
+        return stream_answer(self._broadcast.listen(self._session.event("hello")))
 
     # --- actions
 
-    def _edit(self, body: Mapping[str, Any]) -> StateData:
-        edits = body.get("edits")
+    def _edit(self, said: Said) -> None:
+        edits = said.get("edits")
         if not isinstance(edits, list) or not all(isinstance(edit, dict) for edit in edits):
             raise ToolError('the request needs a list of edits as "edits"')
         self._session.edit(edits)
-        return state_data(self._session)
 
-    def _state_after(self, act: Callable[[], None]) -> Callable[[Mapping[str, Any]], StateData]:
+    def _save_preset(self, said: Said) -> None:
+        name, description, scope = _texts(said, "name", "description", "scope")
+        self._session.save_preset(name.strip(), description=description, scope=scope or "project")
 
-        def respond(_body: Mapping[str, Any]) -> StateData:
-            act()
-            return state_data(self._session)
-
-        return respond
-
-    def _fit(self, body: Mapping[str, Any]) -> object:
-        budget = body.get("budget")
+    def _fit(self, said: Said) -> object:
+        budget, since = said.get("budget"), said.get("since")
         if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int | str)):
             raise ToolError('the request needs a number or a text as "budget"')
-        since = body.get("since")
         return self._session.fit(
             budget,
-            is_released=bool(body.get("released")),
+            is_released=bool(said.get("released")),
             since=since if isinstance(since, int) else None,
         )
 
-    def _save(self, _body: Mapping[str, Any]) -> SavedData:
-        saved = self._session.save()
-        return {
-            "state": state_data(self._session),
-            "merged": saved.is_merged,
-            "sentence": saved.sentence,
-        }
+    def _save(self, _said: Said) -> object:
+        sentence = self._session.save()
+        return {"state": state_data(self._session), "sentence": sentence}
 
-    def _run(self, _body: Mapping[str, Any]) -> RunData:
-        composed = self._session.compose_now()
-        path = write_prompt(composed)
-        tokens = composed.tokens.document
-        return {
-            "path": str(path),
-            "tokens": tokens,
-            "sentence": f"wrote {path}: {tokens:,} tokens",
-        }
-
-    def _add_image(self, body: Mapping[str, Any]) -> AddedImageData:
-        encoded, name = body.get("data"), body.get("name") or ""
+    def _add_image(self, said: Said) -> object:
+        encoded, name = said.get("data"), said.get("name") or ""
         if not isinstance(encoded, str) or not isinstance(name, str):
             raise ToolError('the request needs the image in base64 as "data", and a text as "name"')
         path = self._session.add_image(encoded, name)
         return {"state": state_data(self._session), "path": path}
 
-    def _save_preset(self, body: Mapping[str, Any]) -> StateData:
-        session = self._session
-        name = str(body.get("name") or "").strip()
-        scope = str(body.get("scope") or "project")
-        session.save_preset(name, description=str(body.get("description") or ""), scope=scope)
-        return state_data(session)
+    def _run(self, _said: Said) -> object:
+        composed = self._session.compose_now()
+        path = write_prompt(composed)
+        return {
+            "path": str(path),
+            "sentence": f"wrote {path}: {composed.tokens.document:,} tokens",
+        }
 
-    def _apply_preset(self, body: Mapping[str, Any]) -> StateData:
-        self._session.edit([{"op": "preset", "name": str(body.get("name") or "")}])
-        return state_data(self._session)
-
-    def _plan(self, body: Mapping[str, Any]) -> object:
-        texts = {key: str(body.get(key) or "") for key in ("message", "model", "persona")}
-        return self._sender.plan(texts["message"], model=texts["model"], persona=texts["persona"])
-
-    def _stop(self, body: Mapping[str, Any]) -> object:
-        self._sender.stop(str(body.get("plan") or ""))
-        return {}
+    def _plan(self, said: Said) -> object:
+        message, model, persona = _texts(said, "message", "model", "persona")
+        return self._sender.plan(message, model=model, persona=persona)
 
     async def _send(self, request: Request) -> Response:
         try:
-            plan = str((await body_of(request)).get("plan") or "")
+            (plan,) = _texts(await body_of(request, most_bytes=MOST_BODY), "plan")
         except AggregateError as error:
             return failure_answer(error)
-        return StreamingResponse(
-            answer_events(self._sender, plan),
-            media_type=_SENT_TYPE,
-            headers={"cache-control": "no-store"},
-        )
+        return stream_answer(answer_events(self._sender, plan))
+
+
+def _texts(said: Said, *keys: str) -> list[str]:
+    return [str(said.get(key) or "") for key in keys]
 
 
 def write_prompt(composed: ComposedDraft) -> Path:

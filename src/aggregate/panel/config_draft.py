@@ -1,25 +1,54 @@
-"""The draft beside the configuration's file: edited in memory, saved over what the file is by then."""
+"""The draft beside the configuration's file: edited in memory, kept until the next start, merged when it is saved."""
 
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from json import dumps
 from pathlib import Path
+from typing import Any, Final
 
 import tomlkit
+from pydantic import TypeAdapter
 
-from aggregate.base.disk import confined, replace_text
-from aggregate.base.errors import ConfigError, ToolError
+from aggregate.base.disk import confined, read_own_text, replace_own, replace_text, state_folder
+from aggregate.base.errors import AggregateError, ConfigError, OutputError, ToolError
+from aggregate.base.text import printable
 from aggregate.base.values import ContextPreset
-from aggregate.panel.draft import Draft, Saved
-from aggregate.panel.kept_draft import UnsavedDraft
-from aggregate.panel.merging import merge
-from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate
+from aggregate.panel.draft import Draft
+from aggregate.project.configuration import (
+    MOST_BYTES,
+    Project,
+    changing,
+    parse_toml,
+    read_toml_text,
+    validate,
+)
 from aggregate.project.presets import TABLE
 from aggregate.prompt import presets_of, scope_of
 
-_MOST_STEPS = 200
+_MOST_STEPS: Final = 200
 """Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most."""
-_NAMED = 5
+_NAMED: Final = 5
 """Keys that a sentence names."""
+_MOST_KEY: Final = 60
+"""Characters of each of them: a configuration may hold any."""
+_MOST_KEPT: Final = 12 * MOST_BYTES
+"""Characters of a kept draft: two configurations, of which JSON may make six of one, and what belongs to none."""
+
+Key = tuple[str, ...]
+
+
+class ConflictError(AggregateError):
+    """The same key was changed in the draft and on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnsavedDraft:
+    """A draft that was not saved, and the text of the file it was made of, ``None`` where there was none."""
+
+    config: str
+    base: str | None
+    draft: Draft
 
 
 class ConfigDraft:
@@ -40,8 +69,8 @@ class ConfigDraft:
         self._base = self._read()
         self.current = Draft(self._base or "")
         # Tuples, so that a copy of this object stays as it is.
-        self._before: tuple[Draft, ...] = ()
-        self._behind: tuple[Draft, ...] = ()
+        self.undoable: tuple[Draft, ...] = ()
+        self.redoable: tuple[Draft, ...] = ()
         self.project: Project = self.current.project(path)
 
     @property
@@ -55,19 +84,9 @@ class ConfigDraft:
         return self.current.text != (self._base or "")
 
     @property
-    def can_undo(self) -> bool:
-        """Whether there is a step back."""
-        return bool(self._before)
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether there is a step that was undone."""
-        return bool(self._behind)
-
-    @property
     def unsaved(self) -> UnsavedDraft | None:
         """The draft with what it was made of, ``None`` where it has no edits."""
-        return UnsavedDraft(self._base, self.current) if self.is_dirty else None
+        return UnsavedDraft(self.path.name, self._base, self.current) if self.is_dirty else None
 
     def restore(self, unsaved: UnsavedDraft) -> None:
         """Take a draft that was not saved before; what the file has changed since is merged when it is saved."""
@@ -76,7 +95,7 @@ class ConfigDraft:
                 "there are edits here already: save or undo them before you take others"
             )
         if unsaved.base == self._base:
-            self._step(unsaved.draft)
+            self.take(unsaved.draft)
         else:
             self._go(unsaved.draft, (), ())
             self._base = unsaved.base
@@ -87,31 +106,28 @@ class ConfigDraft:
         """Go on to another draft; tell whether it is one."""
         if draft == self.current:
             return False
-        self._step(draft)
+        self._go(draft, (*self.undoable, self.current)[-_MOST_STEPS:], ())
         return True
 
     def undo(self) -> bool:
         """Go a step back; tell whether there was one."""
-        if not self._before:
+        if not self.undoable:
             return False
-        *before, draft = self._before
-        self._go(draft, tuple(before), (*self._behind, self.current))
+        *before, draft = self.undoable
+        self._go(draft, tuple(before), (*self.redoable, self.current))
         return True
 
     def redo(self) -> bool:
         """Take the step that was undone last; tell whether there was one."""
-        if not self._behind:
+        if not self.redoable:
             return False
-        *behind, draft = self._behind
-        self._go(draft, (*self._before, self.current), tuple(behind))
+        *behind, draft = self.redoable
+        self._go(draft, (*self.undoable, self.current), tuple(behind))
         return True
-
-    def _step(self, draft: Draft) -> None:
-        self._go(draft, (*self._before, self.current)[-_MOST_STEPS:], ())
 
     def _go(self, draft: Draft, before: tuple[Draft, ...], behind: tuple[Draft, ...]) -> None:
         self.project = draft.project(self.path)  # first: what is no configuration is not taken
-        self.current, self._before, self._behind = draft, before, behind
+        self.current, self.undoable, self.redoable = draft, before, behind
 
     def reload(self) -> None:
         """Drop the draft, and take the configuration as it is on the disk."""
@@ -135,32 +151,27 @@ class ConfigDraft:
     def is_as_read(self) -> bool:
         """Tell whether the file is as it was when it was read or saved last, and was not known to be another one."""
         try:
-            return not self.outside and self._read() == self._base
+            return not (self.outside or self.problem) and self._read() == self._base
         except ConfigError:
             return False
 
-    def save(self) -> Saved:
-        """Write the draft to the configuration; what the disk has changed meanwhile is merged."""
+    def save(self) -> str:
+        """Write the draft to the configuration, with what the disk has changed meanwhile; return what is told of it."""
         root = self._checked_root()
         mine = self.current.text
         with changing(self.path):
-            merged = merge(self._base or "", mine, self._read() or "", path=self.path)
-            replace_text(self.path, merged.text, within=root)
-        is_merged = merged.text != mine
-        if is_merged:
-            self._rebase(merged.text)
-        self._base, self.outside, self.problem = merged.text, False, ""
+            text, keys = merge(self._base or "", mine, self._read() or "", path=self.path)
+            replace_text(self.path, text, within=root)
         sentence = f"saved {self.path.name}"
-        if is_merged:
-            keys = f": {', '.join(merged.keys[:_NAMED])}" if merged.keys else ""
-            sentence += f", with what was changed on the disk{keys}"
-        return Saved(is_merged, sentence)
+        if text == mine:
+            self._base, self.outside, self.problem = text, False, ""
+            return sentence
+        self._rebase(text)
+        named = f": {', '.join(keys[:_NAMED])}" if keys else ""
+        return f"{sentence}, with what was changed on the disk{named}"
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
-        """Store the files, screenshots and budget of the draft as a preset, in a configuration on the disk.
-
-        The rest of the draft stays unsaved.
-        """
+        """Store the files, screenshots and budget of the draft as a preset; the rest of the draft stays unsaved."""
         project = self.project
         request = self.current.request(project)
         budget = project.config.budget.tokens
@@ -171,17 +182,14 @@ class ConfigDraft:
         preset = ContextPreset(name, files, list(request.screenshots), description, budget)
         self._checked_root()
         presets_of(project).save_preset(preset, scope=scope)
-        if scope == "project":
-            self._take_stored(name)
-
-    def _take_stored(self, name: str) -> None:
-        """Take a preset that was stored into the draft, and into what that is compared with when it is saved."""
+        if scope != "project":
+            return
         text = self._read() or ""
         if not self.is_dirty:
             self._rebase(text)
             return
-        draft = replace(self.current, text=_with_preset(self.current.text, name, text))
         # What else the file holds now was not seen, and is merged when the draft is saved.
+        draft = replace(self.current, text=_with_preset(self.current.text, name, text))
         self._base = _with_preset(self._base or "", name, text)
         self._go(draft, (), ())
 
@@ -210,3 +218,121 @@ def _with_preset(text: str, name: str, source: str) -> str:
     presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
     presets[name] = tomlkit.parse(source)[TABLE][name]
     return tomlkit.dumps(document)
+
+
+class KeptDraft:
+    """The draft that was not saved when a project's panel ended last, and where the one of now is kept.
+
+    Attributes:
+        last: The draft of the last time, until it is taken or forgotten.
+        sentence: What it has changed, ``""`` where there is none.
+    """
+
+    def __init__(self, config: Path) -> None:
+        self._file = state_folder(config.parent) / "panel_draft.json"
+        self._written: UnsavedDraft | None = None
+        self.last: UnsavedDraft | None = None
+        self.sentence = ""
+        try:
+            text = read_own_text(self._file, limit=_MOST_KEPT)
+            last = TypeAdapter(UnsavedDraft).validate_json(text, strict=True)
+            if last.config != config.name:
+                return
+            keys = _changed_keys(last.base or "", last.draft.text, path=config)
+            last.draft.project(config)
+        except (OSError, ValueError, AggregateError):  # none, damaged, or no configuration any more
+            return
+        more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+        names = ", ".join(printable(key[:_MOST_KEY]) for key in keys[:_NAMED]) or "its comments"
+        self.last = last
+        self.sentence = f"edits that were not saved when the panel ended: {names}{more}"
+
+    def keep(self, unsaved: UnsavedDraft | None) -> None:
+        """Keep the draft of now for the next start, ``None`` where it has no edits, in place of what was kept before.
+
+        Where there are no edits and none were kept since the start, those of the last time are offered again. Where it
+        cannot be written, edits are lost with the server.
+        """
+        if unsaved == self._written and (unsaved is None or self._file.exists()):
+            return  # another panel of this project keeps its own in the same place
+        self._written = unsaved
+        with suppress(OSError, OutputError):
+            if unsaved is None:
+                self._file.unlink(missing_ok=True)
+            else:
+                replace_own(self._file, dumps(asdict(unsaved), default=sorted))
+
+    def taken(self) -> None:
+        """Note that the draft of the last time is that of now."""
+        self._written, self.last, self.sentence = self.last, None, ""
+
+    def forget(self) -> None:
+        """Forget the draft of the last time."""
+        self.last, self.sentence = None, ""
+        if self._written is None:
+            with suppress(OSError):  # it is offered again at the next start
+                self._file.unlink(missing_ok=True)
+
+
+def merge(base: str, mine: str, theirs: str, *, path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return ``theirs`` with what ``mine`` has changed of ``base``, and the keys that ``theirs`` has changed, dotted.
+
+    Comments and order are theirs.
+    """
+    if theirs == base:
+        return mine, ()
+    if theirs == mine:
+        return theirs, ()
+    before, wanted, now = (_leaves(parse_toml(text, path)) for text in (base, mine, theirs))
+    changed_here, changed_there = _changes(before, wanted), _changes(before, now)
+    missing = object()
+    for key in changed_here:
+        if key in changed_there:
+            clashes = wanted.get(key, missing) != now.get(key, missing)
+        else:  # somebody else may have changed what stands above it or below it
+            clashes = any(
+                other[: len(key)] == key or key[: len(other)] == other for other in changed_there
+            )
+        if clashes:
+            raise ConflictError(
+                f"{path.name}: {'.'.join(key)} was changed here and on the disk: undo it here, or reload the file, "
+                "which drops the changes of this page"
+            )
+    document, source = tomlkit.parse(theirs), tomlkit.parse(mine)
+    for *tables, name in changed_here:
+        reached: Any = source
+        for table in tables:
+            reached = reached.get(table, {})
+        target: Any = document
+        for table in tables:
+            if table not in target and name in reached:
+                target[table] = tomlkit.table()
+            target = target.get(table, {})
+        if name in reached:
+            target[name] = reached[name]
+        else:
+            target.pop(name, None)
+    text = tomlkit.dumps(document)
+    validate(parse_toml(text, path), path=path, text=text)
+    return text, tuple(map(".".join, changed_there))
+
+
+def _changed_keys(base: str, text: str, *, path: Path) -> tuple[str, ...]:
+    before, now = (_leaves(parse_toml(each, path)) for each in (base, text))
+    return tuple(map(".".join, _changes(before, now)))
+
+
+def _leaves(table: Mapping[str, Any], above: Key = ()) -> dict[Key, object]:
+    leaves: dict[Key, object] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value:
+            leaves |= _leaves(value, (*above, key))
+        else:
+            leaves[*above, key] = value
+    return leaves
+
+
+def _changes(before: Mapping[Key, object], now: Mapping[Key, object]) -> list[Key]:
+    missing = object()
+    changed = [key for key, value in now.items() if before.get(key, missing) != value]
+    return [*changed, *(key for key in before if key not in now)]

@@ -2,10 +2,10 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
+from struct import unpack
 from typing import Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -35,48 +35,36 @@ def connection_owner(
         and where no program of this system has opened it.
     """
     try:
-        ends = [_written(str(host), int(str(port))) for host, port, *_ in (client, server)]
-        lines = [line for table in tables for line in _lines(table)]
-    except ValueError:  # no address
+        theirs, ours = (_written(str(host), int(str(port))) for host, port, *_ in (client, server))
+        texts = [table.read_text("ascii") for table in tables if table.exists()]
+    except (ValueError, OSError):  # no address, or no table that may be read
         return None
-    client_forms, server_forms = ends
-    pairs = [*zip(client_forms, server_forms, strict=True)]
-    theirs = _line_of(lines, pairs)
-    if theirs:
-        return int(theirs[_USER]) if theirs[_STATE] == _ESTABLISHED else NOBODY
-    ours = _line_of(lines, [(own, other) for other, own in pairs])
-    is_listed = any(f" {form} " in line for form in server_forms for line in lines)
-    return NOBODY if is_listed and (not ours or ours[_STATE] != _ESTABLISHED) else None
-
-
-def _lines(table: Path) -> list[str]:
-    try:
-        return table.read_text(encoding="ascii").splitlines()[1:]
-    except OSError:
-        return []
-
-
-def _line_of(lines: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[str]:
-    wanted = [f" {own} {other} " for own, other in pairs]
-    found = next((line for line in lines if any(pair in line for pair in wanted)), "")
-    return found.split()
+    ends: dict[tuple[str, str], list[str]] = {}
+    own = set[str]()
+    for line in (line.split() for text in texts for line in text.splitlines()[1:]):
+        ends.setdefault((line[1], line[2]), line)
+        own |= {line[1], line[2]}
+    pairs = [*zip(theirs, ours, strict=True)]
+    their_end = next((ends[pair] for pair in pairs if pair in ends), None)
+    if their_end:
+        return int(their_end[_USER]) if their_end[_STATE] == _ESTABLISHED else NOBODY
+    our_end = next((ends[own, other] for other, own in pairs if (own, other) in ends), None)
+    is_listed = not own.isdisjoint(ours)
+    return NOBODY if is_listed and (not our_end or our_end[_STATE] != _ESTABLISHED) else None
 
 
 def _written(host: str, port: int) -> tuple[str, str]:
     """Return an end as the tables write it: as it is, and as a program writes it that speaks version 6 alone."""
     address = ip_address(host)
+    forms = [address.packed] * 2
     if isinstance(address, IPv4Address):
-        forms = address.packed, IPv6Address(f"::ffff:{address}").packed
-    else:
-        forms = address.packed, address.packed
-    short, long = (_hexadecimal(packed) for packed in forms)
+        forms[1] = IPv6Address(f"::ffff:{address}").packed
+    short, long = (
+        # Word by word, each as a number of this machine.
+        "".join(f"{word:08X}" for word in unpack(f"={len(form) // 4}I", form))
+        for form in forms
+    )
     return f"{short}:{port:04X}", f"{long}:{port:04X}"
-
-
-def _hexadecimal(packed: bytes) -> str:
-    """Return an address word by word, each as a number of this machine."""
-    words = (packed[place : place + 4] for place in range(0, len(packed), 4))
-    return "".join(f"{int.from_bytes(word, sys.byteorder):08X}" for word in words)
 
 
 _MOST: Final = 100
@@ -103,9 +91,8 @@ class Connection(H11Protocol):
             transport.close()
         elif len(self.connections) > _MOST:
             idle = (one for one in self.connections if isinstance(one, Connection) and one._is_idle)
-            longest = min(
-                idle, key=lambda one: one._deadline.when()
-            )  # this one, if all others are answered
+            # This one, if all others are being answered.
+            longest = min(idle, key=lambda one: one._deadline.when())
             self.connections.discard(longest)
             longest.transport.abort()
 
@@ -117,11 +104,12 @@ class Connection(H11Protocol):
 
     def _expect_request(self) -> None:
         """End the connection if no request has arrived whole in time: the base waits for a first byte alone."""
-        self._deadline = self.loop.call_later(self.timeout_keep_alive, self._end_if_idle)
 
-    def _end_if_idle(self) -> None:
-        if self._is_idle:
-            self.transport.abort()
+        def end() -> None:
+            if self._is_idle:
+                self.transport.abort()
+
+        self._deadline = self.loop.call_later(self.timeout_keep_alive, end)
 
     @property
     def _is_idle(self) -> bool:

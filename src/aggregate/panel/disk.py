@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from aggregate.base.disk import is_inside, real_path
 from aggregate.base.values import Scope
@@ -14,27 +14,15 @@ from aggregate.prompt import ResolvedFile, display_path, files_of_sections, own_
 
 _DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
 """Names of files that decide on others, so that the listing may be another one."""
-
-
-class DiskChanges(NamedTuple):
-    """What the next prompt has to look at.
-
-    Attributes:
-        disk: The number of the disk's state: as long as it is the same, no file was changed.
-        changed: The files that were changed, ``None`` where that is not known.
-        must_list: Whether there may be other files.
-    """
-
-    disk: int
-    changed: set[str] | None
-    must_list: bool
+_HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
+"""What a file is called while it is written, by this program."""
 
 
 class DiskState:
     """Collects what was changed until the next prompt; for one thread at a time.
 
     Attributes:
-        number: Of the state that is known.
+        number: Of the state that is known: as long as it is the same, no file was changed.
     """
 
     def __init__(self) -> None:
@@ -43,49 +31,40 @@ class DiskState:
         self._changed: set[str] | None = None
         self._must_list = True
 
-    def look_anew(self) -> None:
-        """Let the next prompt look at everything."""
+    def look_anew(self, *, must_list: bool = True) -> None:
+        """Let the next prompt look at all files that are listed, and list them anew where there may be others."""
         self.number += 1
-        self._changed, self._must_list = None, True
-
-    def forget_changes(self, *, must_list: bool) -> None:
-        """Let the next prompt look at all files that are listed: what came of the last changes is not known.
-
-        Args:
-            must_list: Whether the files could not be listed, though there may be others.
-        """
         self._changed = None
         self._must_list |= must_list
 
-    def note(self, paths: Iterable[str], listed: Collection[str], *, gone: Collection[str]) -> None:
+    def note(self, paths: Collection[str], listed: Collection[str], base_dir: Path) -> None:
         """Note that files were changed, made or deleted.
 
         Args:
             paths: These, as the prompt shows them.
             listed: All files that are known.
-            gone: Those of the paths at which there is nothing any more.
+            base_dir: What the paths are relative to.
         """
-        changed = [*paths]
         self.number += 1
         if self._changed is not None:
-            self._changed.update(changed)
+            self._changed.update(paths)
         self._must_list |= any(
-            path not in listed or path.rpartition("/")[2] in _DECIDING or path in gone
-            for path in changed
+            path not in listed
+            or path.rpartition("/")[2] in _DECIDING
+            or not os.path.lexists(base_dir / path)
+            for path in paths
         )
 
-    def take(self) -> DiskChanges:
-        """Return what was changed, for a prompt that looks at it; what comes then is for the next one."""
+    def take(self) -> tuple[set[str] | None, bool]:
+        """Return the files that were changed, ``None`` where that is not known, and whether there may be other files.
+
+        What comes then is for the next prompt.
+        """
         if not self.is_watched:  # whatever is on the disk may have been changed
-            self.number += 1
-            self._changed = None
-        changes = DiskChanges(self.number, self._changed, self._must_list)
+            self.look_anew(must_list=False)
+        taken = self._changed, self._must_list
         self._changed, self._must_list = set(), False
-        return changes
-
-
-_HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
-"""What a file is called while it is written, by this program."""
+        return taken
 
 
 def whole_files(paths: Iterable[str]) -> list[str]:
@@ -94,14 +73,9 @@ def whole_files(paths: Iterable[str]) -> list[str]:
 
 
 def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path) -> bool:
-    """Tell whether all of these are what we have written ourselves: prompts, records, states.
+    """Tell whether all of these absolute paths are what we have written ourselves: prompts, records, states.
 
     Not whatever lies beside them: the folder of the prompts may be one of sources too.
-
-    Args:
-        paths: Absolute ones.
-        composed: What was composed last, which says where prompts are written.
-        base_dir: Where its files lie, links resolved.
     """
     if composed is None:
         return False

@@ -1,42 +1,380 @@
-"""Edits of what is no file: task, budget, strategy, discussion, sections, screenshots, and the preset."""
+"""Edits of a draft, each named by its ``op``: views, masks and slices of files, and what else is composed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, get_args
 
 import tomlkit
 
 from aggregate.base.errors import ToolError
 from aggregate.base.values import parse_amount
-from aggregate.panel import file_edits
-from aggregate.panel.config_editor import (
-    Editor,
-    Surroundings,
-    check_known,
-    number_of,
-    text_of,
-    texts_of,
-)
+from aggregate.code.anchors import FuzzyAnchor
 from aggregate.panel.draft import Draft
-from aggregate.panel.protocol import EditData
-from aggregate.project.configuration import BEADS_MODE, MOST_BYTES
-from aggregate.prompt import Strategy, display_path, find_preset
+from aggregate.panel.entry_edits import EntryList, append_all, exclude_pattern, remove_all
+from aggregate.project.configuration import BEADS_MODE, MOST_BYTES, MaskName, Project, ViewModeName
+from aggregate.project.paths import is_glob
+from aggregate.project.presets import TABLE, preset_toml
+from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, display_path, find_preset
+
+Edit = Mapping[str, Any]
+"""What the page asks for; each change below says which keys count beside ``op``."""
+
+_MOST_EDITS: Final = 100
+"""Edits of one step: the page makes one, of as many files as it likes."""
+_MOST_TEXT: Final = 200_000
+"""Characters of a task: a log that somebody pastes has that many at most."""
+_WORTH_A_GLOB: Final = 4
+"""Files of a folder from which one glob says it for all of them."""
+_VIEWS: Final[tuple[str, ...]] = get_args(ViewModeName)
+_MASKS: Final[tuple[str, ...]] = get_args(MaskName)
 
 
-def set_task(editor: Editor, edit: EditData) -> Draft:
-    """Set what the prompt is for: text, places, names, revision and budget, as far as the edit has them."""
-    changes: dict[str, Any] = {}
-    if "task" in edit:
-        text = text_of(edit, "task")
-        editor.set("task", "text", text or None)
-    if "budget" in edit:
-        _set_budget(editor, edit["budget"])
-    if "focus" in edit:
-        changes["focus"] = tuple(texts_of(edit, "focus"))
-    if "symbols" in edit:
-        changes["symbols"] = tuple(name for name in texts_of(edit, "symbols") if name.strip())
-    if "since" in edit:
-        changes["since"] = text_of(edit, "since")
-    return editor.finished(**changes)
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an edit has to know of the disk."""
+
+    config: Path
+    select: Callable[[Draft], Mapping[str, ResolvedFile]]  # the files that a draft asks for
+    listed: Mapping[str, ResolvedFile]  # all that could be asked for
+    text: Callable[[str], str]  # of a file of the project
+    without_secrets: Callable[[str], str]  # a text as the page has it
+
+
+class Editor:
+    """A draft that is being changed, by one edit.
+
+    Attributes:
+        draft: What belongs to no configuration is replaced here.
+        document: Its configuration, changed in place.
+    """
+
+    def __init__(self, draft: Draft, around: Surroundings, edit: Edit) -> None:
+        self.draft = draft
+        self.around = around
+        self.edit = edit
+        self.project: Project = draft.project(around.config)
+        self.document: Any = tomlkit.parse(draft.text)
+
+    # --- what the page gives: it may be of another version, and others may ask like it
+
+    def text(self, key: str) -> str:
+        """Return a text of the edit."""
+        value = self.edit.get(key)
+        if not isinstance(value, str) or len(value) > _MOST_TEXT:
+            raise ToolError(f'the edit "{self.edit.get("op")}" needs a text as "{key}"')
+        if not _is_unicode(value):
+            raise ToolError(f'the edit "{self.edit.get("op")}": "{key}" is no Unicode text')
+        return value
+
+    def texts(self, key: str) -> list[str]:
+        """Return a list of texts of the edit."""
+        values = self.edit.get(key)
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise ToolError(f'the edit "{self.edit.get("op")}" needs a list of texts as "{key}"')
+        for value in values:
+            if not _is_unicode(value):
+                raise ToolError(
+                    f"{value[:200]!r} is no Unicode, which a configuration cannot hold: rename it, or name it by a glob"
+                )
+        return values
+
+    def number(self, key: str) -> int:
+        """Return a number of the edit."""
+        value = self.edit.get(key)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ToolError(f'the edit "{self.edit.get("op")}" needs a number as "{key}"')
+        return value
+
+    def word(self, key: str, known: Sequence[str], what: str) -> str:
+        """Return a text of the edit that is one of those that there are."""
+        value = self.text(key)
+        if value not in known:
+            raise ToolError(f"there is no {what} {value[:40]!r}: there are {', '.join(known)}")
+        return value
+
+    # --- the configuration
+
+    def table(self, name: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
+        """Return a table of the configuration, which is made where it is missing."""
+        if name not in self.document:
+            self.document[name] = tomlkit.table()
+        return self.document[name]
+
+    def set(self, table: str, key: str, value: object) -> None:
+        """Set a key, or remove it where the value is ``None``; a table that is empty then goes too."""
+        if value is not None:
+            self.table(table)[key] = value
+        elif table in self.document:
+            self.table(table).pop(key, None)
+            if not self.document[table]:
+                del self.document[table]
+
+    @property
+    def composition(self) -> Any:  # noqa: ANN401 - a table of tomlkit's
+        """The table whose files and screenshots are in force: the active preset's, else the configuration's own.
+
+        A preset of all projects is copied into this one before it is changed.
+        """
+        name = self.project.config.project.active_preset
+        if not name:
+            return self.table("files")
+        if name not in self.document.get(TABLE, {}):
+            copied = tomlkit.parse(preset_toml(find_preset(self.project, name)))[TABLE]
+            presets = self.document.setdefault(TABLE, tomlkit.table(is_super_table=True))
+            presets[name] = copied[name]
+        return self.document[TABLE][name]
+
+    @property
+    def entries(self) -> EntryList:
+        """The entries in force."""
+        key = "files" if self.project.config.project.active_preset else "paths"
+        base_dir = self.project.folder / self.project.config.files.base_dir
+        return EntryList(self.composition, key, base_dir)
+
+    def entries_to_add_to(self) -> EntryList:
+        """Return the entries in force; where none stand for all files, that is written down before one is added."""
+        entries = self.entries
+        has_preset = bool(self.project.config.project.active_preset)
+        if not len(entries) and not has_preset and self.draft.asks(self.project):
+            entries.add(ALL_FILES)
+        return entries
+
+    def exclude_no_longer(self, paths: Sequence[str]) -> None:
+        """Drop the patterns of ``exclude`` that stand for files which are named now."""
+        patterns = {exclude_pattern(path) for path in paths}
+        excluded = self.document.get("files", {}).get("exclude", [])
+        remove_all(excluded, [i for i, pattern in enumerate(excluded) if pattern in patterns])
+        if "exclude" in self.document.get("files", {}) and not excluded:
+            del self.table("files")["exclude"]
+
+    def finished(self) -> Draft:
+        """Return the draft with the configuration as it is now."""
+        return replace(self.draft, text=tomlkit.dumps(self.document))
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def apply_edits(draft: Draft, edits: Sequence[Edit], around: Surroundings) -> Draft:
+    """Return the draft after some edits."""
+    if len(edits) > _MOST_EDITS:
+        raise ToolError(f"these are {len(edits):,} edits at once: {_MOST_EDITS} is the most")
+    for edit in edits:
+        change = _CHANGES.get(str(edit.get("op")))
+        if change is None:
+            raise ToolError(
+                f"there is no edit {str(edit.get('op'))[:40]!r}: reload the page, it is of another version"
+            )
+        editor = Editor(draft, around, edit)
+        change(editor)
+        draft = editor.finished()
+        draft.project(around.config)  # what cannot be loaded is no draft
+    if len(draft.text.encode()) > MOST_BYTES:
+        raise ToolError(
+            f"the configuration would have more than {MOST_BYTES:,} bytes, which is the most: name folders by globs"
+        )
+    return draft
+
+
+def _set_views(editor: Editor) -> None:
+    """Show files (``paths``) by a view (``mode``), or not at all (``"out"``), in few entries (rule E-5)."""
+    paths = editor.texts("paths")
+    if editor.edit.get("mode") == "out":
+        _take_out(editor, paths)
+        return
+    mode = editor.word("mode", _VIEWS, "view")
+    shown = editor.around.select(editor.draft)
+    entries = editor.entries_to_add_to()
+    left = set(paths)
+    of_globs: dict[str, set[str]] = {}
+    for path, file in shown.items():
+        if file.by_glob:
+            of_globs.setdefault(file.item.path, set()).add(path)
+    for glob, files in of_globs.items():
+        written = [place for place, name in enumerate(entries.names()) if name == glob]
+        if len(files) > 1 and files <= left and written:
+            entries.set_view(written[-1], mode)
+            left -= files
+    editor.exclude_no_longer([*left])
+    for folder in _whole_folders(left, editor.around.listed):
+        glob = f"{folder}/**/*"
+        entries.remove_written(glob)
+        entries.set_view(entries.add(glob), mode)
+        named = set(entries.named_files())
+        left -= {path for path in left if path.startswith(f"{folder}/") and path not in named}
+    ordered = [path for path in dict.fromkeys(paths) if path in left]
+    places = entries.places(ordered)
+    places |= entries.add_all([path for path in ordered if path not in places])
+    for path in ordered:
+        entries.set_view(places[path], mode)
+
+
+def _whole_folders(paths: set[str], listed: Mapping[str, ResolvedFile]) -> list[str]:
+    """Return the outermost folders all of whose files are among ``paths``: one line, and not hundreds."""
+    chosen, every = _per_folder([*paths]), _per_folder([*listed])
+    whole = [
+        folder
+        for folder, count in chosen.items()
+        if count >= _WORTH_A_GLOB and every.get(folder) == count and not is_glob(folder)
+    ]
+    return sorted(
+        folder for folder in whole if not any(folder.startswith(f"{other}/") for other in whole)
+    )
+
+
+def _take_out(editor: Editor, paths: Sequence[str]) -> None:
+    """Remove the entries of files; what a glob would still take is excluded from globs, by few patterns."""
+    if len(editor.entries):
+        editor.entries.remove(paths)
+    shown = editor.around.select(editor.finished())
+    still = [path for path in paths if path in shown and shown[path].by_glob]
+    if not still:
+        return
+    chosen = _per_folder(still)
+    every = _per_folder([path for path, file in shown.items() if file.by_glob])
+    whole = {folder for folder, count in chosen.items() if count > 1 and every.get(folder) == count}
+    patterns: dict[str, None] = {}
+    for path in still:
+        folder = next((folder for folder in _folders(path) if folder in whole), None)
+        patterns[exclude_pattern(path) if folder is None else exclude_pattern(f"{folder}/")] = None
+    files = editor.table("files")
+    if "exclude" not in files:
+        files["exclude"] = tomlkit.array().multiline(True)
+    append_all(files["exclude"], [*patterns])
+
+
+def _folders(path: str) -> list[str]:
+    return [path[:i] for i, character in enumerate(path) if character == "/"]
+
+
+def _per_folder(paths: Sequence[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for path in paths:
+        for folder in _folders(path):
+            counts[folder] = counts.get(folder, 0) + 1
+    return counts
+
+
+def _set_mask(editor: Editor) -> None:
+    """Let a definition (``path``, ``name``) be shown whole, by its signature, or not at all (``mask``)."""
+    path, name = editor.text("path"), editor.text("name")
+    mask = editor.text("mask") and editor.word("mask", _MASKS, "mask")
+    editor.around.text(path)  # refuses what is no file of the project
+    table = _own_entry(editor, path, "masked")
+    masks = {key: value for key, value in table.get("ast_mask", {}).items() if key != name}
+    if mask:
+        masks[name] = mask
+    if masks:
+        inline = tomlkit.inline_table()
+        inline.update(masks)
+        table["ast_mask"] = inline
+    else:
+        table.pop("ast_mask", None)
+
+
+def _own_entry(editor: Editor, path: str, mode: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
+    """Return the entry of a file alone, which shows it by a view; it is made where none names the file."""
+    entries = editor.entries_to_add_to()
+    editor.exclude_no_longer([path])
+    table = entries.table_of(path)
+    if table.get("view_mode") != mode:
+        entries.set_view(entries.places([path])[path], mode)
+    return entries.table_of(path)
+
+
+def _add_slice(editor: Editor) -> None:
+    """Add lines of a file (``path``, ``start``, ``end``, ``tag``, ``comment``) to its slices, and show it by these."""
+    path = editor.text("path")
+    piece = _captured(editor, path, editor.number("start"), editor.number("end"), editor.edit)
+    table = _own_entry(editor, path, "custom")
+    slices = [*_slices_of(table), piece]
+    _set_slices(table, sorted(slices, key=lambda each: int(each.get("start_line", 0))))
+
+
+def _confirm_slice(editor: Editor) -> None:
+    """Capture a slice (``path``, ``id``) anew: where it went, or where the user says (``start``, ``end``)."""
+    table, slices, number = _chosen_slice(editor)
+    path, old = editor.text("path"), slices[number]
+    if editor.edit.get("start") is not None and editor.edit.get("end") is not None:
+        start, end = editor.number("start"), editor.number("end")
+    else:
+        place = FuzzyAnchor.resolve(old, editor.around.text(path))
+        if place.found:
+            start, end = place.start_line, place.end_line
+        elif place.candidates:
+            start, end = place.candidates[0]
+        else:
+            raise ToolError(f"{path}: nobody knows where these lines went: choose them anew")
+    slices[number] = _captured(editor, path, start, end, old)
+    _set_slices(table, slices)
+
+
+def _edit_slice(editor: Editor) -> None:
+    """Change the label and the remark (``tag``, ``comment``) of a slice (``path``, ``id``)."""
+    table, slices, number = _chosen_slice(editor)
+    for key in ("tag", "comment"):
+        text, old = str(editor.edit.get(key) or ""), str(slices[number].get(key) or "")
+        # The page has a label without its secrets, which are not to be replaced in the configuration.
+        if text != editor.around.without_secrets(old):
+            slices[number][key] = text or None
+    _set_slices(table, slices)
+
+
+def _remove_slice(editor: Editor) -> None:
+    """Remove a slice (``path``, ``id``)."""
+    table, slices, number = _chosen_slice(editor)
+    del slices[number]
+    _set_slices(table, slices)
+
+
+def _chosen_slice(editor: Editor) -> tuple[Any, list[dict[str, Any]], int]:
+    """Return the entry of the edit's file, its slices, and the number of the one that is meant."""
+    path, number = editor.text("path"), editor.number("id")
+    table = editor.entries.table_of(path)
+    slices = _slices_of(table)
+    if not 0 <= number < len(slices):
+        raise ToolError(f"{path} has no slice {number} any more: look at the file again")
+    return table, slices, number
+
+
+def _captured(editor: Editor, path: str, start: int, end: int, said: Edit) -> dict[str, Any]:
+    tag, comment = (str(said.get(key) or "") or None for key in ("tag", "comment"))
+    return dict(FuzzyAnchor.create_slice(editor.around.text(path), start, end, tag, comment))
+
+
+def _slices_of(table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a table of tomlkit's
+    slices = table.get("custom_slices", ())
+    return [dict(piece) for piece in (slices.unwrap() if hasattr(slices, "unwrap") else slices)]
+
+
+def _set_slices(table: Any, slices: Sequence[dict[str, Any]]) -> None:  # noqa: ANN401 - as above
+    """Set the slices of an entry; TOML has no null, so what is ``None`` is left out."""
+    written = []
+    for piece in slices:
+        inline = tomlkit.inline_table()
+        inline.update({key: value for key, value in piece.items() if value is not None})
+        written.append(inline)
+    if written:
+        table["custom_slices"] = written
+    else:
+        table.pop("custom_slices", None)
+
+
+def _set_task(editor: Editor) -> None:
+    """Set what the prompt is for, as the edit has it: ``task``, ``focus``, ``symbols``, ``since``, ``budget``."""
+    if "task" in editor.edit:
+        editor.set("task", "text", editor.text("task") or None)
+    if "budget" in editor.edit:
+        _set_budget(editor, editor.edit["budget"])
+    if "focus" in editor.edit:
+        editor.draft = replace(editor.draft, focus=tuple(editor.texts("focus")))
+    if "symbols" in editor.edit:
+        names = tuple(name for name in editor.texts("symbols") if name.strip())
+        editor.draft = replace(editor.draft, symbols=names)
+    if "since" in editor.edit:
+        editor.draft = replace(editor.draft, since=editor.text("since"))
 
 
 def _set_budget(editor: Editor, budget: int | str | None) -> None:
@@ -56,41 +394,40 @@ def _set_budget(editor: Editor, budget: int | str | None) -> None:
         editor.composition["budget"] = budget
 
 
-def set_strategy(editor: Editor, edit: EditData) -> Draft:
-    """Set the strategy of the Files section."""
-    name = text_of(edit, "name")
-    check_known(name, [strategy.value for strategy in Strategy], "strategy")
+def _set_strategy(editor: Editor) -> None:
+    """Set the strategy (``name``) of the Files section."""
+    name = editor.word("name", [strategy.value for strategy in Strategy], "strategy")
     editor.set("project", "aggregation_strategy", name)
-    return editor.finished()
 
 
-def set_discussion(editor: Editor, edit: EditData) -> Draft:
-    """Show another discussion, whole."""
-    return editor.finished(
-        discussion=text_of(edit, "name"), turns_out=frozenset[int](), has_history=True
+def _set_discussion(editor: Editor) -> None:
+    """Show another discussion (``name``), whole."""
+    editor.draft = replace(
+        editor.draft, discussion=editor.text("name"), turns_out=frozenset(), has_history=True
     )
 
 
-def set_turn(editor: Editor, edit: EditData) -> Draft:
-    """Let a turn of the discussion in or out."""
-    number = frozenset({number_of(edit, "id")})
+def _set_turn(editor: Editor) -> None:
+    """Let a turn (``id``) of the discussion in or out (``on``)."""
+    number = frozenset({editor.number("id")})
     out = editor.draft.turns_out
-    return editor.finished(turns_out=out - number if edit.get("on") else out | number)
+    editor.draft = replace(
+        editor.draft, turns_out=out - number if editor.edit.get("on") else out | number
+    )
 
 
-def set_section(editor: Editor, edit: EditData) -> Draft:
-    """Switch the discussion or the beads on or off."""
-    name, is_on = text_of(edit, "name"), bool(edit.get("on"))
-    if name == "history":
-        return editor.finished(has_history=is_on)
-    check_known(name, ["beads"], "section")
-    editor.set("project", "execution_mode", BEADS_MODE if is_on else "native")
-    return editor.finished()
+def _set_section(editor: Editor) -> None:
+    """Switch the discussion or the beads (``name``) on or off (``on``)."""
+    is_on = bool(editor.edit.get("on"))
+    if editor.word("name", ("beads", "history"), "section") == "history":
+        editor.draft = replace(editor.draft, has_history=is_on)
+    else:
+        editor.set("project", "execution_mode", BEADS_MODE if is_on else "native")
 
 
-def set_screenshot(editor: Editor, edit: EditData) -> Draft:
-    """Let a screenshot in or out; what was let out can be let in again."""
-    path, is_on = text_of(edit, "path"), bool(edit.get("on"))
+def _set_screenshot(editor: Editor) -> None:
+    """Let a screenshot (``path``) in or out (``on``); what was let out can be let in again."""
+    path, is_on = editor.text("path"), bool(editor.edit.get("on"))
     has_preset = bool(editor.project.config.project.active_preset)
     table = editor.composition if has_preset else editor.table("screenshots")
     key = "screenshots" if has_preset else "paths"
@@ -99,69 +436,40 @@ def set_screenshot(editor: Editor, edit: EditData) -> Draft:
     # Pages name images from the project's folder, a configuration from one of its own.
     folder = editor.project.folder
     base_dir = folder / editor.project.config.screenshots.base_dir
-    places = [
-        i
-        for i, written in enumerate(table[key])
-        if display_path(base_dir / str(written), folder) == path
-    ]
+    shown = [display_path(base_dir / str(written), folder) for written in table[key]]
     entry = display_path(folder / path, base_dir)
-    if is_on and not places:
+    if is_on and path not in shown:
         table[key].append(entry)
-    elif not is_on and not places:
+    elif not is_on and path not in shown:
         raise ToolError(
             f"{path[:100]}: a pattern stands for this screenshot, not its own path: change the pattern"
         )
     elif not is_on:
-        for index in reversed(places):
-            del table[key][index]
+        remove_all(table[key], [i for i, each in enumerate(shown) if each == path])
     known = dict.fromkeys((*editor.draft.images, entry))
-    return editor.finished(images=tuple(known))
+    editor.draft = replace(editor.draft, images=tuple(known))
 
 
-def set_preset(editor: Editor, edit: EditData) -> Draft:
-    """Compose by another preset, or by none."""
-    name = text_of(edit, "name")
+def _set_preset(editor: Editor) -> None:
+    """Compose by another preset (``name``), or by none (``""``)."""
+    name = editor.text("name")
     if name:
         find_preset(editor.project, name)
     editor.set("project", "active_preset", name or None)
-    return editor.finished()
 
 
-_MOST_EDITS: Final = 100
-"""Edits of one step: the page makes one, of as many files as it likes."""
-
-
-_CHANGES: Final[Mapping[str, Callable[[Editor, EditData], Draft]]] = {
-    "view": file_edits.set_views,
-    "mask": file_edits.set_mask,
-    "slice": file_edits.add_slice,
-    "confirm_slice": file_edits.confirm_slice,
-    "edit_slice": file_edits.edit_slice,
-    "remove_slice": file_edits.remove_slice,
-    "task": set_task,
-    "strategy": set_strategy,
-    "discussion": set_discussion,
-    "turn": set_turn,
-    "section": set_section,
-    "screenshot": set_screenshot,
-    "preset": set_preset,
+_CHANGES: Final[Mapping[str, Callable[[Editor], None]]] = {
+    "view": _set_views,
+    "mask": _set_mask,
+    "slice": _add_slice,
+    "confirm_slice": _confirm_slice,
+    "edit_slice": _edit_slice,
+    "remove_slice": _remove_slice,
+    "task": _set_task,
+    "strategy": _set_strategy,
+    "discussion": _set_discussion,
+    "turn": _set_turn,
+    "section": _set_section,
+    "screenshot": _set_screenshot,
+    "preset": _set_preset,
 }
-
-
-def apply_edits(draft: Draft, edits: Sequence[EditData], around: Surroundings) -> Draft:
-    """Return the draft after some edits."""
-    if len(edits) > _MOST_EDITS:
-        raise ToolError(f"these are {len(edits):,} edits at once: {_MOST_EDITS} is the most")
-    for edit in edits:
-        change = _CHANGES.get(str(edit.get("op")))
-        if change is None:
-            raise ToolError(
-                f"there is no edit {str(edit.get('op'))[:40]!r}: reload the page, it is of another version"
-            )
-        draft = change(Editor(draft, around), edit)
-        draft.project(around.config)  # what cannot be loaded is no draft
-    if len(draft.text.encode()) > MOST_BYTES:
-        raise ToolError(
-            f"the configuration would have more than {MOST_BYTES:,} bytes, which is the most: name folders by globs"
-        )
-    return draft

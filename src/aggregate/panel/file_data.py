@@ -1,25 +1,24 @@
 """One file for the page: its source beside a view of it, what it defines, and its slices."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import AggregateError
-from aggregate.base.values import FileChoice, RenderedFile, Span, View, ViewMode, ViewRequest
-from aggregate.code.anchors import AnchorState, FuzzyAnchor, Resolution, has_anchor, line_numbers
+from aggregate.base.values import FileChoice, RenderedFile, View, ViewMode, ViewRequest
+from aggregate.code.anchors import AnchorState, FuzzyAnchor, has_anchor, line_numbers
 from aggregate.code.syntax import fence_tag, language_of, read_definitions
 from aggregate.code.views import view_of
-from aggregate.panel.protocol import DefinitionData, FileData, SliceData
 from aggregate.project.files import SourceFile
 from aggregate.prompt import ResolvedFile, SavedCounts, render_all
 
-_COUNTED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
+_COUNTED: Final = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
 """The views whose sizes are told whatever the entry says; of the others an entry has to say what to show."""
-_MOST_DEFINITIONS = 5_000
+_MOST_DEFINITIONS: Final = 5_000
 """Of a file that are listed: a generated one may have more, which nobody clicks one by one."""
-_MOST_CHARACTERS = 5_000_000
+_MOST_CHARACTERS: Final = 5_000_000
 """Of a file that is shown: a page with more of it than that is slow, and nobody reads it."""
-_MOST_REASONS = 12
+_MOST_REASONS: Final = 12
 """Reasons for a score that are listed."""
 
 
@@ -27,69 +26,51 @@ def file_data(
     file: ResolvedFile,
     source: SourceFile,
     *,
-    revision: int,
     mode: str,
     shown: RenderedFile | None,
     choice: FileChoice | None,
-    is_entered: bool,
     count: SavedCounts,
-) -> FileData:
+) -> dict[str, Any]:
     """Return what the page shows of a file.
 
     Args:
         file: The file and its entry.
         source: Its text.
-        revision: What this is of.
         mode: The view to show beside the source; ``""`` for what the prompt shows.
         shown: The file as the prompt shows it, ``None`` where it does not.
         choice: What was decided about it.
-        is_entered: Whether an entry of the configuration stands for it.
         count: Counts tokens.
     """
     if len(source.text) > _MOST_CHARACTERS:
         size = f"{len(source.text):,} characters"
         source = SourceFile("", error=f"too large to be shown here: {size}; its view still counts")
         file = file.with_slices([])
-    name, view = _view(file, source, mode, shown)
     text = source.text
+    if source.error:
+        name, view = mode, View("")
+    elif not mode and shown is not None:
+        name, view = shown.view_mode.value, View(shown.content, shown.shown.spans or ())
+    else:
+        wanted = ViewMode.parse(mode) if mode else file.view_mode
+        name, view = wanted.value, view_of(_request(file, text, wanted))
+    reasons = choice.reasons[:_MOST_REASONS] if choice else ()
     return {
         "path": file.path,
-        "hash": source.content_hash.hex(),
-        "revision": revision,
         "language": fence_tag(file.path, text),
         "mode": name,
         "view": _lines(view.text),
-        "origin": _origins(view, len(_lines(view.text)), is_whole=view.text == text),
+        "origin": _origins(view, text),
         "source": _lines(text),
-        "entry": file.item.path if is_entered else "",
         "by_glob": file.by_glob,
         "definitions": _definitions(file, text),
-        "slices": list(_slices(file.item.custom_slices, text)),
+        "slices": list(_slices(file, text)),
         "sizes": _sizes(file, text, count) if not source.error else {},
+        # First and last lines in which secrets were found; these are replaced here too.
         "redacted": [[first, last] for first, last in source.redacted],
-        "score": None if choice is None else choice.score,
-        "evidence": [] if choice is None else _reasons(choice),
+        "score": choice.score if choice else None,
+        "evidence": [[each.kind, round(each.weight, 4), each.matched] for each in reasons],
         "error": source.error or file.problem,
     }
-
-
-def _reasons(choice: FileChoice) -> list[list[str | float]]:
-    return [
-        [reason.kind, round(reason.weight, 4), reason.matched]
-        for reason in choice.reasons[:_MOST_REASONS]
-    ]
-
-
-def _view(
-    file: ResolvedFile, source: SourceFile, mode: str, shown: RenderedFile | None
-) -> tuple[str, View]:
-    if source.error:
-        return mode, View("")
-    if not mode and shown is not None:
-        spans = shown.shown.spans
-        return shown.view_mode.value, View(shown.content, () if spans is None else spans)
-    wanted = ViewMode.parse(mode) if mode else file.view_mode
-    return wanted.value, view_of(_request(file, source.text, wanted))
 
 
 def _request(file: ResolvedFile, text: str, mode: ViewMode) -> ViewRequest:
@@ -102,25 +83,20 @@ def _lines(text: str) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _origins(view: View, count: int, *, is_whole: bool) -> list[int]:
+def _origins(view: View, source: str) -> list[int]:
     """Return for each line of a view the line of the file that it shows, ``0`` for one that was made."""
-    if is_whole:
+    count = len(_lines(view.text))
+    if view.text == source:
         return list(range(1, count + 1))
     origins = [0] * count
     for span in view.spans:
-        for line, shown in _pairs(span):
-            if 1 <= line <= count:
-                origins[line - 1] = shown
+        is_same = span.end - span.start == span.source_end - span.source_start
+        for line in range(max(span.start, 1), min(span.end, count) + 1):
+            origins[line - 1] = span.source_start + (line - span.start if is_same else 0)
     return origins
 
 
-def _pairs(span: Span) -> Iterator[tuple[int, int]]:
-    same = span.end - span.start == span.source_end - span.source_start
-    for offset in range(span.end - span.start + 1):
-        yield span.start + offset, span.source_start + (offset if same else 0)
-
-
-def _definitions(file: ResolvedFile, text: str) -> list[DefinitionData]:
+def _definitions(file: ResolvedFile, text: str) -> list[dict[str, Any]]:
     language = language_of(file.path, text) if text else None
     if language is None:
         return []
@@ -128,7 +104,6 @@ def _definitions(file: ResolvedFile, text: str) -> list[DefinitionData]:
         definitions = in_child(read_definitions, text, language).definitions
     except AggregateError:  # it takes the parser too long; its views say so
         return []
-    masks: Mapping[str, str] = file.item.ast_mask
     return [
         {
             "name": name,
@@ -136,17 +111,24 @@ def _definitions(file: ResolvedFile, text: str) -> list[DefinitionData]:
             "start": definition.first_line,
             "end": definition.last_line,
             "depth": definition.depth,
-            "mask": masks.get(name, ""),
+            "mask": file.item.ast_mask.get(name, ""),
         }
         for definition in definitions[:_MOST_DEFINITIONS]
         if (name := ".".join(definition.path))
     ]
 
 
-def _slices(slices: Sequence[Mapping[str, Any]], text: str) -> Iterator[SliceData]:
+def _slices(file: ResolvedFile, text: str) -> Iterator[dict[str, Any]]:
+    slices = file.item.custom_slices
     places = FuzzyAnchor.resolve_all(slices, text) if slices else []
     for number, (piece, place) in enumerate(zip(slices, places, strict=True)):
         start, end = line_numbers(piece) or (0, 0)
+        if not place.found:
+            state = "stale"
+        elif not has_anchor(piece):
+            state = "anchorless"
+        else:
+            state = "exact" if place.state is AnchorState.FRESH else "moved"
         candidate = place.candidates[0] if place.candidates else None
         yield {
             "id": number,
@@ -154,20 +136,10 @@ def _slices(slices: Sequence[Mapping[str, Any]], text: str) -> Iterator[SliceDat
             "end": place.end_line if place.found else end,
             "tag": str(piece.get("tag") or ""),
             "comment": str(piece.get("comment") or ""),
-            "state": _slice_state(piece, place),
-            "candidate": None
-            if candidate is None
-            else {"start": candidate[0], "end": candidate[1]},
+            "state": state,
+            "candidate": {"start": candidate[0], "end": candidate[1]} if candidate else None,
             "why": place.reason,
         }
-
-
-def _slice_state(piece: Mapping[str, Any], place: Resolution) -> Any:  # noqa: ANN401 - one of four words
-    if not place.found:
-        return "stale"
-    if not has_anchor(piece):
-        return "anchorless"
-    return "exact" if place.state is AnchorState.FRESH else "moved"
 
 
 def _sizes(file: ResolvedFile, text: str, count: SavedCounts) -> dict[str, int]:

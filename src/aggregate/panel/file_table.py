@@ -1,15 +1,13 @@
 """The table of all files that could enter a prompt: what is shown of each, what it costs, and why."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk import open_regular
 from aggregate.base.values import FileChoice, RenderedFile, ViewMode
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.prompt_data import CacheMarks
-from aggregate.panel.protocol import FilesData, FileState
 from aggregate.prompt import ResolvedFile
 
 _CHARACTERS: Final = 4
@@ -18,22 +16,27 @@ _SCORE_DIGITS: Final = 6
 """Of a score: more would only make the table longer."""
 _PROBE: Final = 8_192
 """Bytes of a file in which a NUL is looked for, as git does."""
-_OMITTED: Mapping[FileState, str] = {
+_OMITTED: Final[Mapping[str, str]] = {
     "binary": "binary: a glob leaves it out",
     "generated": "generated: a glob leaves it to its list",
 }
 """Why a file that a glob stands for is not shown."""
 
+_Stamp = tuple[int, ...]
+"""What a file is known again by: its inode, size and both of its times, one of which nobody can set."""
+
 
 class Row(NamedTuple):
-    """One file; the fields are those of ``FilesData``."""
+    """One file."""
 
-    view: str
-    mode: str
+    view: str  # the view or level that the prompt shows, "" where it is out
+    mode: str  # the view that its entry asks for, "" where none names it
     tokens: int
-    whole: int
+    whole: int  # of the whole file, 0 where not known yet
     score: float | None
-    state: FileState
+    state: (
+        str  # the first of error, stale, secret, changed since the last prompt, binary, generated
+    )
     why: str
 
 
@@ -48,7 +51,7 @@ class FileTable:
         self._removed: dict[str, int] = {}
         self._sizes: Mapping[str, int] = {}
         self._shown_sizes: Mapping[str, int] | None = None
-        self._omitted: dict[str, tuple[_Stamp, FileState]] = {}
+        self._omitted: dict[str, tuple[_Stamp, str]] = {}
 
     def list(self, listed: Mapping[str, ResolvedFile]) -> None:
         """Take all files that there are now."""
@@ -62,10 +65,8 @@ class FileTable:
 
     def show_names(self, revision: int) -> None:
         """Let the page see names and sizes of the files, before there is a prompt."""
-        self.show(
-            {path: Row("", "", 0, size, None, "", "") for path, size in self._sizes.items()},
-            revision,
-        )
+        rows = {path: Row("", "", 0, size, None, "", "") for path, size in self._sizes.items()}
+        self.show(rows, revision)
         self._shown_sizes = None
 
     def show(self, rows: Mapping[str, Row], revision: int) -> None:
@@ -82,13 +83,21 @@ class FileTable:
         self._rows, self._revision = rows, revision
         self._shown_sizes = self._sizes
 
-    def data(self, since: int | None) -> FilesData:
-        """Return the table as the page takes it that has the one of a revision, ``None`` for none."""
-        if since is None or not self._first <= since <= self._revision:
-            return _data(self._revision, self._rows, is_full=True)
-        changed = {path: row for path, row in self._rows.items() if self._since[path] > since}
-        removed = sorted(path for path, gone in self._removed.items() if gone > since)
-        return _data(self._revision, changed, is_full=False, removed=removed)
+    def data(self, since: int | None) -> dict[str, Any]:
+        """Return the table column by column: whole, or what has changed since a revision that the page has."""
+        is_full = since is None or not self._first <= since <= self._revision
+        rows, removed = self._rows, list[str]()
+        if since is not None and not is_full:
+            rows = {path: row for path, row in rows.items() if self._since[path] > since}
+            removed = sorted(path for path, gone in self._removed.items() if gone > since)
+        columns = zip(*rows.values(), strict=True) if rows else [()] * len(Row._fields)
+        return {
+            "revision": self._revision,
+            "full": is_full,
+            "path": [*rows],
+            **{name: [*column] for name, column in zip(Row._fields, columns, strict=True)},
+            "removed": removed,
+        }
 
     def rows(
         self, composed: ComposedDraft, marks: CacheMarks, last: ComposedDraft | None = None
@@ -101,40 +110,37 @@ class FileTable:
             last: The prompt that the rows of now are of; they are looked through for what may stay.
         """
         shown = {file.path: file for file in composed.composition.files}
-        known = _Known(composed, shown, marks.changed, self._look_at_omitted(composed, shown))
-        if last is not None and self._is_alike(last, composed):
-            # While a slider moves or one view is set, nothing is shown of most files, as before.
-            return {
-                path: row
-                if _is_same(path, composed, last)
-                else known.row(path, self._sizes.get(path, 0))
-                for path, row in self._rows.items()
-            }
-        paths = dict.fromkeys((*self.listed, *composed.selected))
-        return {
-            path: known.row(path, self._sizes.get(path, 0))
-            for path in sorted(paths, key=_tree_order)
-        }
+        omitted = self._look_at_omitted(composed, shown)
 
-    def _is_alike(self, last: ComposedDraft, composed: ComposedDraft) -> bool:
-        """Tell whether two prompts with a budget are of the same files, none of which was changed."""
-        return (
-            last.request.budget is not None
+        def row(path: str) -> Row:
+            state = "changed" if path in marks.changed else omitted.get(path, "")
+            return _row(path, composed, shown.get(path), state, self._sizes.get(path, 0))
+
+        if (
+            last is not None
+            and last.request.budget is not None
             and composed.request.budget is not None
             and self._sizes is self._shown_sizes
             and last.selected.keys() == composed.selected.keys()
-        )
+        ):
+            # While a slider moves or one view is set, nothing is shown of most files, as before.
+            return {
+                path: known if _is_hidden_in_both(path, composed, last) else row(path)
+                for path, known in self._rows.items()
+            }
+        paths = {*self.listed, *composed.selected}
+        return {path: row(path) for path in sorted(paths, key=_tree_order)}
 
     def _look_at_omitted(
         self, composed: ComposedDraft, shown: Mapping[str, RenderedFile]
-    ) -> Mapping[str, FileState]:
+    ) -> Mapping[str, str]:
         """Return what the files are that a glob stands for and that a prompt without a budget does not show.
 
         Each is looked at once, and again where it has changed.
         """
         if composed.request.budget is not None:
             return {}
-        states: dict[str, tuple[_Stamp, FileState]] = {}
+        states: dict[str, tuple[_Stamp, str]] = {}
         for path, file in composed.selected.items():
             if not file.by_glob or path in shown or file.problem:
                 continue
@@ -147,87 +153,53 @@ class FileTable:
         return {path: state for path, (_, state) in states.items()}
 
 
-def _data(
-    revision: int, rows: Mapping[str, Row], *, is_full: bool, removed: Sequence[str] = ()
-) -> FilesData:
-    return {
-        "revision": revision,
-        "full": is_full,
-        "path": list(rows),
-        "view": [row.view for row in rows.values()],
-        "mode": [row.mode for row in rows.values()],
-        "tokens": [row.tokens for row in rows.values()],
-        "whole": [row.whole for row in rows.values()],
-        "score": [row.score for row in rows.values()],
-        "state": [row.state for row in rows.values()],
-        "why": [row.why for row in rows.values()],
-        "removed": list(removed),
-    }
+def _row(
+    path: str, composed: ComposedDraft, shown: RenderedFile | None, state: str, size: int
+) -> Row:
+    """Return the row of a file, of which ``size`` tokens are estimated; it has ``state`` where nothing is worse."""
+    file, choice = composed.selected.get(path), composed.choices.get(path)
+    tokens = composed.tokens.files.get(path, 0)
+    mode = view = ""
+    if file is not None:
+        mode = file.view_mode.value if file.item.auto_aggregate else "out"
+    if composed.request.budget is not None and choice is not None:
+        view = "" if choice.level.is_hidden else choice.level.value
+        size = choice.size or size
+    elif tokens and shown is not None:
+        view = shown.view_mode.value
+    if view == ViewMode.FULL and tokens:
+        size = tokens
+    score, why = None, _OMITTED.get(state, "")
+    if choice is not None:
+        score = None if choice.score is None else round(choice.score, _SCORE_DIGITS)
+        reasons = "; ".join(f"{reason.kind}: {reason.matched}" for reason in choice.reasons[:2])
+        why = "pinned: shown whatever it costs" if choice.pinned else reasons or why
+    if shown is not None and shown.error:
+        state, why = "error", shown.content.split("\n", 1)[0]
+    elif file is not None and file.problem:
+        state, why = "error", file.problem
+    elif shown is not None and _has_stale(shown):
+        state = "stale"
+    elif shown is not None and shown.secrets:
+        state = "secret"
+    return Row(view, mode, tokens, size, score, state, why)
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of files beside their prompt: those it shows, those that changed, and those a glob leaves out."""
-
-    composed: ComposedDraft
-    shown: Mapping[str, RenderedFile]
-    changed: frozenset[str]
-    omitted: Mapping[str, FileState]
-
-    def row(self, path: str, size: int) -> Row:
-        """Return the row of a file, of which ``size`` tokens are estimated."""
-        composed = self.composed
-        file, choice = composed.selected.get(path), composed.choices.get(path)
-        tokens = composed.tokens.files.get(path, 0)
-        mode = view = ""
-        if file is not None:
-            mode = file.view_mode.value if file.item.auto_aggregate else "out"
-        if composed.request.budget is not None and choice is not None:
-            view = "" if choice.level.is_hidden else choice.level.value
-            size = choice.size or size
-        elif tokens and path in self.shown:
-            view = self.shown[path].view_mode.value
-        if view == ViewMode.FULL and tokens:
-            size = tokens
-        score = None
-        if choice is not None and choice.score is not None:
-            score = round(choice.score, _SCORE_DIGITS)
-        state, why = self._state(path, file, choice)
-        return Row(view, mode, tokens, size, score, state, why)
-
-    def _state(
-        self, path: str, file: ResolvedFile | None, choice: FileChoice | None
-    ) -> tuple[FileState, str]:
-        """Return what is to be seen of a file at a glance, and why it is in or out."""
-        shown, omitted = self.shown.get(path), self.omitted.get(path, "")
-        if shown is not None and shown.error:
-            return "error", shown.content.split("\n", 1)[0]
-        if file is not None and file.problem:
-            return "error", file.problem
-        why = ""
-        if choice is not None and choice.pinned:
-            why = "pinned: shown whatever it costs"
-        elif choice is not None:
-            why = "; ".join(f"{reason.kind}: {reason.matched}" for reason in choice.reasons[:2])
-        state = omitted
-        if shown is not None and _has_stale(shown):
-            state = "stale"
-        elif shown is not None and shown.secrets:
-            state = "secret"
-        elif path in self.changed:
-            state = "changed"
-        return state, why or _OMITTED.get(omitted, "")
-
-
-def _is_same(path: str, now: ComposedDraft, earlier: ComposedDraft) -> bool:
-    """Tell whether two prompts of the same files show nothing of a file."""
+def _is_hidden_in_both(path: str, now: ComposedDraft, earlier: ComposedDraft) -> bool:
+    """Tell whether two prompts of the same files show nothing of a file, and tell the same of it."""
     if now.selected.get(path) != earlier.selected.get(path):
         return False
     new, old = now.choices.get(path), earlier.choices.get(path)
     if new is old or new is None or old is None:
         return new is old
-    told = [(choice.reasons, choice.score, choice.size, choice.pinned) for choice in (new, old)]
-    return new.level.is_hidden and old.level.is_hidden and told[0] == told[1]
+    told: list[tuple[object, ...]] = [
+        _told(choice) for choice in (new, old) if choice.level.is_hidden
+    ]
+    return len(told) == 2 and told[0] == told[1]
+
+
+def _told(choice: FileChoice) -> tuple[object, ...]:
+    return choice.reasons, choice.score, choice.size, choice.pinned
 
 
 def _has_stale(file: RenderedFile) -> bool:
@@ -242,11 +214,8 @@ def _file_sizes(listed: Mapping[str, ResolvedFile]) -> dict[str, int]:
     """Return the tokens of each file as a whole, estimated from its bytes, in the order of the tree."""
     sizes: dict[str, int] = {}
     for path in sorted(listed, key=_tree_order):
-        try:
-            size = os.stat(listed[path].file).st_size  # noqa: PTH116 - runs for each file
-        except (OSError, ValueError):  # it is gone
-            size = 0
-        sizes[path] = size // _CHARACTERS
+        stamp = _stamp(listed[path].file)
+        sizes[path] = stamp[1] // _CHARACTERS if stamp else 0
     return sizes
 
 
@@ -255,14 +224,10 @@ def _tree_order(path: str) -> str:
     return path.replace("/", "\0")
 
 
-_Stamp = tuple[int, ...]
-"""What a file is known again by: its inode, size and both of its times, one of which nobody can set."""
-
-
 def _stamp(file: str) -> _Stamp:
     try:
         info = os.stat(file)  # noqa: PTH116 - runs for each file
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # it is gone
         return ()
     return info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 

@@ -1,119 +1,141 @@
-"""The prompt for the page: what folds, where a cache would be written and read, and what stays out."""
+"""The prompt for the page: what folds, what a cache does with it, what stays out, and what models ask for it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from aggregate.base.values import FileChoice
+from aggregate.base.text import common_prefix
+from aggregate.base.values import FileChoice, Section, Usage
 from aggregate.panel.composing import ComposedDraft
-from aggregate.panel.config_draft import ConfigDraft
-from aggregate.panel.protocol import NotEnteredData, PromptData
-from aggregate.prompt import Request, ResolvedFile
-from aggregate.sending import LoggedRequest, recent_requests
+from aggregate.project.configuration import Project, user_config
+from aggregate.sending import LoggedRequest
 
-_MOST_LEFT_OUT = 300
+_MOST_LEFT_OUT: Final = 300
 """Files that are told of one by one: who scrolls further looks for one by its name, in the tree."""
+_MOST_PLANNED: Final = 20_000
+"""Segments up to which breakpoints are planned: beyond, no provider takes the prompt."""
+_MILLION: Final = 1_000_000
+_PRICED: Final = 1_000
+"""Tokens whose price is asked for: beyond some 200,000 a few models cost more for each."""
 
 
 class CacheMarks(NamedTuple):
-    """What a cache does with a prompt.
+    """What a cache does with a prompt."""
 
-    Attributes:
-        kept_until: The last line of what is as it was.
-        changed: Files that are not as they were.
-    """
-
-    breakpoints: tuple[int, ...] = ()
-    kept_until: int = 0
+    breakpoints: tuple[int, ...] = ()  # lines before which one would be set
+    kept_until: int = 0  # the last line of what is as it was
     sentence: str = ""
-    changed: frozenset[str] = frozenset()
+    changed: frozenset[str] = frozenset()  # files that are not as they were
 
 
-def last_logged(request: Request) -> LoggedRequest | None:
-    """Return the prompt that was sent or written last."""
-    return next(recent_requests(request.output_dir, request.namespace), None)
+def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> CacheMarks:
+    """Return what the cache of the model that ``send`` asks would do with a prompt, and what it still holds of it."""
+    # The providers take a while to load: the page has the files meanwhile.
+    from aggregate.sending.cache import HashedPrompt, compare_prefixes, plan_request
+    from aggregate.sending.clients import cache_policy
+
+    segments = composed.tokens.segments
+    if len(segments) > _MOST_PLANNED:
+        return CacheMarks()
+    hashed = HashedPrompt.of(composed.composition.prompt, segments)
+    lines = composed.lines
+    policy = cache_policy(*_usual_recipient(composed.project))
+    # Places count the instructions as the first segment.
+    places = plan_request(hashed, policy).layout.breakpoints
+    breakpoints = tuple(lines.last_line(place - 2) + 1 for place in places if place >= 2)
+    if earlier is None:
+        return CacheMarks(breakpoints)
+    now, then = hashed.fingerprint, earlier.fingerprint
+    shared = common_prefix(then.digests, now.digests)
+    before = {each.source: each.digest for each in then.segments if each.section == Section.FILES}
+    changed = frozenset(
+        each.source
+        for each in now.segments
+        if each.section == Section.FILES
+        and each.source
+        and before.get(each.source, each.digest) != each.digest
+    )
+    kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
+    return CacheMarks(breakpoints, kept_until, compare_prefixes(then, now).sentence, changed)
 
 
-def prompt_data(composed: ComposedDraft, marks: CacheMarks, revision: int) -> PromptData:
-    """Return the prompt as the page takes it."""
-    out = left_out(composed)
+def _usual_recipient(project: Project) -> tuple[str, str]:
+    """Return provider and model that ``send`` asks, as far as configurations say so."""
+    from aggregate.sending.clients import PROVIDERS, provider_of_model
+
+    for table in (project.config.send, user_config().send):
+        if table.provider or table.model:
+            provider = table.provider or provider_of_model(table.model)
+            usual = PROVIDERS[provider].model if provider in PROVIDERS else ""
+            return provider, table.model or usual
+    return "anthropic", PROVIDERS["anthropic"].model
+
+
+def prompt_data(
+    composed: ComposedDraft | None, marks: CacheMarks, revision: int, error: str
+) -> dict[str, Any]:
+    """Return the prompt as the page takes it, without its text; all is empty where there is none."""
+    out: list[FileChoice] = []
+    if composed is not None and composed.request.budget is not None:
+        last = len(composed.choices) + 1
+        out = [choice for choice in composed.choices.values() if choice.level.is_hidden]
+        out.sort(key=lambda choice: choice.rank or last)
     return {
         "revision": revision,
-        "tokens": composed.tokens.document,
-        "bytes": composed.lines.size,
-        "lines": composed.lines.count,
-        "sections": composed.lines.sections(),
+        "tokens": composed.tokens.document if composed else 0,
+        "bytes": composed.lines.size if composed else 0,
+        "lines": composed.lines.count if composed else 0,
+        "sections": composed.lines.sections() if composed else [],
         "breakpoints": list(marks.breakpoints),
         "kept_until": marks.kept_until,
         "kept_sentence": marks.sentence,
         "not_entered": [_not_entered(choice) for choice in out[:_MOST_LEFT_OUT]],
         "not_entered_count": len(out),
-        "error": "",
-    }
-
-
-def no_prompt(revision: int, error: str) -> PromptData:
-    """Return what stands for a prompt that is not there."""
-    return {
-        "revision": revision,
-        "tokens": 0,
-        "bytes": 0,
-        "lines": 0,
-        "sections": [],
-        "breakpoints": [],
-        "kept_until": 0,
-        "kept_sentence": "",
-        "not_entered": [],
-        "not_entered_count": 0,
         "error": error,
     }
 
 
-def left_out(composed: ComposedDraft) -> Sequence[FileChoice]:
-    """Return the candidates that a budget leaves out, the most relevant first."""
-    if composed.request.budget is None:
-        return ()
-    out = [choice for choice in composed.choices.values() if choice.level.is_hidden]
-    last = len(composed.choices) + 1
-    return sorted(out, key=lambda choice: choice.rank or last)
-
-
-def _not_entered(choice: FileChoice) -> NotEnteredData:
+def _not_entered(choice: FileChoice) -> dict[str, Any]:
     reasons = "; ".join(f"{reason.kind}: {reason.matched}" for reason in choice.reasons[:2])
     room = f"a tenth more of the budget would show it: {choice.next.value}" if choice.next else ""
     return {
         "path": choice.path,
-        "level": choice.level.value,
+        "level": choice.level.value,  # by its name alone, or left out
         "score": choice.score,
         "why": "; ".join(part for part in (reasons, room) if part) or "nothing speaks for it",
     }
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """What the page sees at one moment; replaced as a whole.
+def priced_models(project: Project) -> list[dict[str, Any]]:
+    """Return the models that the user has named, and each provider's usual one: windows, and dollars for a million.
 
-    Attributes:
-        composed: The last prompt that could be composed.
-        error: Why the newest draft cannot be composed, ``""`` where it can.
-        marks: What a cache does with it.
+    What a project's own file says of prices does not count: it may come from somebody else.
     """
+    # Half a second, behind the page.
+    from aggregate.sending.clients import context_window, cost, models_to_choose, token_ratio
 
-    composed: ComposedDraft | None = None
-    revision: int = 0
-    error: str = ""
-    marks: CacheMarks = field(default_factory=CacheMarks)
-    listed: Mapping[str, ResolvedFile] = field(default_factory=dict)
+    models: list[dict[str, Any]] = []
+    for provider, model in dict.fromkeys(models_to_choose(project.config.send)):
+        prices = [
+            cost(usage, model, provider=provider)
+            for usage in (Usage(fresh=_PRICED), Usage(output=_PRICED))
+        ]
+        fresh, output = (
+            None if price is None else float(price * (_MILLION // _PRICED)) for price in prices
+        )
+        models.append(
+            {
+                "name": f"{provider}/{model}" if provider else model,
+                "window": context_window(model),
+                "input": fresh,
+                "output": output,
+                "ratio": token_ratio(provider, model).value,  # its tokens for one of ours
+            }
+        )
+    return models
 
 
-class SessionState(NamedTuple):
-    """A session at one moment, whatever other threads do meanwhile.
-
-    Attributes:
-        unsaved: The edits that were not saved when the panel ended last, in a sentence.
-    """
-
-    revision: int
-    edited: ConfigDraft
-    view: View
-    unsaved: str
+def beside_prompt(model: dict[str, Any], size: dict[str, int] | None) -> dict[str, Any]:
+    """Return a model with the tokens of a prompt by its own count, and what they cost as input."""
+    own = None if size is None else round(size["tokens"] * model["ratio"])
+    is_priced = own is not None and model["input"] is not None
+    price = round((own or 0) * (model["input"] or 0) / _MILLION, 6) if is_priced else None
+    return {**model, "tokens": own, "cost": price}

@@ -3,8 +3,7 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +11,7 @@ from aggregate.base.disk import CONTENT_BYTES, read_bytes, temporary_name, write
 from aggregate.base.errors import OutputError, ToolError
 from aggregate.base.values import Screenshot
 from aggregate.panel.draft import Draft
-from aggregate.project.files import FolderListing, ImageHeader, read_image_header
+from aggregate.project.files import FolderListing, read_image_header
 from aggregate.prompt import Request, find_screenshots
 
 MOST_BYTES: Final = 10_000_000
@@ -71,21 +70,6 @@ def add_image(request: Request, encoded: str, name: str = "") -> Path:
         encoded: The image in base64.
         name: What the user calls it, ``""`` for nothing; what the bytes are decides on the suffix.
     """
-    data, header = _decoded(encoded)
-    folder = request.screenshot_dir
-    if folder.resolve() == request.shown_from.resolve():
-        folder = folder / _FOLDER
-    stem = _plain_name(name)
-    try:
-        names = _names(folder, stem, _SUFFIXES[header.media_type])
-        return write_to_free(
-            names, (data,), temporary_name(folder, stem), within=request.written_in
-        )
-    except OSError as error:
-        raise OutputError(f"cannot write to {folder}: {error.strerror or error}") from error
-
-
-def _decoded(encoded: str) -> tuple[bytes, ImageHeader]:
     try:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
@@ -97,16 +81,17 @@ def _decoded(encoded: str) -> tuple[bytes, ImageHeader]:
     header = read_image_header(data)
     if header is None:
         raise ToolError("this is no PNG, JPEG, GIF or WebP image: convert it into one")
-    return data, header
-
-
-def _plain_name(name: str) -> str:
+    folder = request.screenshot_dir
+    if folder.resolve() == request.shown_from.resolve():
+        folder = folder / _FOLDER
     stem = re.split(r"[/\\]", name)[-1].rpartition(".")[0] or name
-    plain = re.sub(r"[^0-9A-Za-z]+", "-", stem)[:_MOST_NAME].strip("-").lower()
-    return plain or "screenshot"
-
-
-def _names(folder: Path, stem: str, suffix: str) -> Iterator[Path]:
-    yield folder / f"{stem}{suffix}"
-    for number in count(2):
-        yield folder / f"{stem}-{number}{suffix}"
+    stem = re.sub(r"[^0-9A-Za-z]+", "-", stem)[:_MOST_NAME].strip("-").lower() or "screenshot"
+    suffix = _SUFFIXES[header.media_type]
+    numbers = chain([""], (f"-{number}" for number in count(2)))
+    names = (folder / f"{stem}{number}{suffix}" for number in numbers)
+    try:
+        return write_to_free(
+            names, (data,), temporary_name(folder, stem), within=request.written_in
+        )
+    except OSError as error:
+        raise OutputError(f"cannot write to {folder}: {error.strerror or error}") from error

@@ -5,17 +5,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
 from aggregate.base.values import Task
-from aggregate.panel.draft import Draft
-from aggregate.panel.protocol import PlanData
 from aggregate.panel.session import Session
 from aggregate.project.configuration import Project
 from aggregate.prompt import for_reader
 from aggregate.sending import (
-    CompletedTurn,
     ModelSelection,
     PreparedTurn,
     dollars,
@@ -36,11 +33,6 @@ _NO_MODEL: Final = (
 )
 
 
-class _Planned(NamedTuple):
-    turn: PreparedTurn
-    project: Project
-
-
 class Sender:
     """Plans requests, and sends each plan once."""
 
@@ -49,32 +41,29 @@ class Sender:
     ) -> None:
         self._session = session
         self._prepare = prepare
-        self._plans: OrderedDict[str, _Planned] = OrderedDict()
+        self._plans: OrderedDict[str, tuple[PreparedTurn, Project]] = OrderedDict()
         self._sent: dict[str, RequestStop] = {}
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._has_ended = False
 
-    def plan(self, message: str, *, model: str = "", persona: str = "") -> PlanData:
-        """Plan the request that says ``message``; nothing is written or sent.
-
-        Args:
-            message: What the user says.
-            model: ``provider/model``, or an alias; by default as the configuration says.
-            persona: Who is asked.
-        """
+    def plan(self, message: str, *, model: str = "", persona: str = "") -> dict[str, Any]:
+        """Plan the request that says ``message``; nothing is written or sent. By default the configuration chooses."""
         if not message.strip() or len(message) > _MOST_MESSAGE:
             raise ToolError("the message is empty, or far too long: say something")
         edited = self._session.now().edited
         draft, project = edited.current, edited.project
         selection = replace(_selection(model), persona=persona, discussion=draft.discussion)
+        task = None
+        if draft.focus or draft.symbols or draft.since:
+            task = Task(focus=draft.places(project), symbols=draft.symbols, since=draft.since)
         has_key = True
         try:
-            turn = self._prepared(draft, project, message, selection)
+            turn = self._prepare(project, message, selection, task=task)
         except NoProviderError:
             raise ToolError(_NO_MODEL) from None
         except ClientSetupError:
-            turn = self._prepared(draft, project, message, selection, require_key=False)
+            turn = self._prepare(project, message, selection, task=task, require_key=False)
             has_key = False
         warnings = for_reader(turn.warnings)
         if draft.turns_out or not draft.has_history:
@@ -84,24 +73,19 @@ class Sender:
         plan = secrets.token_urlsafe(16)
         if has_key:
             with self._lock:
-                self._plans[plan] = _Planned(turn, project)
+                self._plans[plan] = turn, project
                 while len(self._plans) > _MOST_PLANS:
                     self._plans.popitem(last=False)
-        return _plan_data(plan, turn, has_key=has_key, warnings=warnings)
-
-    def _prepared(
-        self,
-        draft: Draft,
-        project: Project,
-        message: str,
-        selection: ModelSelection,
-        *,
-        require_key: bool = True,
-    ) -> PreparedTurn:
-        task = None
-        if draft.focus or draft.symbols or draft.since:
-            task = Task(focus=draft.places(project), symbols=draft.symbols, since=draft.since)
-        return self._prepare(project, message, selection, require_key=require_key, task=task)
+        data = plan_data(turn)
+        return {
+            **data,
+            "plan": plan if has_key else "",  # sending needs it, which holds once
+            "cached": data["expected"]["cache_read"],
+            "window": context_window(turn.client.model),
+            "key": has_key,
+            "lines": plan_lines(turn),
+            "warnings": warnings,
+        }
 
     def end(self) -> None:
         """End all requests that are under way, and any that follows; what has come of an answer is kept.
@@ -115,13 +99,7 @@ class Sender:
     def send(
         self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
     ) -> str:
-        """Send a plan, once; return what is said of it at the end.
-
-        Args:
-            plan: What names it.
-            on_text: Called with each piece of the answer.
-            on_notice: Called with a sentence before each wait for the provider.
-        """
+        """Send a plan, once; return what is said of it at the end. ``on_notice`` tells of waits for the provider."""
         stop = RequestStop()
         with self._lock:
             planned = self._plans.pop(plan, None)
@@ -134,15 +112,24 @@ class Sender:
         def tell_wait(seconds: float, error: ProviderError) -> None:
             on_notice(f"{error}; trying again in {seconds:.0f} s")
 
-        client = replace(planned.turn.client, stop=stop, on_wait=tell_wait)
+        turn, project = planned
+        turn = replace(turn, client=replace(turn.client, stop=stop, on_wait=tell_wait))
         try:
-            turn = replace(planned.turn, client=client)
-            completed = send_turn(turn, planned.project, on_text=on_text)
+            completed = send_turn(turn, project, on_text=on_text)
         finally:
             with self._lock:
                 del self._sent[plan]
                 self._all_ended.notify_all()
-        return _sentence(planned.turn, completed)
+        usage = completed.reply.usage
+        parts = [
+            f"{usage.input:,} tokens in, {usage.cache_read:,} of them from the cache; {usage.output:,} out; "
+            f"{dollars(price(turn, usage))}",
+            f"the prompt is in {completed.path}",
+            *completed.warnings,
+        ]
+        if completed.reply.stop.value != "end":
+            parts.append(f"the answer is not complete ({completed.reply.stop.value})")
+        return "; ".join(parts)
 
     def wait(self, seconds: float) -> bool:
         """Wait until what has come of all answers is kept; tell whether it is."""
@@ -165,43 +152,3 @@ def _selection(model: str) -> ModelSelection:
     if model in NAMES:
         return ModelSelection(provider=model)
     return ModelSelection(model=model)
-
-
-def _plan_data(plan: str, turn: PreparedTurn, *, has_key: bool, warnings: list[str]) -> PlanData:
-    data = plan_data(turn)
-    return {
-        "plan": plan if has_key else "",
-        "provider": data["provider"],
-        "model": data["model"],
-        "address": data["address"],
-        "tokens": data["tokens"],
-        "provider_tokens": data["provider_tokens"],
-        "blocks": [
-            {
-                "role": block["role"],
-                "sources": block["sources"],
-                "tokens": block["tokens"],
-                "marked": block["marked"],
-            }
-            for block in data["blocks"]
-        ],
-        "cost": data["cost"],
-        "cached": data["expected"]["cache_read"],
-        "window": context_window(turn.client.model),
-        "key": has_key,
-        "lines": plan_lines(turn),
-        "warnings": warnings,
-    }
-
-
-def _sentence(turn: PreparedTurn, completed: CompletedTurn) -> str:
-    usage = completed.reply.usage
-    parts = [
-        f"{usage.input:,} tokens in, {usage.cache_read:,} of them from the cache; {usage.output:,} out; "
-        f"{dollars(price(turn, usage))}",
-        f"the prompt is in {completed.path}",
-        *completed.warnings,
-    ]
-    if completed.reply.stop.value != "end":
-        parts.append(f"the answer is not complete ({completed.reply.stop.value})")
-    return "; ".join(parts)

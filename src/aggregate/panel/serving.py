@@ -7,13 +7,14 @@ import socket
 import time
 import webbrowser
 from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Final
 
 import uvicorn
+from pydantic import TypeAdapter
 
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk import read_own_text, replace_own, state_folder
@@ -42,33 +43,26 @@ files has enough beside those that are kept."""
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the panel was, and is again after a restart, so that pages that are open find it.
+    """Where the panel was, and is again after a restart, so that pages that are open find it."""
 
-    Attributes:
-        key: What its cookies are made of.
-        port: Where it listens; ``0`` for any that is free.
-    """
-
-    key: str
-    port: int = 0
+    key: str  # what its cookies are made of
+    port: int = 0  # any that is free
 
     @classmethod
     def of(cls, folder: Path) -> "Address":
         """Return the last address of a project's panel, kept in the user's own state; a new one where there is none."""
         try:
-            data = json.loads(read_own_text(_state_file(folder), limit=_MOST_STATE))
-            key, port = str(data["key"]), int(data["port"])
-        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            text = read_own_text(_state_file(folder), limit=_MOST_STATE)
+            last = TypeAdapter(cls).validate_json(text)
+        except (OSError, ValueError):
             return cls(_new_token())
-        is_usable = len(key) >= _TOKEN_BYTES and 0 < port < 1 << 16
-        return cls(key, port) if is_usable else cls(_new_token())
+        is_usable = len(last.key) >= _TOKEN_BYTES and 0 < last.port < 1 << 16
+        return last if is_usable else cls(_new_token())
 
     def keep(self, folder: Path) -> None:
         """Keep the address for the next start; where that cannot be, open pages have to be opened again then."""
-        try:
-            replace_own(_state_file(folder), json.dumps({"key": self.key, "port": self.port}))
-        except OutputError:
-            return
+        with suppress(OutputError):
+            replace_own(_state_file(folder), json.dumps(asdict(self)))
 
 
 def _new_token() -> str:
@@ -109,11 +103,12 @@ def serve_panel(
     bound = int(listener.getsockname()[1])
     Address(address.key, bound).keep(folder)
     access = Access(_new_token(), address.key, host, bound)
-    url = f"http://{_shown(host)}:{bound}/?token={access.token}"
+    is_any = host in ("", "0.0.0.0", "::")  # noqa: S104 - compared, not bound
+    shown = "127.0.0.1" if is_any else host_in_url(host)
+    url = f"http://{shown}:{bound}/?token={access.token}"
     show(url)
     session.start()
-    watching = run_in_thread("watching for the panel", lambda: watch_disk(session, say))
-    watching.add_done_callback(lambda done: _say_fault(done, say))
+    run_in_thread("watching for the panel", lambda: watch_disk(session, say))
     if opens:
         run_in_thread("opening a browser", lambda: webbrowser.open(url))
     try:
@@ -125,12 +120,6 @@ def serve_panel(
         panel.wait(_KEEP_SECONDS)
         session.close()
         session.index.flush()
-
-
-def _shown(host: str) -> str:
-    if host in ("", "0.0.0.0", "::"):  # noqa: S104 - compared, not bound
-        return "127.0.0.1"
-    return host_in_url(host)
 
 
 def open_listener(host: str, port: int | None, last: int) -> socket.socket:
@@ -155,57 +144,45 @@ def open_listener(host: str, port: int | None, last: int) -> socket.socket:
     )
 
 
-def _say_fault(watching: Future[None], say: Callable[[str], None]) -> None:
-    if error := watching.exception():
-        say(f"changes on the disk do not show any more, which is a fault of ours: {error!r}")
-
-
 def watch_disk(session: Session, say: Callable[[str], None]) -> None:
-    """Tell a session of what changes on the disk, until it is closed.
-
-    Args:
-        session: Which one.
-        say: Prints a sentence where that is not possible, or not at once.
-    """
+    """Tell a session of what changes on the disk, until it is closed; say where that cannot be, or not at once."""
     try:
         while not session.is_closed:
             _watch_folder(session, session.base_dir, say)
+    except Exception as error:  # the page goes on without
+        say(f"changes on the disk do not show any more, which is a fault of ours: {error!r}")
+        raise
     finally:
         session.unwatched()
 
 
 def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> None:
     """Tell a session of changes below ``root`` until it is closed, or its files lie below another folder."""
+
+    def is_wanted() -> bool:
+        return not session.is_closed and session.base_dir == root
+
     try:
         watch = TreeWatch(root)
     except (OSError, ConfigError) as error:
         say(f"changes on the disk do not show until you reload: {error}")
         session.unwatched()
-        while _is_of(session, root):
+        while is_wanted():
             time.sleep(_LOOK_SECONDS)
         return
     with watch:
-        watch.watch_files(
-            [session.config, *(root / name for name in tracked_but_ignored(str(root)))]
-        )
+        ignored = (root / name for name in tracked_but_ignored(str(root)))
+        watch.watch_files([session.config, *ignored])
         if watch.notice:
             say(watch.notice)
         session.catch_up()
-        _tell_changes(session, watch, root)
-
-
-def _is_of(session: Session, root: Path) -> bool:
-    return not session.is_closed and session.base_dir == root
-
-
-def _tell_changes(session: Session, watch: TreeWatch, root: Path) -> None:
-    composed = None
-    while _is_of(session, root):
-        last, composed = composed, session.view.composed
-        if composed is not None and composed is not last:
-            watch.watch_files(single_files(composed))
-        if changes := watch.wait(_LOOK_SECONDS):
-            session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
+        composed = None
+        while is_wanted():
+            last, composed = composed, session.view.composed
+            if composed is not None and composed is not last:
+                watch.watch_files(single_files(composed))
+            if changes := watch.wait(_LOOK_SECONDS):
+                session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
 
 
 class _Server(uvicorn.Server):
@@ -220,12 +197,7 @@ class _Server(uvicorn.Server):
 
 
 def server(app: App, end: Callable[[], None]) -> uvicorn.Server:
-    """Return a server for the panel's application.
-
-    Args:
-        app: The application.
-        end: Ends its streams; called by a signal's handler.
-    """
+    """Return a server for the panel's application, whose streams a signal's handler ends by ``end``."""
     config = uvicorn.Config(
         app,
         http=Connection,

@@ -3,48 +3,35 @@
 import os
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, NamedTuple
 
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk import real_path
 from aggregate.base.errors import AggregateError, ConfigError, ToolError
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
-from aggregate.panel.config_draft import ConfigDraft
-from aggregate.panel.config_editor import Surroundings
+from aggregate.panel.config_draft import ConfigDraft, KeptDraft
 from aggregate.panel.disk import DiskState, is_own, read_listed, whole_files
-from aggregate.panel.draft import Draft, Saved
-from aggregate.panel.edits import apply_edits
+from aggregate.panel.draft import Draft
+from aggregate.panel.edits import Edit, Surroundings, apply_edits
 from aggregate.panel.file_data import file_data
 from aggregate.panel.file_table import FileTable
-from aggregate.panel.kept_draft import KeptDraft
-from aggregate.panel.prompt_data import (
-    SessionState,
-    View,
-    last_logged,
-    no_prompt,
-    prompt_data,
-)
-from aggregate.panel.protocol import (
-    EditData,
-    EventData,
-    FileData,
-    FilesData,
-    FitData,
-    PromptData,
-)
+from aggregate.panel.prompt_data import CacheMarks, cache_marks, priced_models, prompt_data
 from aggregate.panel.screenshots import add_image, images_of
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import ResolvedFile, SavedCounts, display_path, redact_file, scope_of
-from aggregate.sending import LoggedRequest
-
-if TYPE_CHECKING:
-    from aggregate.panel.model_list import PricedModel
+from aggregate.prompt import (
+    ResolvedFile,
+    SavedCounts,
+    display_path,
+    redact_file,
+    redact_text,
+    scope_of,
+)
+from aggregate.sending import LoggedRequest, recent_requests
 
 _MOST_PATHS: Final = 100
 """Files that an event names; after more the page asks for the table anyway."""
@@ -53,8 +40,28 @@ _LISTING_SECONDS: Final = 20.0
 _NOTHING_COMPOSED: Final = 0
 """The revision of a table of names alone, so that who has it asks for all that the first prompt changes."""
 
+Event = Mapping[str, Any]
+"""``version``, ``revision``, ``composed``, ``what`` has changed and, of the disk, the ``paths``."""
 
-OnEvent = Callable[[EventData], None]
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the page sees at one moment; replaced as a whole."""
+
+    composed: ComposedDraft | None = None  # the last prompt that could be composed
+    revision: int = 0
+    error: str = ""  # why the newest draft cannot be composed
+    marks: CacheMarks = field(default_factory=CacheMarks)
+    listed: Mapping[str, ResolvedFile] = field(default_factory=dict)
+
+
+class SessionState(NamedTuple):
+    """A session at one moment, whatever other threads do meanwhile."""
+
+    revision: int
+    edited: ConfigDraft
+    view: View
+    unsaved: str  # the edits that were not saved when the panel ended last, in a sentence
 
 
 class Session:
@@ -70,7 +77,7 @@ class Session:
         version: Random, another one for each start.
         revision: Counts each change of the draft and of the disk, and what is shown anew without one.
         kept: The edits that were not saved when the panel ended last.
-        models: What prompts are compared with; empty until they are known.
+        models: What prompts are compared with, as ``priced_models`` gives them; empty until they are known.
         is_closed: Whether the work in the background has ended, or is about to.
         problem: What goes wrong beside the prompt, ``""`` for nothing.
     """
@@ -80,27 +87,27 @@ class Session:
         config: Path,
         *,
         index: Index | None = None,
-        on_event: OnEvent | None = None,
+        on_event: Callable[[Event], None] = lambda _event: None,
         composer: Composer | None = None,
     ) -> None:
         self.config = config
         self.version = secrets.token_hex(8)
         self.revision = 1
-        self.on_event = on_event or (lambda _event: None)
+        self.on_event = on_event
         self.index = index or user_index()
-        self.count = SavedCounts(self.index)
         self.draft = ConfigDraft(config)
         self.kept = KeptDraft(config)
         self.view = View()
-        self.models: tuple[PricedModel, ...] = ()
+        self.models: list[dict[str, Any]] = []
         self.problem = ""
+        self.is_closed = False
+        self._count = SavedCounts(self.index)
         self._composer = composer or Composer(self.index)
         self._table = FileTable()
         self._disk = DiskState()
         self._lock = threading.RLock()
         self._wanted = threading.Event()
         self._listed = threading.Event()
-        self.is_closed = False
         self._fits = 0
         self._logged: LoggedRequest | None = None
 
@@ -111,16 +118,20 @@ class Session:
         """The draft as a project."""
         return self.draft.project
 
+    @property
+    def base_dir(self) -> Path:
+        """Where the draft's files lie, links resolved."""
+        return Path(real_path(self.project.folder / self.project.config.files.base_dir))
+
     def now(self) -> SessionState:
         """Return all of it as it is at this moment."""
         with self._lock:
             return SessionState(self.revision, copy(self.draft), self.view, self.kept.sentence)
 
-    def edit(self, edits: list[EditData]) -> None:
+    def edit(self, edits: list[Edit]) -> None:
         """Take edits as one step."""
         with self._lock:
-            draft = apply_edits(self.draft.current, edits, self._surroundings())
-            if self.draft.take(draft):
+            if self.draft.take(apply_edits(self.draft.current, edits, self._surroundings())):
                 self._is_taken()
 
     def undo(self) -> None:
@@ -142,20 +153,18 @@ class Session:
             self._disk.look_anew()
             self._is_taken("config")
 
-    def save(self) -> Saved:
-        """Write the draft to the configuration; the errors are those of ``ConfigDraft.save``."""
+    def save(self) -> str:
+        """Write the draft to the configuration; return what is told of it."""
         with self._lock:
-            saved = self.draft.save()
-            self._note_own(self.config)
-            self._is_taken("config")
-        return saved
+            sentence = self.draft.save()
+            self._is_written()
+        return sentence
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
-        """Store what is composed as a preset; the errors are those of ``ConfigDraft.save_preset``."""
+        """Store what is composed as a preset."""
         with self._lock:
             self.draft.save_preset(name, description=description, scope=scope)
-            self._note_own(self.config)
-            self._is_taken("config")
+            self._is_written()
 
     def restore(self) -> None:
         """Take the edits that were not saved when the panel ended last."""
@@ -175,7 +184,7 @@ class Session:
     def keep_draft(self) -> None:
         """Keep what is not saved for the next start."""
         with self._lock:
-            self.kept.keep(self.config, self.draft.unsaved)
+            self.kept.keep(self.draft.unsaved)
 
     def add_image(self, encoded: str, name: str) -> str:
         """Write a new screenshot into the project and show it; return its path as the page shows it."""
@@ -188,23 +197,20 @@ class Session:
                 self.edit([{"op": "screenshot", "path": path, "on": True}])
         return path
 
-    def _note_own(self, path: Path) -> None:
-        """Note that a file was written here, which may stand in the prompt."""
-        shown = display_path(real_path(path), self.base_dir)
-        self._disk.note([shown], self.view.listed, gone=())
-
-    @property
-    def base_dir(self) -> Path:
-        """Where the draft's files lie, links resolved."""
-        return Path(real_path(self.project.folder / self.project.config.files.base_dir))
-
     def _surroundings(self) -> Surroundings:
         return Surroundings(
-            self.config, self._selected_now, self.view.listed, self.text_of, self._without_secrets
+            self.config,
+            self._selected_now,
+            self.view.listed,
+            self._text_of,
+            lambda text: redact_text(text, "", self.draft.current.redaction(self.project))[0],
         )
 
-    def _without_secrets(self, text: str) -> str:
-        return self.draft.current.shown_text(self.project, text)
+    def _is_written(self) -> None:
+        """Compose anew what the configuration, which was written here, may stand in."""
+        path = display_path(real_path(self.config), self.base_dir)
+        self._disk.note([path], self.view.listed, self.base_dir)
+        self._is_taken("config")
 
     def _is_taken(self, what: str = "draft") -> None:
         """Compose the draft, which is another one now."""
@@ -223,16 +229,13 @@ class Session:
 
     def fit(
         self, budget: int | str | None, *, is_released: bool, since: int | None = None
-    ) -> FitData:
+    ) -> dict[str, Any]:
         """Compose the draft for another budget, while a slider moves; where it is released, that is a step.
 
-        Args:
-            budget: The budget.
-            is_released: Whether the slider was let go.
-            since: The revision of the page's table of files; ``None`` for none.
+        Returns:
+            The prompt, and the table of files since the revision that the page has, ``None`` for none.
         """
-        started = time.perf_counter()
-        edits: list[EditData] = [{"op": "task", "budget": budget}]
+        edits: list[Edit] = [{"op": "task", "budget": budget}]
         with self._lock:
             self._fits += 1
             number = self._fits
@@ -245,30 +248,23 @@ class Session:
             composed = self._composer.compose(draft, project, disk=self._disk.number)
             with self._lock:
                 if self.draft.current == base:
-                    self._show_fitted(composed, is_released=is_released)
+                    if is_released:
+                        self.draft.take(draft)
+                    self.revision += 1
+                    self._show(composed, self.revision)
                 elif is_released:  # an edit came meanwhile: the budget is set beside it
                     self.edit(edits)
-                files, prompt = self._table.data(since), self.prompt()
+                fitted = {"prompt": self.prompt(), "files": self._table.data(since)}
         if is_released:
             self._tell("composed")
-        milliseconds = round((time.perf_counter() - started) * 1000, 1)
-        return {"prompt": prompt, "files": files, "ms": milliseconds}
+        return fitted
 
-    def _show_fitted(self, composed: ComposedDraft, *, is_released: bool) -> None:
-        if is_released:
-            self.draft.take(composed.draft)
-        self.revision += 1
-        self._show(composed, self.revision, is_refitted=True)
-
-    def prompt(self) -> PromptData:
+    def prompt(self) -> dict[str, Any]:
         """Return the prompt as the page takes it."""
         view = self.view
-        if view.composed is None:
-            return no_prompt(view.revision, view.error)
-        data = prompt_data(view.composed, view.marks, view.revision)
-        return {**data, "error": view.error} if view.error else data
+        return prompt_data(view.composed, view.marks, view.revision, view.error)
 
-    def files(self, since: int | None = None) -> FilesData:
+    def files(self, since: int | None = None) -> dict[str, Any]:
         """Return the table of files; waits for the first one."""
         self._listed.wait(_LISTING_SECONDS)
         with self._lock:
@@ -276,32 +272,29 @@ class Session:
 
     # --- single files
 
-    def file(self, path: str, mode: str) -> FileData:
+    def file(self, path: str, mode: str) -> dict[str, Any]:
         """Return one file beside a view of it."""
         revision, edited, view, _ = self.now()
-        draft, project = edited.current, edited.project
+        draft, project, composed = edited.current, edited.project, view.composed
         file = self._resolved(path, draft)
         source = read_listed(file, scope_of(project))
         file, source, _ = redact_file(file, source, draft.redaction(project))
-        composed = view.composed if view.revision == revision else None
         shown = None
-        if composed is not None and composed.tokens.files.get(path):
+        if composed is not None and view.revision == revision and composed.tokens.files.get(path):
             shown = next((each for each in composed.composition.files if each.path == path), None)
-        return file_data(
+        data = file_data(
             file,
             source,
-            revision=revision,
             mode=mode,
             shown=shown,
-            choice=view.composed.choices.get(path) if view.composed else None,
-            is_entered=path in self._selected_now(draft),
-            count=self.count,
+            choice=composed.choices.get(path) if composed else None,
+            count=self._count,
         )
+        entry = file.item.path if path in self._selected_now(draft) else ""
+        return {**data, "revision": revision, "entry": entry}
 
-    def text_of(self, path: str) -> str:
-        """Return the text of a file of the project."""
-        draft = self.draft.current
-        source = read_listed(self._resolved(path, draft), scope_of(self.project))
+    def _text_of(self, path: str) -> str:
+        source = read_listed(self._resolved(path, self.draft.current), scope_of(self.project))
         if source.error:
             raise ToolError(f"{path[:200]}: {source.error}")
         return source.text
@@ -334,7 +327,9 @@ class Session:
 
     def catch_up(self) -> None:
         """Look at the whole disk anew: nobody has told of what was changed before it was watched."""
-        if not self._is_saved([], set()):
+        with self._lock:
+            is_saved = self.draft.is_as_read()
+        if not is_saved:
             self._follow_config()
         with self._lock:
             self._disk.is_watched = True
@@ -349,31 +344,23 @@ class Session:
         """Note that files were changed on the disk."""
         changed = whole_files(paths)
         config = {real_path(self.config), os.path.abspath(self.config)}
-        if not is_incomplete and (
-            is_own(changed, self.view.composed, self.base_dir) or self._is_saved(changed, config)
-        ):
-            return
+        base = self.base_dir
+        if not is_incomplete:
+            with self._lock:
+                is_saved = config.issuperset(changed) and self.draft.is_as_read()
+            if is_saved or is_own(changed, self.view.composed, base):
+                return
         if is_incomplete or not config.isdisjoint(changed):
             self._follow_config()
-        base = self.base_dir
         shown = [display_path(path, base) for path in changed]
         with self._lock:
             if is_incomplete:
                 self._disk.look_anew()
             else:
-                full = dict(zip(shown, changed, strict=True))
-                gone = {path for path in shown if not os.path.lexists(full[path])}
-                self._disk.note(shown, self.view.listed, gone=gone)
+                self._disk.note(shown, self.view.listed, base)
             self.revision += 1
         self._wanted.set()
         self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
-
-    def _is_saved(self, paths: list[str], config: set[str]) -> bool:
-        """Tell whether nothing was changed but the configuration, to what is known of it: by saving."""
-        if not config.issuperset(paths):
-            return False
-        with self._lock:
-            return self.draft.is_as_read() and not self.draft.problem
 
     def _follow_config(self) -> None:
         with self._lock:
@@ -391,34 +378,19 @@ class Session:
             self._wanted.clear()
             self.keep_draft()
             self.compose()
-            self._follow_up()
-
-    def _follow_up(self) -> None:
-        """Find out what the page shows beside the prompt; what goes wrong there is a warning."""
-        try:
-            self.settle()
             self._price_models()
-        except Exception as error:  # noqa: BLE001 - without this thread the page would stand still
-            problem = f"beside the prompt: {' '.join(str(error).split()) or repr(error)}"
-        else:
-            problem = ""
-        if problem != self.problem:
-            self.problem = problem
-            self._tell("composed")
-
-    def settle(self) -> None:
-        """Rank once more where files had to be analysed for the prompt, so that a slider finds them ranked."""
-        with self._composer.lock:
-            with self._lock:
-                draft, project, disk = self.draft.current, self.project, self._disk.number
-            if not (self._composer.is_settled or self._wanted.is_set()):
-                self._composer.settle(draft, project, disk=disk)
 
     def _price_models(self) -> None:
-        if not self.models:
-            from aggregate.panel.model_list import priced_models  # half a second, behind the page
-
+        """Find out what the page compares the prompt with; what goes wrong there is a warning."""
+        if self.models:
+            return
+        problem = ""
+        try:
             self.models = priced_models(self.project)
+        except Exception as error:  # noqa: BLE001 - without this thread the page would stand still
+            problem = f"beside the prompt: {' '.join(str(error).split()) or repr(error)}"
+        if self.models or problem != self.problem:
+            self.problem = problem
             self._tell("composed")
 
     def compose(self) -> None:
@@ -428,24 +400,27 @@ class Session:
                 if self.view.revision == self.revision:
                     self.revision += 1  # a page that was shown that one asks for what is newer
                 draft, project, revision = self.draft.current, self.project, self.revision
-                disk, changed, must_list = self._disk.take()
+                changed, must_list = self._disk.take()
+                disk = self._disk.number
+            error = ""
             try:
                 self._list(draft, project, must_list=must_list, changed=changed)
                 must_list = False
                 composed = self._composer.compose(draft, project, disk=disk, changed=changed)
+                self._logged = next(
+                    recent_requests(composed.request.output_dir, composed.request.namespace), None
+                )
                 self._show(composed, revision)
-            except AggregateError as error:
-                self._fail(" ".join(str(error).split()), revision, must_list=must_list)
-            except Exception as error:  # noqa: BLE001 - the page says so; the next draft may be composed
-                sentence = f"this cannot be composed, which is a fault of ours: {error!r}"
-                self._fail(sentence, revision, must_list=must_list)
+            except AggregateError as mistake:
+                error = " ".join(str(mistake).split())
+            except Exception as fault:  # noqa: BLE001 - the page says so; the next draft may be composed
+                error = f"this cannot be composed, which is a fault of ours: {fault!r}"
+            if error:
+                with self._lock:
+                    self._disk.look_anew(must_list=must_list)
+                    self.view = replace(self.view, error=error, revision=revision)
         self._listed.set()
         self._tell("composed")
-
-    def _fail(self, error: str, revision: int, *, must_list: bool) -> None:
-        with self._lock:
-            self._disk.forget_changes(must_list=must_list)
-            self.view = replace(self.view, error=error, revision=revision)
 
     def _list(
         self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
@@ -461,14 +436,9 @@ class Session:
             self._listed.set()
             self._tell("disk")
 
-    def _show(self, composed: ComposedDraft, revision: int, *, is_refitted: bool = False) -> None:
-        """Let the page see a prompt; one that is only fitted again is of the files of the one before."""
-        if not is_refitted:
-            self._logged = last_logged(composed.request)
-        # The providers take a while to load: the page has the files meanwhile.
-        from aggregate.panel.cache_marks import cache_marks, usual_recipient
-
-        marks = cache_marks(composed, self._logged, usual_recipient(composed.project))
+    def _show(self, composed: ComposedDraft, revision: int) -> None:
+        """Let the page see a prompt beside the one that was sent or written last."""
+        marks = cache_marks(composed, self._logged)
         rows = self._table.rows(composed, marks, self.view.composed)
         with self._lock:
             self._table.show(rows, revision)
@@ -476,13 +446,15 @@ class Session:
                 self.view, composed=composed, revision=revision, error="", marks=marks
             )
 
-    def _tell(self, what: str, paths: list[str] | None = None) -> None:
-        self.on_event(
-            {
-                "version": self.version,
-                "revision": self.revision,
-                "composed": self.view.revision,
-                "what": what,  # type: ignore[typeddict-item] # one of its words
-                "paths": paths or [],
-            }
-        )
+    def event(self, what: str, paths: Iterable[str] = ()) -> Event:
+        """Return what a page is told: ``hello``, or that ``draft``, ``disk``, ``config`` or ``composed`` is another."""
+        return {
+            "version": self.version,
+            "revision": self.revision,
+            "composed": self.view.revision,
+            "what": what,
+            "paths": [*paths],
+        }
+
+    def _tell(self, what: str, paths: Iterable[str] = ()) -> None:
+        self.on_event(self.event(what, paths))

@@ -8,8 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, Request, Route
 
-from aggregate.panel import protocol
-
 ORIGIN = "http://127.0.0.1:9"  # the discard port: nothing answers there but the routes below
 POLICY = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'"
 STATIC = Path(__file__).parents[3] / "src/aggregate/panel/static"
@@ -49,7 +47,7 @@ class FakePanel:
         self.files = {path: _row() for path in sorted(paths)}
         self.source = source or SOURCE
         self.definitions = _definitions()
-        self.slices: list[protocol.SliceData] = []
+        self.slices: list[dict[str, Any]] = []
         self.state = _state()
         self.prompt = _prompt(sorted(paths), lines)
         self.posts: list[tuple[str, Any]] = []
@@ -124,20 +122,19 @@ class FakePanel:
 
     def _posted(self, name: str) -> Any:
         answers: dict[str, Any] = {
-            "save": {"state": self.state, "merged": False, "sentence": "Saved manual_slop.toml."},
+            "save": {"state": self.state, "sentence": "Saved manual_slop.toml."},
             "run": {
                 "path": "out_001.md",
-                "tokens": 900,
                 "sentence": "Wrote out_001.md, 900 tokens.",
             },
-            "fit": {"prompt": self.prompt, "files": self._files(), "ms": 1.0},
+            "fit": {"prompt": self.prompt, "files": self._files()},
             "send/plan": _PLAN,
             "screenshot": {"state": self.state, "path": "screenshots/new.png"},
             "send/stop": {},
         }
         return answers.get(name, self.state)
 
-    def _edit(self, edit: protocol.EditData) -> None:
+    def _edit(self, edit: dict[str, Any]) -> None:
         self.state["dirty"] = self.state["can_undo"] = True
         if edit["op"] == "view":
             for path in edit["paths"]:
@@ -164,7 +161,7 @@ class FakePanel:
             return self._lines(int(query["first"]), int(query["last"]))
         return {"line": int(query["line"]) + 3}
 
-    def _event(self) -> protocol.EventData:
+    def _event(self) -> dict[str, Any]:
         return {
             "version": self.state["version"],
             "revision": self.state["revision"],
@@ -183,10 +180,10 @@ class FakePanel:
             **columns,
         }
 
-    def _file(self, path: str) -> protocol.FileData:
+    def _file(self, path: str) -> dict[str, Any]:
         mode = self.files[path]["view"]
         return {
-            "path": path, "hash": "h", "revision": self.state["revision"], "language": "python", "mode": mode,
+            "path": path, "revision": self.state["revision"], "language": "python", "mode": mode,
             "view": [self.source[0], "    ..."], "origin": [1, 0], "source": self.source, "entry": path, "by_glob": False,
             "definitions": deepcopy(self.definitions), "slices": self.slices, "sizes": dict.fromkeys(VIEWS, 100), "redacted": [],
             "score": None, "evidence": [], "error": "",
@@ -221,7 +218,7 @@ def _row() -> dict[str, Any]:
     }
 
 
-def _definitions() -> list[protocol.DefinitionData]:
+def _definitions() -> list[dict[str, Any]]:
     return [
         {"name": "Shop", "kind": "class", "start": 1, "end": 6, "depth": 0, "mask": ""},
         {"name": "Shop.buy", "kind": "function", "start": 2, "end": 3, "depth": 1, "mask": ""},
@@ -229,8 +226,8 @@ def _definitions() -> list[protocol.DefinitionData]:
     ]
 
 
-def _state() -> protocol.StateData:
-    model: protocol.ModelData = {
+def _state() -> dict[str, Any]:
+    model: dict[str, Any] = {
         "name": "acme/large",
         "window": 200_000,
         "input": 3.0,
@@ -238,7 +235,7 @@ def _state() -> protocol.StateData:
         "tokens": 1000,
         "cost": 0.003,
     }
-    turn: protocol.TurnData = {
+    turn: dict[str, Any] = {
         "id": 0,
         "role": "user",
         "beginning": "Look at <b>this</b>",
@@ -249,7 +246,7 @@ def _state() -> protocol.StateData:
         "version": "v", "revision": 1, "composed": 1, "project": "shop", "root": "/shop", "config": "manual_slop.toml", "exists": True,
         "dirty": False, "can_undo": False, "can_redo": False, "unsaved": "", "outside": False, "config_problem": "", "views": VIEWS, "strategy": "auto",
         "strategies": ["auto", "summarize", "full"], "preset": "",
-        "presets": [{"name": "backend", "description": "", "scope": "project", "files": 2}],
+        "presets": [{"name": "backend", "description": "", "files": 2}],
         "discussion": {"name": "", "names": [], "turns": [turn]}, "beads": {"on": True, "text": "- a bead", "tokens": 4},
         "screenshots": [{"path": "a.png", "url": "/static/icon.svg", "problem": "", "on": True}],
         "task": {"text": "", "focus": [], "symbols": [], "since": ""}, "budget": None, "budget_tokens": None, "models": [model],
@@ -258,9 +255,9 @@ def _state() -> protocol.StateData:
     }  # fmt: skip
 
 
-def _prompt(paths: list[str], lines: int) -> protocol.PromptData:
+def _prompt(paths: list[str], lines: int) -> dict[str, Any]:
     each = max(2, (lines - 2) // min(len(paths), 20))
-    parts: list[protocol.SectionData] = [
+    parts: list[dict[str, Any]] = [
         {
             "title": f"### `{path}`",
             "kind": "file",
@@ -272,7 +269,7 @@ def _prompt(paths: list[str], lines: int) -> protocol.PromptData:
         }
         for n, path in enumerate(paths[:20])
     ]
-    whole: protocol.SectionData = {
+    whole: dict[str, Any] = {
         "title": "## Files",
         "kind": "section",
         "source": "",
@@ -288,14 +285,14 @@ def _prompt(paths: list[str], lines: int) -> protocol.PromptData:
     }  # fmt: skip
 
 
-_NEW_SCREENSHOT: protocol.ScreenshotData = {
+_NEW_SCREENSHOT: dict[str, Any] = {
     "path": "screenshots/new.png",
     "url": "/static/icon.svg",
     "problem": "",
     "on": True,
 }
-_PLAN: protocol.PlanData = {
-    "plan": "p1", "provider": "acme", "model": "large", "address": "", "tokens": 1000, "provider_tokens": 1100, "blocks": [],
+_PLAN: dict[str, Any] = {
+    "plan": "p1", "provider": "acme", "model": "large", "address": "", "tokens": 1000, "provider_tokens": 1100,
     "cost": 0.0033, "cached": 400, "window": 200_000, "key": True, "lines": ["system 10", "user 1,090"], "warnings": [],
 }  # fmt: skip
 _STREAM = "".join(

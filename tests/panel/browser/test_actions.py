@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from aggregate.panel import protocol
 from tests.panel.browser.fake_panel import FakePanel
 
 pytestmark = pytest.mark.browser
@@ -395,7 +394,7 @@ def test_places_with_spaces_are_seeds_too(opened: Opened, shop: FakePanel) -> No
 def test_one_turn_of_many_is_switched_without_the_others(opened: Opened, shop: FakePanel) -> None:
     """Nothing of the tab is drawn anew but the size of that turn; what the server refuses is not shown as done."""
     turn = shop.state["discussion"]["turns"][0]
-    turns: list[protocol.TurnData] = [{**turn, "id": number} for number in range(50)]
+    turns = [{**turn, "id": number} for number in range(50)]
     shop.state["discussion"]["turns"] = turns
     page = opened(shop)
     page.get_by_role("tab", name="Sections").click()

@@ -1,4 +1,4 @@
-"""What a process and its descendants use, as Linux tells it."""
+"""Full Python in bubblewrap: one process that sees libraries alone, watched from outside."""
 
 import math
 import os
@@ -7,20 +7,19 @@ import platform
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from aggregate.agents.sandbox.limits import (
     ADDRESS_BYTES,
     OPEN_FILES,
     RUNTIME_BYTES,
-    SOURCE_CHARACTERS,
     THREADS,
     WATCH_SECONDS,
     SandboxLimits,
+    check_length,
 )
 from aggregate.agents.sandbox.monty import PythonRun
 from aggregate.agents.sandbox.plain_data import parse_reply
@@ -34,13 +33,12 @@ COUNTED: Final = ("RssAnon:", "RssShmem:")
 """Memory that the processes wrote to themselves; what is read from files is the system's to drop."""
 
 
-@dataclass(frozen=True, slots=True)
-class _TreeUsage:
-    """What a tree of processes uses at one moment: bytes of memory, processes and threads."""
+class _TreeUsage(NamedTuple):
+    """What a tree of processes uses at one moment."""
 
-    memory_bytes: int = 0
-    processes: int = 0
-    threads: int = 0
+    memory_bytes: int
+    processes: int
+    threads: int
 
 
 def tree_usage(root: int) -> _TreeUsage:
@@ -106,8 +104,7 @@ def run_full_python(
         SandboxError: The code failed, was stopped, or bubblewrap is missing or not allowed to make a sandbox.
     """
     bounds = limits or SandboxLimits()
-    if len(code) > SOURCE_CHARACTERS:
-        raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
+    check_length(code, "code")
     request = {
         "code": code,
         "data": data,
@@ -137,18 +134,30 @@ def _ask(payload: bytes, limits: SandboxLimits) -> bytes:
     if bwrap is None:
         raise SandboxError(MISSING, kind=Stopped.MISSING)
     worker = _start(bwrap, seccomp_filter(platform.machine()))
+
+    def watch() -> None:
+        usage = tree_usage(worker.pid)
+        if usage.memory_bytes > limits.memory_bytes + RUNTIME_BYTES:
+            raise SandboxError("stopped at the memory limit", kind=Stopped.MEMORY)
+        if usage.processes > PROCESSES or usage.threads > PROCESSES + THREADS:
+            raise SandboxError(f"stopped at more than {THREADS} threads", kind=Stopped.MEMORY)
+
     try:
         return worker.ask(
             payload,
             seconds=limits.seconds,
             most=limits.output_bytes + ANSWER_FRAME,
-            watch=_watch(worker.pid, limits),
+            watch=watch,
             every=WATCH_SECONDS,
         )
     except DeadlinePassed:
-        raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
+        raise limits.timeout() from None
     except OSError as error:
-        raise _ended(worker.kill_and_read_errors(ERROR_BYTES), error) from None
+        said = worker.kill_and_read_errors(ERROR_BYTES)
+        if said.startswith("bwrap:"):
+            sentence = f"{MISSING}, and allow it to make namespaces ({said})"
+            raise SandboxError(sentence, kind=Stopped.MISSING) from None
+        raise SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH) from None
     finally:
         worker.kill()
 
@@ -175,27 +184,6 @@ def _start(bwrap: str, forbidden: bytes) -> PoolProcess:
         os.close(reading)
 
 
-def _watch(pid: int, limits: SandboxLimits) -> Callable[[], None]:
-    """Return a function that raises where the sandbox uses more than it may, all its processes together."""
-
-    def watch() -> None:
-        usage = tree_usage(pid)
-        if usage.memory_bytes > limits.memory_bytes + RUNTIME_BYTES:
-            raise SandboxError("stopped at the memory limit", kind=Stopped.MEMORY)
-        if usage.processes > PROCESSES or usage.threads > PROCESSES + THREADS:
-            raise SandboxError(f"stopped at more than {THREADS} threads", kind=Stopped.MEMORY)
-
-    return watch
-
-
-def _ended(stderr: str, error: OSError) -> SandboxError:
-    if stderr.startswith("bwrap:"):
-        return SandboxError(
-            f"{MISSING}, and allow it to make namespaces ({stderr})", kind=Stopped.MISSING
-        )
-    return SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH)
-
-
 def _command(bwrap: str, forbidden: int) -> list[str]:
     variables = {
         "PYTHONHASHSEED": "0",
@@ -206,15 +194,8 @@ def _command(bwrap: str, forbidden: int) -> list[str]:
     devices = [part for device in DEVICES for part in ("--dev-bind-try", device, device)]
     arguments = [*ISOLATION.split(), *environment, *_system(), *devices, *FROZEN.split()]
     python = [str(Path(sys.executable).resolve()), "-s", "-P", "-B", "-c"]
-    return [
-        bwrap,
-        *arguments,
-        "--seccomp",
-        str(forbidden),
-        "--",
-        *python,
-        RUNNER.read_text(encoding="utf-8"),
-    ]
+    program = RUNNER.read_text(encoding="utf-8")
+    return [bwrap, *arguments, "--seccomp", str(forbidden), "--", *python, program]
 
 
 def _system() -> list[str]:

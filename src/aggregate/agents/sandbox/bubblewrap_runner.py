@@ -86,17 +86,15 @@ def answer(request: dict[str, Any]) -> bytes:
             raise FileNotFoundError(f"Data reference not found: {ref_id}")
         return request["references"][ref_id]
 
-    allowed = {
-        name: value
-        for name, value in vars(__import__("builtins")).items()
-        if name not in FORBIDDEN_BUILTINS.split()
-    }
+    allowed = dict(vars(__import__("builtins")))
+    for name in FORBIDDEN_BUILTINS.split():
+        allowed.pop(name, None)
     names = {
         "__builtins__": allowed,
         "__name__": "analysis",
         "load_data_reference": load_data_reference,
+        "data": request["data"],
     }
-    names["data"] = request["data"]
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed):
@@ -105,27 +103,22 @@ def answer(request: dict[str, Any]) -> bytes:
             raise NameError("name 'result' is not defined")
         reply = encoded({"value": names["result"], "printed": printed.getvalue()})
     except MemoryError:
-        return encoded(
-            {"error": "stopped at the memory limit", "kind": "memory", "exception": "MemoryError"}
-        )
+        return failure("stopped at the memory limit", "memory", "MemoryError")
     except BaseException as error:  # noqa: BLE001 - each way to fail is an answer
-        return failure(error)
+        name = type(error).__name__
+        try:
+            return failure(str(error)[:10_000] or name, "runtime", name)
+        except BaseException:  # noqa: BLE001 - its own text failed
+            return failure(f"{name}, whose message cannot be read", "runtime", name)
     if len(reply) > request["output"]:
         problem = f"the result and what was printed have more than {request['output']} bytes"
-        return encoded({"error": problem, "kind": "memory", "exception": ""})
+        return failure(problem, "memory", "")
     return reply
 
 
-def failure(error: BaseException) -> bytes:
-    """Return an exception as an answer, also where its text is long, or none."""
-    name = type(error).__name__
-    try:
-        text = str(error)[:10_000] or name
-        return encoded({"error": text, "kind": "runtime", "exception": name})
-    except BaseException:  # noqa: BLE001 - its own text failed
-        return encoded(
-            {"error": f"{name}, whose message cannot be read", "kind": "runtime", "exception": name}
-        )
+def failure(error: str, kind: str, exception: str) -> bytes:
+    """Return the answer that there is no result."""
+    return encoded({"error": error, "kind": kind, "exception": exception})
 
 
 def encoded(reply: dict[str, Any]) -> bytes:

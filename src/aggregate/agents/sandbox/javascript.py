@@ -21,9 +21,9 @@ from aggregate.agents.sandbox.limits import (
     EXTRA,
     JAVASCRIPT_STACK,
     PROMISE_JOBS,
-    SOURCE_CHARACTERS,
     WORKER_BYTES,
     SandboxLimits,
+    check_length,
 )
 from aggregate.agents.sandbox.plain_data import parse_answer, parse_reply
 from aggregate.agents.sandbox.seccomp import MACHINES, seccomp_filter
@@ -64,8 +64,7 @@ def run_javascript(
         SandboxError: The code failed, was stopped, gave nothing that JSON can hold, or QuickJS is not installed.
     """
     bounds = limits or SandboxLimits()
-    if len(source) > SOURCE_CHARACTERS:
-        raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
+    check_length(source, "function")
     if extent(argument).too_often:
         raise SandboxError("JavaScript gets its values as JSON: it holds the same parts too often")
     try:
@@ -80,24 +79,21 @@ def run_javascript(
         "now": math.floor((now or datetime.now(UTC)).timestamp() * 1000),
         "output": bounds.output_bytes,
     }
-    value = parse_reply(_ask(json.dumps(request).encode(), bounds))["value"]
+    # The result is JSON inside JSON, where each quote takes two bytes.
+    most = 2 * bounds.output_bytes + FRAME_BYTES
+    try:
+        reply = _POOL.ask(json.dumps(request).encode(), seconds=bounds.seconds + GRACE, most=most)
+    except DeadlinePassed:
+        raise bounds.timeout() from None
+    except OSError as error:
+        raise SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH) from None
+    value = parse_reply(reply)["value"]
     if not isinstance(value, str):
         raise SandboxError("the answer cannot be read: its value is no text", kind=Stopped.CRASH)
     try:
         return parse_answer(value.encode("utf-8", errors="surrogatepass"))
     except SandboxError as error:
         raise SandboxError(f"the function's result is not JSON: {error}", kind=error.kind) from None
-
-
-def _ask(request: bytes, limits: SandboxLimits) -> bytes:
-    # The result is JSON inside JSON, where each quote takes two bytes.
-    most = 2 * limits.output_bytes + FRAME_BYTES
-    try:
-        return _POOL.ask(request, seconds=limits.seconds + GRACE, most=most)
-    except DeadlinePassed:
-        raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
-    except OSError as error:
-        raise SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH) from None
 
 
 def _start_worker() -> PoolProcess:
@@ -108,8 +104,12 @@ def _start_worker() -> PoolProcess:
     library = find_spec("_quickjs")
     if library is None or library.origin is None:
         raise SandboxError(f"JavaScript functions need quickjs-ng: {EXTRA}", kind=Stopped.MISSING)
-    bounds = json.dumps({**BOUNDS, "filter": _seccomp_hex()})
+    # QuickJS itself makes no calls: on a machine that has no filter it runs without.
+    is_filtered = sys.platform == "linux" and platform.machine() in MACHINES
+    forbidden = seccomp_filter(platform.machine()).hex() if is_filtered else ""
+    bounds = json.dumps({**BOUNDS, "filter": forbidden})
     command = [sys.executable, "-I", "-S", str(_WORKER), str(Path(library.origin).parent), bounds]
+    worker = None
     try:
         process = subprocess.Popen(
             command,
@@ -121,26 +121,15 @@ def _start_worker() -> PoolProcess:
             start_new_session=True,
             bufsize=0,
         )
-    except OSError as error:
-        raise SandboxError(
-            f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH
-        ) from None
-    worker = PoolProcess(process)
-    try:
+        worker = PoolProcess(process)
         worker.greeting(seconds=START_SECONDS, most=GREETING_BYTES)
     except (OSError, DeadlinePassed) as error:
-        worker.kill()
+        if worker:
+            worker.kill()
         raise SandboxError(
             f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH
         ) from None
     return worker
-
-
-def _seccomp_hex() -> str:
-    """Return the kernel's filter in hex, ``""`` on a machine that has none: QuickJS itself makes no calls."""
-    if sys.platform != "linux" or platform.machine() not in MACHINES:
-        return ""
-    return seccomp_filter(platform.machine()).hex()
 
 
 _POOL: Final = WorkerPool(_start_worker, MAX_WORKERS)

@@ -19,6 +19,8 @@ files              none                    none can be written            none
 from dataclasses import dataclass
 from typing import Final
 
+from aggregate.base.errors import SandboxError, Stopped
+
 EXTRA: Final = "install manual-slop[sandbox]"
 """What to do where a sandbox is missing."""
 
@@ -47,14 +49,19 @@ PROMISE_JOBS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """The bounds of one run of foreign code.
+    """The bounds of one run of foreign code."""
 
-    Attributes:
-        seconds: Wall time; the run is ended by force shortly after it.
-        memory_bytes: Memory that its values may take.
-        output_bytes: Size of what it may print, and of its result as JSON.
-    """
+    seconds: float = 2.0  # of wall time; the run is ended by force shortly after it
+    memory_bytes: int = 64 * 1024 * 1024  # that its values may take
+    output_bytes: int = 16 * 1024 * 1024  # that it may print, and of its result as JSON
 
-    seconds: float = 2.0
-    memory_bytes: int = 64 * 1024 * 1024
-    output_bytes: int = 16 * 1024 * 1024
+    def timeout(self, exception: str = "") -> SandboxError:
+        """Return the error that the time is over."""
+        text = f"stopped after {self.seconds:g} s"
+        return SandboxError(text, kind=Stopped.TIMEOUT, exception=exception)
+
+
+def check_length(source: str, what: str) -> None:
+    """Make sure that a piece of code is not too long."""
+    if len(source) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the {what} has more than {SOURCE_CHARACTERS} characters")

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Final
 
-from aggregate.agents.sandbox.limits import EXTRA, SOURCE_CHARACTERS, SandboxLimits
+from aggregate.agents.sandbox.limits import EXTRA, SandboxLimits, check_length
 from aggregate.agents.sandbox.plain_data import require_plain, shorten_error
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
@@ -94,11 +94,15 @@ def run_python(
         SandboxError: The code failed (with the name of its exception), was stopped, or Monty is not installed.
     """
     bounds = limits or SandboxLimits()
-    if extent(
-        [*inputs.values()]
-    ).too_often:  # what is shared here is written out for the interpreter
+    # What is shared here is written out for the interpreter.
+    if extent([*inputs.values()]).too_often:
         raise SandboxError("Python gets its values one by one: they hold the same parts too often")
-    monty = _module()
+    try:
+        import pydantic_monty as monty
+    except ImportError:
+        raise SandboxError(
+            f"Python code needs pydantic-monty: {EXTRA}", kind=Stopped.MISSING
+        ) from None
     tag = secrets.token_hex(16)
     host_functions = dict(functions or {})
     wrappers = [FUNCTION.format(tag=tag, name=name, most=ARGUMENT_BYTES) for name in host_functions]
@@ -130,37 +134,23 @@ def _program(code: str, tag: str) -> str:
 
     It is written anew from its syntax tree, so that nothing depends on two parsers reading a text in the same way.
     """
-    if len(code) > SOURCE_CHARACTERS:
-        raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
+    check_length(code, "code")
     try:
         tree = ast.parse(code)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         value = ast.unparse(last) if last else "None"
         return f"{ast.unparse(tree)}\n_value_{tag} = ({value})\nNone"
-    except SyntaxError as error:
-        raise SandboxError(
-            shorten_error(error.msg), kind=Stopped.SYNTAX, exception="SyntaxError"
-        ) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        reason = shorten_error(str(error)) or "nested too deeply"
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        reason = shorten_error(reason) or "nested too deeply"
         raise SandboxError(reason, kind=Stopped.SYNTAX, exception="SyntaxError") from None
-
-
-def _module() -> Value:
-    try:
-        import pydantic_monty
-    except ImportError:
-        raise SandboxError(
-            f"Python code needs pydantic-monty: {EXTRA}", kind=Stopped.MISSING
-        ) from None
-    return pydantic_monty
 
 
 def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxError:
     """Return the pool's error as ours; the messages of the code's own exceptions stay as they are."""
     if isinstance(error, monty.MontyCrashedError):
         if error.timed_out:
-            return SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT)
+            return limits.timeout()
         return SandboxError("the sandbox's process ended", kind=Stopped.CRASH)
     cause = error.exception()
     name = type(cause).__name__
@@ -168,9 +158,7 @@ def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxErr
     if isinstance(error, monty.MontySyntaxError):
         return SandboxError(text, kind=Stopped.SYNTAX, exception="SyntaxError")
     if name == "TimeoutError":
-        return SandboxError(
-            f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT, exception=name
-        )
+        return limits.timeout(name)
     if name == "MemoryError":
         return SandboxError("stopped at the memory limit", kind=Stopped.MEMORY, exception=name)
     return SandboxError(text, kind=Stopped.RUNTIME, exception=name)

@@ -48,9 +48,9 @@ def parse_reply(text: bytes) -> dict[str, Any]:
         raise SandboxError("the answer cannot be read: it is no object", kind=Stopped.CRASH)
     if "value" in reply:
         return reply
-    kind = reply.get("kind")
-    name, message = (
-        part if isinstance(part := reply.get(key), str) else "" for key in ("exception", "error")
+    kind, name, message = (
+        part if isinstance(part := reply.get(key), str) else ""
+        for key in ("kind", "exception", "error")
     )
     raise SandboxError(
         shorten_error(message) or "the code failed and did not say why",

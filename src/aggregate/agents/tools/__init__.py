@@ -12,11 +12,9 @@ if TYPE_CHECKING:
     from aggregate.agents.tools.analysis import ANALYSIS, add_analysis_tool, execute_data_analysis
     from aggregate.agents.tools.calls import CallLimits
     from aggregate.agents.tools.dates import add_date_tools
-    from aggregate.agents.tools.project_tools import add_project_tools
     from aggregate.agents.tools.registry import ToolRegistry, discover_tools
-    from aggregate.agents.tools.standard import standard_tools, state_store
-    from aggregate.agents.tools.state_store import StateStore
-    from aggregate.agents.tools.state_tools import add_state_tools
+    from aggregate.agents.tools.standard import standard_tools
+    from aggregate.agents.tools.state import state_store
     from aggregate.agents.tools.tool import (
         Parameter,
         Permission,
@@ -32,11 +30,9 @@ else:
             "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
             "calls": "CallLimits",
             "dates": "add_date_tools",
-            "project_tools": "add_project_tools",
             "registry": "ToolRegistry discover_tools",
-            "standard": "standard_tools state_store",
-            "state_store": "StateStore",
-            "state_tools": "add_state_tools",
+            "standard": "standard_tools",
+            "state": "state_store",
             "tool": "Parameter Permission Tool ToolContext make_tool tool",
         },
     )

@@ -86,7 +86,9 @@ def execute_data_analysis(
         return failure_envelope(
             f"Code contains potentially dangerous pattern: {pattern}", retry=False
         )
-    if not _may_assign_result(tree):
+    # A variable, an import, a function, a class or an exception.
+    names = ("id", "asname", "name")
+    if not any(getattr(node, name, None) == "result" for node in ast.walk(tree) for name in names):
         return failure_envelope(NO_RESULT, retry=True)
     plain_data = plain_copy(data)
     limits = SandboxLimits(timeout, memory_bytes)
@@ -96,15 +98,6 @@ def execute_data_analysis(
         return _sandbox_failure(error, plain_data, tree, timeout)
     printed = {"printed": run.printed} if run.printed else {}
     return {"success": True, "result": run.value, **printed}
-
-
-def _may_assign_result(tree: ast.Module) -> bool:
-    # A variable, an import, a function, a class or an exception.
-    return any(
-        getattr(node, name, None) == "result"
-        for node in ast.walk(tree)
-        for name in ("id", "asname", "name")
-    )
 
 
 def _run(
@@ -124,10 +117,13 @@ def _run(
         if not _beyond_monty(error):
             raise
         monty_error = error
+    references: dict[str, Value] = {}
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            with suppress(DataReferenceError):
+                references[node.value] = load(node.value)
     try:
-        return run_full_python(
-            code, data, limits=limits, references=_references(code, cache_dir), now=now
-        )
+        return run_full_python(code, data, limits=limits, references=references, now=now)
     except SandboxError as error:
         if error.kind is Stopped.MISSING:
             text = f"{monty_error}; {error}"
@@ -150,15 +146,6 @@ def _beyond_monty(error: SandboxError) -> bool:
             return True  # of a module
         return hasattr(getattr(builtins, match["type"], None), match["attribute"])
     return False
-
-
-def _references(code: str, cache_dir: str | Path) -> Mapping[str, Value]:
-    constants = [node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant)]
-    references: dict[str, Value] = {}
-    for text in dict.fromkeys(constant for constant in constants if isinstance(constant, str)):
-        with suppress(DataReferenceError):
-            references[text] = load_data_reference(text, cache_dir=cache_dir)
-    return references
 
 
 def _sandbox_failure(
@@ -185,7 +172,7 @@ def _sandbox_failure(
 
 
 def add_analysis_tool(registry: ToolRegistry) -> None:
-    """Register ``executeDataAnalysis``."""
+    """Register the tool that models may have run over what earlier steps gave."""
     registry.add(make_tool(executeDataAnalysis))
 
 
@@ -210,46 +197,37 @@ MODULES: Final = frozenset(
     {"os", "sys", "subprocess", "socket", "shutil", "ctypes", "importlib", "builtins", "multiprocessing", "threading",
      "signal", "pty", "resource", "pathlib", "inspect", "gc", "pickle", "code", "runpy"}
 )  # fmt: skip
+_DUNDER: Final = re.compile(r"__(?:.*__)?", re.DOTALL)
 CALLS: Final = frozenset({"eval", "exec", "open", "file", "compile", "input", "breakpoint"})
 
 
 def _dangerous_pattern(tree: ast.AST) -> str | None:
     """Return the first forbidden thing in reading order (``import os``, ``open(``, ``.__class__``), or ``None``."""
     own = _assigned_names(tree)
-    patterns = [
-        (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), pattern)
-        for node in ast.walk(tree)
-        for pattern in _patterns(node, own)
-    ]
+    patterns: list[tuple[int, int, str]] = []
+    for node in ast.walk(tree):
+        found: list[str] = []
+        match node:
+            case ast.Import():
+                packages = [alias.name.split(".")[0] for alias in node.names]
+                found = [f"import {package}" for package in packages if package in MODULES]
+            case ast.ImportFrom():
+                package = (node.module or "").split(".")[0]
+                if node.level or package in MODULES:
+                    found = [f"import {package or '.'}"]
+            # A name that the code assigns itself (``for file in ...``) is its own.
+            case ast.Name() if node.id in CALLS and node.id not in own:
+                found = [f"{node.id}("]
+            case ast.Name() if _DUNDER.fullmatch(node.id):
+                found = [node.id]
+            case ast.Attribute() if _DUNDER.fullmatch(node.attr):
+                found = [f".{node.attr}"]
+        place = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+        patterns += [(*place, pattern) for pattern in found]
     return min(patterns)[2] if patterns else None
 
 
-def _patterns(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
-    """Yield what is forbidden about a node; a name that the code assigns itself (``for file in ...``) is its own."""
-    match node:
-        case ast.Import():
-            packages = [alias.name.split(".")[0] for alias in node.names]
-            yield from (f"import {package}" for package in packages if package in MODULES)
-        case ast.ImportFrom():
-            package = (node.module or "").split(".")[0]
-            if node.level or package in MODULES:
-                yield f"import {package or '.'}"
-        case ast.Name(id="__import__"):
-            yield "__import__"
-        case ast.Name() if node.id in CALLS and node.id not in own:
-            yield f"{node.id}("
-        case ast.Name() if _dunder(node.id):
-            yield node.id
-        case ast.Attribute() if _dunder(node.attr):
-            yield f".{node.attr}"
-
-
-def _dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
-
-
 def _assigned_names(tree: ast.AST) -> frozenset[str]:
-    """Return every name that the code gives a value to."""
     return frozenset(
         node.id
         for node in ast.walk(tree)

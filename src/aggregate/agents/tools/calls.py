@@ -5,13 +5,12 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
-from threading import Lock
 from typing import Any, Final
 
-from aggregate.agents.tools.tool import Parameter, Tool
+from aggregate.agents.tools.tool import Tool
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import AggregateError, ToolError
 from aggregate.base.text import shorten
@@ -20,38 +19,30 @@ from aggregate.base.values import JsonCopy, extent, failure_text
 _TRUTH: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-class ArgumentMistake(ValueError):  # noqa: N818 - becomes a failed result that says what to change
-    """An argument is missing or of the wrong type."""
-
-
 def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that ``tool`` declares, cast to simple types; ``None`` and undeclared ones are dropped.
 
     Raises:
-        ArgumentMistake: A required one is missing, or one cannot be cast.
+        ToolError: A required one is missing, or one cannot be cast.
     """
     values = {name: value for name, value in arguments.items() if value is not None}
     missing = [parameter.name for parameter in tool.required if parameter.name not in values]
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
-        raise ArgumentMistake(
-            f"missing {len(missing)} required argument(s) of {tool.name}: {names}"
-        )
-    present = [parameter for parameter in tool.parameters if parameter.name in values]
-    return {parameter.name: _cast(parameter, values[parameter.name]) for parameter in present}
-
-
-def _cast(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return ``value`` in the parameter's type where that is a simple one and the value says the same."""
-    cast = _CASTS.get(parameter.type)
-    if cast is None:
-        return value
-    try:
-        return cast(value)
-    except (ValueError, KeyError, OverflowError, RecursionError):
-        raise ArgumentMistake(
-            f"{parameter.name} must be {parameter.type}, not {value!r:.80}"
-        ) from None
+        raise ToolError(f"missing {len(missing)} required argument(s) of {tool.name}: {names}")
+    checked: dict[str, Any] = {}
+    for parameter in tool.parameters:
+        if parameter.name not in values:
+            continue
+        value = values[parameter.name]
+        cast = _CASTS.get(parameter.type)
+        try:
+            checked[parameter.name] = cast(value) if cast else value
+        except (ValueError, KeyError, OverflowError, RecursionError):
+            raise ToolError(
+                f"{parameter.name} must be {parameter.type}, not {value!r:.80}"
+            ) from None
+    return checked
 
 
 def _truth(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
@@ -101,7 +92,7 @@ _CASTS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "dict": lambda value: _structure(value, dict),
 }
 
-MEGABYTE: Final = 1_000_000
+_MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5
 """The largest output as JSON (rule D-10)."""
 MOST_ITEMS: Final = 1_000_000
@@ -114,35 +105,10 @@ MOST_ABANDONED: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """What one call may take.
-
-    Attributes:
-        seconds: Wall time.
-        megabytes: Its output as JSON, in millions of bytes.
-    """
+    """What one call may take: wall time, and its output as JSON in millions of bytes."""
 
     seconds: float = SECONDS
     megabytes: float = MOST_MEGABYTES
-
-
-@dataclass(slots=True)
-class AbandonedCalls:
-    """The calls of one registry that were given up and may go on."""
-
-    _calls: list["Future[Any]"] = field(default_factory=list)
-    _lock: Lock = field(default_factory=Lock)
-
-    @property
-    def count(self) -> int:
-        """How many have not ended."""
-        with self._lock:
-            self._calls = [call for call in self._calls if not call.done()]
-            return len(self._calls)
-
-    def add(self, call: "Future[Any]") -> None:
-        """Count a call for as long as it goes on."""
-        with self._lock:
-            self._calls.append(call)
 
 
 def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dict[str, Any]:
@@ -152,38 +118,43 @@ def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dic
 
 
 def call_with_limits(
-    name: str, action: Callable[[], Any], limits: CallLimits, abandoned: AbandonedCalls
+    name: str,
+    action: Callable[[], Any],
+    limits: CallLimits,
+    abandoned: "set[Future[Any]]",
 ) -> Any:  # noqa: ANN401 - its output
     """Run ``action`` in a thread of its own and return its output as plain data.
 
-    An exception, a time over the limit, an output that is too large or no data each become a failed result.
+    An exception, a time over the limit, an output that is too large or no data each become a failed result. A call that
+    is given up stands among the ``abandoned`` until it ends.
     """
-    if abandoned.count >= MOST_ABANDONED:
+    if len(abandoned) >= MOST_ABANDONED:
         return failure_envelope(
             f"{name} was not called: {MOST_ABANDONED} earlier calls still hang", retry=False
         )
-    future = run_in_thread(f"tool {name}", lambda: _outcome(name, action, limits))
+
+    def outcome() -> Any:  # noqa: ANN401 - what the tool returned
+        try:
+            value = action()
+            if inspect.iscoroutine(value):
+                value = asyncio.run(value)
+        except ToolError as error:
+            return failure_envelope(str(error), retry=True)
+        except AggregateError as error:
+            return failure_envelope(str(error), retry=False)
+        except BaseException as error:  # noqa: BLE001 - whatever a tool raises, SystemExit too, becomes a failed result
+            return failure_envelope(shorten(failure_text(error), 2000), retry=True)
+        return _plain(name, value, limits)
+
+    future = run_in_thread(f"tool {name}", outcome)
     try:
         return future.result(timeout=max(limits.seconds, 0.001))
     except TimeoutError:
         abandoned.add(future)
+        future.add_done_callback(abandoned.discard)
         return failure_envelope(
             f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less."
         )
-
-
-def _outcome(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
-    try:
-        value = action()
-        if inspect.iscoroutine(value):
-            value = asyncio.run(value)
-    except ToolError as error:
-        return failure_envelope(str(error), retry=True)
-    except AggregateError as error:
-        return failure_envelope(str(error), retry=False)
-    except BaseException as error:  # noqa: BLE001 - whatever a tool raises, SystemExit too, becomes a failed result
-        return failure_envelope(shorten(failure_text(error), 2000), retry=True)
-    return _plain(name, value, limits)
 
 
 def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
@@ -204,8 +175,8 @@ def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - 
             f"{name} returned what JSON cannot hold: {shorten(failure_text(error), 200)}",
             retry=False,
         )
-    if len(text) > limits.megabytes * MEGABYTE:
-        size = f"{len(text) / MEGABYTE:.1f} MB, the most is {limits.megabytes:g} MB"
+    if len(text) > limits.megabytes * _MEGABYTE:
+        size = f"{len(text) / _MEGABYTE:.1f} MB, the most is {limits.megabytes:g} MB"
         return failure_envelope(
             f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields."
         )

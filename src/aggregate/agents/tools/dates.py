@@ -6,18 +6,29 @@ Every range holds its whole last day: it ends a second before the next day begin
 import re
 from calendar import monthrange
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from aggregate.agents.tools.registry import ToolRegistry
-from aggregate.agents.tools.tool import Function, make_tool
+from aggregate.agents.tools.tool import make_tool
 from aggregate.base.errors import ToolError
 
-MONTHS: Final = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
+MONTHS: Final = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTH: Final = r"(?P<month>[a-z]{3,})\.?"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?:\s*,)?\s+(?P<year>\d{4})"
@@ -25,20 +36,10 @@ _NAME_FIRST: Final = re.compile(rf"{_MONTH}\s+{_DAY}{_YEAR}")
 _DAY_FIRST: Final = re.compile(rf"{_DAY}\s+(?:of\s+)?{_MONTH}{_YEAR}")
 _UNIX: Final = re.compile(r"-?\d{9,12}")
 DAY: Final = 86_400
-
-
-def zone(name: str) -> ZoneInfo:
-    """Return a time zone by its name, ``UTC`` or ``Europe/Berlin``.
-
-    Raises:
-        ToolError: There is none.
-    """
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        raise ToolError(
-            f'there is no time zone "{name}": give one such as UTC or Europe/Berlin'
-        ) from None
+UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
+MONTHS_OF_UNIT: Final = {"month": 1, "year": 12}
+EARLIEST, LATEST = -62_135_596_800, 253_402_300_799
+"""Unix times of the years 1 to 9999."""
 
 
 def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
@@ -75,34 +76,31 @@ def _date_with_month_name(text: str) -> date | None:
     return None
 
 
-UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
-MONTHS_OF_UNIT: Final = {"month": 1, "year": 12}
-ALIASES: Final = {
-    "getCurrentDate": "getCurrentDateTime",
-    "calculateTimestamp": "getRelativeTimestamp",
-}
-"""The names of the source documents, and those of the tools that they stand for (rule D-86)."""
-EARLIEST, LATEST = -62_135_596_800, 253_402_300_799
-"""Unix times of the years 1 to 9999."""
-Clock = Callable[[], datetime]
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ToolError(
+            f'there is no time zone "{name}": give one such as UTC or Europe/Berlin'
+        ) from None
 
 
-def add_date_tools(registry: ToolRegistry, *, now: Clock = lambda: datetime.now(UTC)) -> None:
-    """Register the date and time tools, also under the names of the source documents.
-
-    Args:
-        registry: Where to.
-        now: The clock.
-    """
-    functions: tuple[Function, ...] = (
+def add_date_tools(
+    registry: ToolRegistry, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> None:
+    """Register the date and time tools, also under the names of the source documents (rule D-86)."""
+    clock = _ClockTools(now)
+    for function in (
         dateToUnixTimestamp,
         getDateRangeTimestamps,
         validateTimestamp,
-    )
-    for function in (*functions, *_clock_tools(now)):
+        clock.getCurrentDateTime,
+        clock.getRelativeTimestamp,
+        clock.getDateTimeHoursAgo,
+    ):
         registry.add(make_tool(function))
-    for other, name in ALIASES.items():
-        registry.alias(other, name)
+    registry.alias("getCurrentDate", "getCurrentDateTime")
+    registry.alias("calculateTimestamp", "getRelativeTimestamp")
 
 
 def dateToUnixTimestamp(  # noqa: N802 - tools are camelCase (D-80)
@@ -115,7 +113,7 @@ def dateToUnixTimestamp(  # noqa: N802 - tools are camelCase (D-80)
         end_of_day: Give the last second of that day instead of its first.
         timezone: Where the day is, such as Europe/Berlin.
     """
-    moment, whole_day = parse_moment(date, zone(timezone))
+    moment, whole_day = parse_moment(date, _zone(timezone))
     if end_of_day:
         moment = datetime.combine(moment.date(), time(), moment.tzinfo) + timedelta(
             days=1, seconds=-1
@@ -139,7 +137,7 @@ def getDateRangeTimestamps(  # noqa: N802 - tools are camelCase (D-80)
         day: 1 to 31; without it the whole month.
         timezone: Where the days are, such as Europe/Berlin.
     """
-    where = zone(timezone)
+    where = _zone(timezone)
     if day is not None and month is None:
         raise ToolError("a day needs its month: give month as well")
     try:
@@ -170,28 +168,31 @@ def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools a
     return {"success": True, "valid": True, "iso": _iso(timestamp), "unix_timestamp": timestamp}
 
 
-def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
+@dataclass(frozen=True, slots=True)
+class _ClockTools:
+    """The tools that ask what time it is."""
 
-    def getCurrentDateTime(timezone: str = "UTC") -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
+    now: Callable[[], datetime]
+
+    def getCurrentDateTime(self, timezone: str = "UTC") -> dict[str, Any]:  # noqa: N802
         """Give the current date, time and Unix timestamp.
 
         Args:
             timezone: Where, such as Europe/Berlin.
         """
-        moment = now().astimezone(zone(timezone))
-        parts = {
-            "date": moment.date().isoformat(),
-            "time": moment.strftime("%H:%M:%S"),
-            "weekday": f"{moment:%A}",
-        }
+        moment = self.now().astimezone(_zone(timezone))
         return {
             "success": True,
             "iso": moment.isoformat(),
             "unix_timestamp": _unix(moment),
-            **parts,
+            "date": moment.date().isoformat(),
+            "time": moment.strftime("%H:%M:%S"),
+            "weekday": f"{moment:%A}",
         }
 
-    def getRelativeTimestamp(amount: int, unit: str = "days", base: str = "now") -> dict[str, Any]:  # noqa: N802
+    def getRelativeTimestamp(  # noqa: N802
+        self, amount: int, unit: str = "days", base: str = "now"
+    ) -> dict[str, Any]:
         """Calculate the Unix timestamp some time before or after a moment.
 
         Args:
@@ -199,17 +200,18 @@ def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
             unit: seconds, minutes, hours, days, weeks, months or years.
             base: The moment to count from: now, or a date.
         """
-        start = now() if base.strip().lower() == "now" else parse_moment(base, ZoneInfo("UTC"))[0]
+        is_now = base.strip().lower() == "now"
+        start = self.now() if is_now else parse_moment(base, ZoneInfo("UTC"))[0]
         moment = _moved(start, amount, unit)
         return {"success": True, "unix_timestamp": _unix(moment), "iso": moment.isoformat()}
 
-    def getDateTimeHoursAgo(hours: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
+    def getDateTimeHoursAgo(self, hours: int) -> dict[str, Any]:  # noqa: N802
         """Give the range from some hours ago until now as Unix timestamps.
 
         Args:
             hours: How many hours ago.
         """
-        end = now()
+        end = self.now()
         start = _moved(end, -hours, "hours")
         return {
             "success": True,
@@ -217,8 +219,6 @@ def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
             "unix_timestamp": _unix(start),
             "iso": start.isoformat(),
         }
-
-    return getCurrentDateTime, getRelativeTimestamp, getDateTimeHoursAgo
 
 
 def _moved(moment: datetime, amount: int, unit: str) -> datetime:

@@ -1,18 +1,26 @@
-"""Project tools, defined once for every consumer: goals, servers, workers. They read; nothing here writes."""
+"""Project tools, defined once for every consumer: goals, servers, workers. They read; nothing here writes.
 
+A model may see the files below the roots that are not ignored and no secrets, through no link out of them.
+"""
+
+import os
+import posixpath
 from collections.abc import Callable, Iterable
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from aggregate.agents.tools.file_access import ProjectFiles, read_project_text
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.tool import make_tool
 from aggregate.base.errors import SyntaxViewError, ToolError
 from aggregate.base.text import split_lines
 from aggregate.code.syntax import language_of
 from aggregate.code.views import ASTParser, summarise_file
-from aggregate.project.paths import compile_glob
+from aggregate.project.files import FolderListing, read_file
+from aggregate.project.paths import compile_glob, is_secret
 
+MOST_BYTES: Final = 5_000_000
+"""Of a file that is read."""
 MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200
 MOST_NAMES: Final = 500
@@ -23,11 +31,7 @@ MOST_SEARCHED: Final = 100_000_000
 
 
 def add_project_tools(registry: ToolRegistry, roots: Iterable[str | Path]) -> None:
-    """Register the tools that read a project's files.
-
-    Args:
-        registry: Where to.
-        roots: Folders; nothing outside of them, nothing ignored and no secret can be read.
+    """Register the tools that read a project's files; nothing outside of the roots, ignored or secret is read.
 
     Raises:
         ToolError: A root is no folder, or there is none.
@@ -38,18 +42,29 @@ def add_project_tools(registry: ToolRegistry, roots: Iterable[str | Path]) -> No
             raise ToolError(f"{folder}: there is no such folder")
     if not folders:
         raise ToolError("project tools need at least one root")
-    files = ProjectFiles(folders)
+    tools = _ProjectTools(_ProjectFiles(folders))
     for function in (
-        *_file_tools(files),
-        *_search_tools(files),
-        *_view_tools(files),
-        *_symbol_tools(files),
+        tools.read_file,
+        tools.list_directory,
+        tools.search_files,
+        tools.get_file_summary,
+        tools.get_skeleton,
+        tools.get_outline,
+        tools.get_definition,
+        tools.get_signature,
     ):
         registry.add(make_tool(function))
 
 
-def _file_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], ...]:
-    def read_file(path: str, start_line: int = 1, end_line: int | None = None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _ProjectTools:
+    """The tools; their names, docstrings and signatures are what models are told."""
+
+    files: "_ProjectFiles"
+
+    def read_file(
+        self, path: str, start_line: int = 1, end_line: int | None = None
+    ) -> dict[str, Any]:
         """Read a text file of the project, whole or some of its lines.
 
         Args:
@@ -57,35 +72,29 @@ def _file_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], ...
             start_line: The first line, from 1.
             end_line: The last line, inclusive; by default the file's last.
         """
-        name, text = files.read(path)
+        name, text = self.files.read(path)
         lines = split_lines(text)
         if start_line < 1 or (end_line is not None and end_line < start_line):
             raise ToolError(
                 f"{name}: lines {start_line} to {end_line} are no range; the file has {len(lines)} lines"
             )
         chosen = "".join(lines[start_line - 1 : end_line])
-        return {
-            "success": True,
-            "path": name,
-            "lines": len(lines),
-            "content": _capped(chosen, "start_line, end_line"),
-        }
+        content = _capped(chosen, "start_line, end_line")
+        return {"success": True, "path": name, "lines": len(lines), "content": content}
 
-    def list_directory(path: str = ".") -> dict[str, Any]:
+    def list_directory(self, path: str = ".") -> dict[str, Any]:
         """List the files and folders in a folder of the project; folders end with a slash.
 
         Args:
             path: Relative to the project's root; by default the root itself.
         """
-        entries = files.entries(path)
+        entries = self.files.entries(path)
         note = _left_out(len(entries) - MOST_NAMES, "entries")
         return {"success": True, "entries": entries[:MOST_NAMES], **note}
 
-    return read_file, list_directory
-
-
-def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], ...]:
-    def search_files(text: str, files_matching: str = "**", folder: str = ".") -> dict[str, Any]:
+    def search_files(
+        self, text: str, files_matching: str = "**", folder: str = "."
+    ) -> dict[str, Any]:
         """Search the project's files for a text, whatever its case; each match is path:line: text.
 
         Args:
@@ -101,13 +110,13 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
             raise ToolError(f"files_matching: {error}") from None
         lines: list[str] = []
         searched = unreadable = 0
-        for name, path in files.below(folder):
+        for name, path in self.files.below(folder):
             if not may_hold_matches(name):
                 continue
             if len(lines) > MOST_MATCHES or searched > MOST_SEARCHED:
                 break
             try:
-                content = read_project_text(path, name)
+                content = _text_of(path, name)
             except ToolError:
                 unreadable += 1
                 continue
@@ -125,80 +134,68 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
             result |= _left_out(len(lines) - MOST_MATCHES, "matches, perhaps more")
         return result
 
-    return (search_files,)
-
-
-def _matches(name: str, content: str, lower_text: str) -> list[str]:
-    if lower_text not in content.lower():
-        return []
-    lines = enumerate(content.split("\n"), 1)
-    return [
-        f"{name}:{number}: {_cut(line.strip())}"
-        for number, line in lines
-        if lower_text in line.lower()
-    ]
-
-
-def _view_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], ...]:
-    def get_file_summary(path: str) -> dict[str, Any]:
+    def get_file_summary(self, path: str) -> dict[str, Any]:
         """Summarise a file: its kind, documentation, imports and definitions.
 
         Args:
             path: Relative to the project's root.
         """
-        name, text = files.read(path)
-        return _content(name, summarise_file(name, text))
+        return self._view(path, summarise_file)
 
-    def get_skeleton(path: str) -> dict[str, Any]:
+    def get_skeleton(self, path: str) -> dict[str, Any]:
         """Show a source file without the bodies of its functions.
 
         Args:
             path: Relative to the project's root.
         """
-        name, text = files.read(path)
-        return _content(name, _parser(name, text).get_skeleton(text))
+        return self._view(path, lambda name, text: _parser(name, text).get_skeleton(text))
 
-    def get_outline(path: str) -> dict[str, Any]:
+    def get_outline(self, path: str) -> dict[str, Any]:
         """Outline a source file: a row for each definition with its lines.
 
         Args:
             path: Relative to the project's root.
         """
-        name, text = files.read(path)
-        return _content(name, _parser(name, text).get_code_outline(text))
+        return self._view(path, lambda name, text: _parser(name, text).get_code_outline(text))
 
-    return get_file_summary, get_skeleton, get_outline
-
-
-def _symbol_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], ...]:
-    def get_definition(path: str, symbol: str) -> dict[str, Any]:
+    def get_definition(self, path: str, symbol: str) -> dict[str, Any]:
         """Show the whole source of one function, class or other symbol.
 
         Args:
             path: Relative to the project's root.
             symbol: Its name, such as Class.method.
         """
-        name, text = files.read(path)
-        return _content(name, _of_symbol(_parser(name, text).get_definition, text, symbol))
+        return self._view(path, lambda name, text: _parser(name, text).get_definition(text, symbol))
 
-    def get_signature(path: str, symbol: str) -> dict[str, Any]:
+    def get_signature(self, path: str, symbol: str) -> dict[str, Any]:
         """Show the signature of one function, class or other symbol.
 
         Args:
             path: Relative to the project's root.
             symbol: Its name, such as Class.method.
         """
-        name, text = files.read(path)
-        return _content(name, _of_symbol(_parser(name, text).get_signature, text, symbol))
+        return self._view(path, lambda name, text: _parser(name, text).get_signature(text, symbol))
 
-    return get_definition, get_signature
+    def _view(self, path: str, show: Callable[[str, str], str]) -> dict[str, Any]:
+        name, text = self.files.read(path)
+        try:
+            content = _capped(show(name, text), "read_file with start_line, end_line")
+        except SyntaxViewError as error:
+            raise ToolError(str(error)) from None
+        return {"success": True, "path": name, "content": content}
 
 
-def _of_symbol(show: Callable[[str, str], str], text: str, symbol: str) -> str:
-    try:
-        return show(text, symbol)
-    except SyntaxViewError as error:
-        raise ToolError(str(error)) from None
+def _matches(name: str, content: str, lower_text: str) -> list[str]:
+    if lower_text not in content.lower():
+        return []
+    matches: list[str] = []
+    for number, line in enumerate(content.split("\n"), 1):
+        if lower_text in line.lower():
+            shown = line.strip()
+            if len(shown) > MOST_LINE:
+                shown = f"{shown[:MOST_LINE]} [cut: {len(shown):,} characters]"
+            matches.append(f"{name}:{number}: {shown}")
+    return matches
 
 
 def _parser(name: str, text: str) -> ASTParser:
@@ -208,23 +205,117 @@ def _parser(name: str, text: str) -> ASTParser:
     return ASTParser(language.name)
 
 
-def _content(name: str, text: str) -> dict[str, Any]:
-    return {
-        "success": True,
-        "path": name,
-        "content": _capped(text, "read_file with start_line, end_line"),
-    }
-
-
 def _capped(text: str, advice: str) -> str:
     if len(text) <= MOST_CHARACTERS:
         return text
     return f"{text[:MOST_CHARACTERS]}\n[cut: {MOST_CHARACTERS:,} of {len(text):,} characters are shown; take {advice}]"
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= MOST_LINE else f"{line[:MOST_LINE]} [cut: {len(line):,} characters]"
-
-
 def _left_out(number: int, what: str) -> dict[str, str]:
     return {"note": f"{number} more {what} are not shown"} if number > 0 else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _ProjectFiles:
+    """The files below some folders; names are looked for in the first, then in the others."""
+
+    roots: tuple[Path, ...]
+
+    def read(self, name: str) -> tuple[str, str]:
+        """Return a file's name relative to its root, and its text; no message says whether another thing is there."""
+        for root, relative in self._candidates(name):
+            path = _allowed(root, relative, _listed(root))
+            if path is not None:
+                return relative, _text_of(path, relative)
+        raise ToolError(
+            f'"{_quoted(name)}" is no file of the project that may be read: list_directory shows those'
+        )
+
+    def below(self, folder: str) -> list[tuple[str, Path]]:
+        """Return the name and the real path of each file that may be read below ``folder``, sorted, root by root.
+
+        A file stands for itself.
+        """
+        readable: list[tuple[str, Path]] = []
+        for root, relative in self._candidates(folder):
+            listed = _listed(root)
+            for name in sorted(listed):
+                if relative not in (".", name) and not name.startswith(f"{relative}/"):
+                    continue
+                path = _allowed(root, name, listed)
+                if path is not None:
+                    readable.append((name, path))
+        if not readable:
+            raise ToolError(
+                f'"{_quoted(folder)}" is no folder of the project with files that may be read'
+            )
+        return readable
+
+    def entries(self, folder: str) -> list[str]:
+        """Return what stands directly in ``folder``, sorted; folders end with a slash."""
+        entries: set[str] = set()
+        names = [name for name, _ in self.below(folder)]
+        for _, relative in self._candidates(folder):
+            prefix = "" if relative == "." else f"{relative}/"
+            for name in names:
+                if name.startswith(prefix):
+                    entry, slash, _ = name.removeprefix(prefix).partition("/")
+                    entries.add(entry + slash)
+        if not entries:
+            raise ToolError(f'"{_quoted(folder)}" is a file: read_file shows it')
+        return sorted(entries)
+
+    def _candidates(self, name: str) -> list[tuple[Path, str]]:
+        """Return each root with ``name`` relative to it, by text alone; an absolute one belongs to its root."""
+        if not name.strip() or "\0" in name or len(name) > 4096:
+            raise ToolError("a path has 1 to 4,096 characters and no NUL")
+        plain = name.replace("\\", "/") if os.sep == "\\" else name
+        if ".." in PurePosixPath(plain).parts:
+            raise ToolError(f'"{_quoted(name)}" holds "..": paths begin at the project\'s root')
+        path = PurePosixPath(posixpath.normpath(plain))
+        if not path.is_absolute():
+            return [(root, path.as_posix()) for root in self.roots]
+        bases = [(root, Path(os.path.abspath(root)).as_posix()) for root in self.roots]
+        inside = [
+            (root, path.relative_to(base).as_posix())
+            for root, base in bases
+            if path.is_relative_to(base)
+        ]
+        if not inside:
+            raise ToolError(
+                f'"{_quoted(name)}" lies outside of the project: paths begin at its root'
+            )
+        return inside
+
+
+def _text_of(path: Path, name: str) -> str:
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise ToolError(f"{name}: too large: {size:,} bytes, the most is {MOST_BYTES:,}")
+    source = read_file(path)
+    if source.error:
+        raise ToolError(f"{name}: {source.error}")
+    return source.text
+
+
+def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
+    if name not in listed or is_secret(name):
+        return None
+    try:
+        base = root.resolve()
+        real = (base / name).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    if not real.is_relative_to(base) or not real.is_file():
+        return None
+    target = real.relative_to(base).as_posix()
+    return None if target not in listed or is_secret(target) else real
+
+
+def _listed(root: Path) -> frozenset[str]:
+    """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
+    return frozenset(FolderListing().files(str(root)))
+
+
+def _quoted(name: str) -> str:
+    return ascii(name[:100])[1:-1]

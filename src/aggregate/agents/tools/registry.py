@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -11,8 +12,6 @@ from types import ModuleType
 from typing import Any
 
 from aggregate.agents.tools.calls import (
-    AbandonedCalls,
-    ArgumentMistake,
     CallLimits,
     call_with_limits,
     checked_arguments,
@@ -44,7 +43,7 @@ class ToolRegistry:
     limits: CallLimits = field(default_factory=CallLimits)
     _tools: dict[str, Tool] = field(default_factory=dict)
     _aliases: dict[str, str] = field(default_factory=dict)
-    _abandoned: AbandonedCalls = field(default_factory=AbandonedCalls)
+    _abandoned: set[Future[Any]] = field(default_factory=set)
 
     @classmethod
     def of(
@@ -77,24 +76,13 @@ class ToolRegistry:
         Raises:
             ToolError: The name is taken and ``replace`` is false, or it is no name.
         """
-        tool = make_tool(
-            func,
-            name=name,
-            description=description,
-            parameters=parameters,
-            returns=returns,
-            permissions=permissions,
-        )
-        return self.add(tool, replace=replace)
+        made = make_tool(func, name, description, parameters, returns, permissions)
+        return self.add(made, replace=replace)
 
     register_tool = register
 
     def add(self, tool: Tool, *, replace: bool = False) -> Tool:
-        """Add a finished tool.
-
-        Raises:
-            ToolError: Its name is taken and ``replace`` is false.
-        """
+        """Add a finished tool."""
         if not replace and tool.name in self:
             raise ToolError(
                 f"Tool already registered: {tool.name}; take another name, or replace=True"
@@ -104,11 +92,7 @@ class ToolRegistry:
         return tool
 
     def alias(self, other: str, name: str) -> None:
-        """Let ``other`` stand for the tool ``name``; models are told of ``name`` only.
-
-        Raises:
-            ToolError: ``other`` is taken, or there is no tool ``name``.
-        """
+        """Let ``other`` stand for the tool ``name``; models are told of ``name`` only."""
         if other in self:
             raise ToolError(f"Tool already registered: {other}; an alias needs a new name")
         self._aliases[other] = self.get(name).name
@@ -119,7 +103,7 @@ class ToolRegistry:
         Raises:
             ToolError: A file cannot be run, or a name is taken and ``replace`` is false.
         """
-        return tuple(self.add(tool, replace=replace) for tool in tools_in(Path(folder)))
+        return tuple(self.add(tool, replace=replace) for tool in _tools_in(Path(folder)))
 
     def get(self, name: str) -> Tool:
         """Return a tool by its name or an alias.
@@ -163,7 +147,7 @@ class ToolRegistry:
             )
         try:
             checked = checked_arguments(tool, arguments)
-        except ArgumentMistake as error:
+        except ToolError as error:
             return failure_envelope(str(error), retry=True)
         limits = self.limits
         if seconds is not None:
@@ -173,11 +157,7 @@ class ToolRegistry:
         return call_with_limits(tool.name, lambda: tool.func(**checked), limits, self._abandoned)
 
     def only(self, names: Iterable[str]) -> "ToolRegistry":
-        """Return a registry of these tools, with the same permissions and limits.
-
-        Raises:
-            ToolError: There is no such tool.
-        """
+        """Return a registry of these tools, with the same permissions and limits."""
         chosen = ToolRegistry(self.permissions, self.limits)
         for name in dict.fromkeys(names):
             chosen.add(self.get(name), replace=True)
@@ -218,12 +198,8 @@ def discover_tools(folder: str | Path, *, permissions: Iterable[str] = "read") -
     return registry
 
 
-def tools_in(folder: Path) -> Iterator[Tool]:
-    """Yield the tools of each file, in order of file names; files that begin with ``_`` are left alone.
-
-    Raises:
-        ToolError: There is no such folder, or a file cannot be run.
-    """
+def _tools_in(folder: Path) -> Iterator[Tool]:
+    """Yield the tools of each file, in order of file names; files that begin with ``_`` are left alone."""
     if not folder.is_dir():
         raise ToolError(f"{folder}: there is no such folder of tools")
     for path in sorted(folder.glob("*.py")):
@@ -240,12 +216,12 @@ def tools_in(folder: Path) -> Iterator[Tool]:
 
 
 def _load_module(path: Path) -> ModuleType:
-    full_path = str(path.resolve()).encode("utf-8", "surrogateescape")
-    digest = hashlib.md5(full_path, usedforsecurity=False).hexdigest()
     try:
         os.close(open_regular(path)[0])
     except OSError as error:
         raise ToolError(f"{path}: it cannot be run: {error.strerror or error}") from None
+    full_path = str(path.resolve()).encode("utf-8", "surrogateescape")
+    digest = hashlib.md5(full_path, usedforsecurity=False).hexdigest()
     name = f"{TOOL_MODULES}{digest[:12]}_{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -254,10 +230,8 @@ def _load_module(path: Path) -> ModuleType:
     sys.modules[name] = module  # type hints are looked up there
     try:
         spec.loader.exec_module(module)
-    except (
-        Exception,
-        SystemExit,
-    ) as error:  # the file is the user's: whatever it raises is theirs to see
+    # The file is the user's: whatever it raises is theirs to see.
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise ToolError(f"{path}: it cannot be run: {type(error).__name__}: {error}") from error
     return module

@@ -7,11 +7,8 @@ from aggregate.agents.tools.analysis import add_analysis_tool
 from aggregate.agents.tools.dates import add_date_tools
 from aggregate.agents.tools.project_tools import add_project_tools
 from aggregate.agents.tools.registry import ToolRegistry
-from aggregate.agents.tools.state_store import StateStore
-from aggregate.agents.tools.state_tools import add_state_tools
+from aggregate.agents.tools.state import add_state_tools, state_store
 from aggregate.agents.tools.tool import granted
-
-STATE_FILE = "state.db"
 
 
 def standard_tools(
@@ -34,12 +31,6 @@ def standard_tools(
     add_analysis_tool(registry)
     add_date_tools(registry)
     add_state_tools(registry, state_store(state_dir))
-    folders = tuple(roots)
-    if folders:
+    if folders := tuple(roots):
         add_project_tools(registry, folders)
     return registry
-
-
-def state_store(state_dir: str | Path) -> StateStore:
-    """Return the store of saved state in ``state_dir``."""
-    return StateStore(Path(state_dir) / STATE_FILE)

@@ -1,4 +1,4 @@
-"""What the agent passes to a tool that asks for it."""
+"""A tool: a function with a schema that is read from its signature and its docstring."""
 
 import inspect
 import re
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -27,19 +26,12 @@ from aggregate.base.errors import ToolError
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The agent's side of a call: a function gets it for the parameter that it annotates with this class.
+    """The agent's side of a call: a function gets it for the parameter that it annotates with this class."""
 
-    Attributes:
-        data: What earlier steps gave, by key (``neuron_0_2``), large values as references.
-        cache_dir: Where the values behind references are.
-        seconds: How long the call may take.
-        now: When the goal began: the clock of analysis code, the same for all its calls.
-    """
-
-    data: Mapping[str, Any] = field(default_factory=dict)
-    cache_dir: Path = Path("state/data_cache")
+    data: Mapping[str, Any] = field(default_factory=dict)  # what earlier steps gave, by key
+    cache_dir: Path = Path("state/data_cache")  # of the values behind references
     seconds: float = 10.0
-    now: datetime | None = None
+    now: datetime | None = None  # when the goal began: the clock of analysis code
 
 
 _SECTION: Final = re.compile(
@@ -50,20 +42,12 @@ _ARGUMENT: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a tool.
-
-    Attributes:
-        name: As the function spells it.
-        type: Name of its type: ``int``, ``list``, ``int | str``; ``any`` where there is no hint.
-        required: Whether a call must give it.
-        default: What it is otherwise; counts only where it is not required.
-        description: From the docstring, on one line.
-    """
+    """One parameter of a tool."""
 
     name: str
-    type: str = "any"
+    type: str = "any"  # its name: ``int``, ``list``, ``int | str``; ``any`` where there is no hint
     required: bool = True
-    default: Any = None
+    default: Any = None  # counts only where it is not required
     description: str = ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,11 +59,11 @@ class Parameter:
 
 
 def _signature(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], str | None, Any]:
-    """Return the parameters that a model may give, the one that takes the agent's context, and the return hint.
-
-    ``*args`` and ``**options`` are none.
-    """
-    hints = _hints(function)
+    """Return the parameters that a model may give, the one that takes the agent's context, and the return hint."""
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
+        hints = dict(getattr(function, "__annotations__", {}))
     descriptions = _argument_texts(inspect.getdoc(function) or "")
     signature = inspect.signature(function)
     parameters, context = [], None
@@ -94,13 +78,6 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], str
                 Parameter(name, _hint_name(hints.get(name)), required, default, description)
             )
     return tuple(parameters), context, signature.return_annotation
-
-
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    try:
-        return get_type_hints(function, include_extras=True)
-    except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
-        return dict(getattr(function, "__annotations__", {}))
 
 
 def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
@@ -170,26 +147,16 @@ class Tool:
     """A function that a model may have called.
 
     Calling a tool calls its function, unchecked; ``ToolRegistry.run`` checks arguments, permissions and limits.
-
-    Attributes:
-        name: What the model calls it by; camelCase by custom.
-        func: The function.
-        description: What it does, in one sentence.
-        parameters: What it takes.
-        returns: Name of the type that it returns.
-        permissions: What must be granted to run it.
-        context: The parameter that takes the agent's context, or ``None``.
-        idempotent: Whether calling it twice does no more than calling it once; ``None`` where nobody has said.
     """
 
-    name: str
+    name: str  # camelCase by custom
     func: Function
     description: str
     parameters: tuple[Parameter, ...]
-    returns: str
+    returns: str  # the name of a type
     permissions: frozenset[Permission]
-    context: str | None = None
-    idempotent: bool | None = None
+    context: str | None = None  # the parameter that takes the agent's context
+    idempotent: bool | None = None  # as for ``make_tool``
 
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - what the function takes and gives
         """Call the function itself."""
@@ -223,7 +190,6 @@ ParameterTexts: TypeAlias = Sequence[Parameter | Mapping[str, Any]] | Mapping[st
 
 def make_tool(
     func: Function,
-    *,
     name: str | None = None,
     description: str | None = None,
     parameters: ParameterTexts | None = None,
@@ -267,11 +233,7 @@ def make_tool(
 
 
 def granted(permissions: str | Iterable[str]) -> frozenset[Permission]:
-    """Return permissions by their names.
-
-    Raises:
-        ToolError: A name is none of them.
-    """
+    """Return permissions by their names."""
     names = [permissions] if isinstance(permissions, str) else list(permissions)
     try:
         return frozenset(Permission(part.strip()) for name in names for part in name.split(","))
@@ -324,13 +286,6 @@ def tool(
     """
     if callable(name):
         return make_tool(name)
-
-    return partial(
-        make_tool,
-        name=name,
-        description=description,
-        parameters=parameters,
-        returns=returns,
-        permissions=permissions,
-        idempotent=idempotent,
+    return lambda func: make_tool(
+        func, name, description, parameters, returns, permissions, idempotent
     )

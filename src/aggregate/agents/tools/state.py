@@ -1,0 +1,280 @@
+"""Saved state: values by key in one SQLite file, and the tools by which later goals find them (rule D-86)."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+from zoneinfo import ZoneInfo
+
+from aggregate.agents.tools.dates import parse_moment
+from aggregate.agents.tools.registry import ToolRegistry
+from aggregate.agents.tools.tool import Permission, make_tool
+from aggregate.base.disk import guard_connection, has_triggers, is_plain_table, private_database
+from aggregate.base.errors import OutputError, StateError, ToolError
+
+MOST_KEY: Final = 200
+MOST_BYTES: Final = 16_000_000
+BUSY_SECONDS: Final = 10.0
+"""How long others may write meanwhile, and how long one call may take."""
+FIELDS: Final = ("timestamp", "start_date", "date", "created_at", "updated_at", "time")
+"""Where a record's time is looked for when no field is named."""
+_TABLE: Final = "CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL)"
+Record: TypeAlias = Mapping[str, Any]
+TimeSpan: TypeAlias = tuple[float, float]
+
+
+def state_store(state_dir: str | Path) -> "StateStore":
+    """Return the store of saved state in ``state_dir``."""
+    return StateStore(Path(state_dir) / "state.db")
+
+
+@dataclass(frozen=True, slots=True)
+class StateStore:
+    """The store, in a file that is made at the first write.
+
+    It is safe for several threads and processes, since each call opens the file for itself. Each raises ``StateError``
+    where the file cannot be used.
+    """
+
+    path: Path
+
+    def load(self, key: str) -> tuple[bool, Any]:
+        """Return whether ``key`` is there, and its value."""
+        if not self.path.exists():
+            return False, None
+        with self._connection() as connection:
+            return _read(connection, key)
+
+    def keys(self) -> list[str]:
+        """Return all keys, sorted."""
+        if not self.path.exists():
+            return []
+        with self._connection() as connection:
+            return [row[0] for row in connection.execute("SELECT key FROM state ORDER BY key")]
+
+    def save(self, key: str, value: Any) -> None:  # noqa: ANN401 - what JSON holds
+        """Store ``value`` under ``key``, in place of what was there."""
+        self.change(key, lambda _: value)
+
+    def change(self, key: str, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what JSON holds
+        """Replace the value of ``key`` by ``change(value)`` in one transaction, and return the new one.
+
+        ``change`` is given ``None`` where there is no value.
+
+        Raises:
+            ToolError: The key is empty or too long, or JSON cannot hold the value.
+        """
+        if not key.strip() or len(key) > MOST_KEY:
+            raise ToolError(f"a key has 1 to {MOST_KEY} characters, not {len(key)}")
+        with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            value = change(_read(connection, key)[1])
+            try:
+                text = json.dumps(value)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise ToolError(f'the value of "{key}" cannot be saved as JSON: {error}') from None
+            if len(text) > MOST_BYTES:
+                raise ToolError(
+                    f'the value of "{key}" has {len(text):,} bytes, the most is {MOST_BYTES:,}'
+                )
+            row = key, text, datetime.now(UTC).isoformat()
+            connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", row)
+            connection.execute("COMMIT")
+            return value
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        connection = None
+        try:
+            private_database(self.path)
+            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+            guard_connection(connection, seconds=BUSY_SECONDS)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(_TABLE)
+            if not is_plain_table(connection, "state") or has_triggers(connection):
+                raise StateError(
+                    f"{self.path}: was not made by this program: move it away or delete it"
+                )
+            yield connection
+        except (sqlite3.Error, OSError, OutputError) as error:
+            raise StateError(f"{self.path}: the saved state cannot be used: {error}") from error
+        finally:
+            if connection is not None:
+                connection.close()
+
+
+def _read(connection: sqlite3.Connection, key: str) -> tuple[bool, Any]:
+    row = connection.execute("SELECT value FROM state WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return False, None
+    try:
+        return True, json.loads(row[0])
+    except (ValueError, RecursionError):
+        raise StateError(f'the saved value of "{key}" is damaged: save it again') from None
+
+
+def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
+    """Register the tools that save and load state in ``store``; those that save need the permission to write."""
+    tools = _StateTools(store)
+    for reading in (tools.loadState, tools.listStateKeys, tools.queryTimeseriesState):
+        registry.add(make_tool(reading))
+    for writing in (tools.saveState, tools.mergeTimeseriesState):
+        # The same value under the same key, and records merged by their ids: twice is as once.
+        registry.add(make_tool(writing, permissions=Permission.WRITE, idempotent=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _StateTools:
+    """The tools; their names (rule D-80), docstrings and signatures are what models are told."""
+
+    store: StateStore
+
+    def saveState(self, key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401, N802 - any JSON
+        """Save a value under a key for later goals.
+
+        Args:
+            key: A short name that says what it is.
+            value: What to remember.
+        """
+        self.store.save(key, value)
+        return {"success": True, "key": key}
+
+    def loadState(self, key: str) -> dict[str, Any]:  # noqa: N802
+        """Load the value that an earlier goal saved under a key.
+
+        Args:
+            key: One of the keys that listStateKeys gives.
+        """
+        exists, value = self.store.load(key)
+        return {"success": True, "found": exists, "key": key, "value": value}
+
+    def listStateKeys(self) -> dict[str, Any]:  # noqa: N802
+        """List the keys of all saved values."""
+        keys = self.store.keys()
+        return {"success": True, "keys": keys, "count": len(keys)}
+
+    def mergeTimeseriesState(  # noqa: N802
+        self,
+        key: str,
+        items: list[Any],
+        id_field: str = "id",
+        timestamp_field: str = "",
+        covered_from: str | int | None = None,
+        covered_to: str | int | None = None,
+    ) -> dict[str, Any]:
+        """Merge records into a saved series: one for each id, the newest wins.
+
+        Args:
+            key: The series.
+            items: The records.
+            id_field: Where a record's id is.
+            timestamp_field: Where its time is; found by itself under the usual names.
+            covered_from: From when on the records are complete; by default the first record.
+            covered_to: Until when; by default the last record.
+        """
+        counts = {"added": 0, "duplicates": 0}
+
+        def change(old: Any) -> dict[str, Any]:  # noqa: ANN401 - what was saved
+            series = _series(key, old)
+            records: dict[Any, Record] = {record[id_field]: record for record in series["items"]}
+            for record in items:
+                is_known = _merge_record(records, record, id_field, timestamp_field)
+                counts["duplicates" if is_known else "added"] += 1
+            spans = [tuple(span) for span in series["covered"]]
+            times = [_time_of(record, timestamp_field) for record in items]
+            if times or None not in (covered_from, covered_to):
+                first = min(times) if covered_from is None else _moment_of(covered_from)
+                last = max(times) if covered_to is None else _moment_of(covered_to)
+                spans.append((first, last))
+            return {
+                "items": sorted(
+                    records.values(),
+                    key=lambda record: (_time_of(record, timestamp_field), str(record[id_field])),
+                ),
+                "covered": _join_spans(spans),
+                "timestamp_field": timestamp_field,
+            }
+
+        series = self.store.change(key, change)
+        return {"success": True, **counts, "total_count": len(series["items"])}
+
+    def queryTimeseriesState(self, key: str, start: str | int, end: str | int) -> dict[str, Any]:  # noqa: N802
+        """Get the records of a saved series between two times, and whether they are all there.
+
+        Args:
+            key: The series.
+            start: Unix seconds or a date, inclusive.
+            end: Unix seconds or a date, inclusive.
+        """
+        first, last = _moment_of(start), _moment_of(end)
+        if first > last:
+            raise ToolError("start is after end: exchange them")
+        series = _series(key, self.store.load(key)[1])
+        field = series["timestamp_field"]
+        items = [record for record in series["items"] if first <= _time_of(record, field) <= last]
+        spans = _join_spans(map(tuple, series["covered"]))
+        touching = [span for span in spans if span[0] <= last and span[1] >= first]
+        coverage = "none"
+        if touching:
+            is_full = touching[0][0] <= first and touching[0][1] >= last
+            coverage = "full" if is_full else "partial"
+        return {"success": True, "coverage": coverage, "items": items, "count": len(items)}
+
+
+def _series(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - what was saved
+    if value is None:
+        return {"items": [], "covered": [], "timestamp_field": ""}
+    if not isinstance(value, dict) or not {"items", "covered", "timestamp_field"} <= value.keys():
+        raise StateError(f'"{key}" is saved, but it is no series: take another key')
+    return value
+
+
+def _merge_record(
+    records: dict[Any, Record],
+    record: Any,  # noqa: ANN401 - what a model gave
+    id_field: str,
+    time_field: str,
+) -> bool:
+    """Put a record among others by its id, unless that one has a newer time; tell whether there was one."""
+    key = record.get(id_field) if isinstance(record, Mapping) else None
+    if key is None or isinstance(key, list | dict):
+        raise ToolError(f'a record has no "{id_field}": name the field of its id with id_field')
+    known = records.get(key)
+    if known is None or _time_of(record, time_field) >= _time_of(known, time_field):
+        records[key] = record
+    return known is not None
+
+
+def _time_of(record: Record, field: str = "") -> float:
+    """Return a record's time, from ``field`` or the first of ``FIELDS`` that it has."""
+    name = field or next((usual for usual in FIELDS if usual in record), "")
+    if name not in record:
+        raise ToolError(
+            f"a record has no time: name its field with timestamp_field (it has {', '.join(record)})"
+        )
+    return _moment_of(record[name])
+
+
+def _moment_of(value: object) -> float:
+    """Return Unix seconds of a number or a date's text."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str):
+        return parse_moment(value, ZoneInfo("UTC"))[0].timestamp()
+    raise ToolError(f"{value!r:.60} is no time: give Unix seconds or an ISO date")
+
+
+def _join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
+    """Return spans in order, those that touch or overlap made one; seconds are whole, so 1-2 and 3-4 touch."""
+    result: list[TimeSpan] = []
+    for start, end in sorted(spans):
+        if result and start <= result[-1][1] + 1:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((start, end))
+    return result
