@@ -5,8 +5,6 @@ import tomllib
 from glob import glob
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
@@ -52,11 +50,3 @@ def test_the_versions_of_python_go_together() -> None:
     assert minors == list(range(minors[0], minors[-1] + 1))
     assert PROJECT["requires-python"] == f">=3.{minors[0]}"
     assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py3{minors[0]}"
-
-
-@pytest.mark.parametrize(
-    "path", PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
-)
-def test_what_is_put_beside_the_package_exists(path: str) -> None:
-    """A file that was renamed would be missing in the next release."""
-    assert (ROOT / path).is_file()
