@@ -415,7 +415,7 @@ def test_the_trace_adds_up(tmp_path: Path) -> None:
     assert [one.label for one in trace.children[1].children] == ["parameters", "look"]
     assert trace.tokens == sum(one.tokens for one in trace.children) > 0
     assert trace.seconds >= trace.children[1].seconds >= 0
-    assert trace.as_dict()["children"][1]["text"] == "Look up a"
+    assert trace.children[1].text == "Look up a"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aggregate.agents.goals.models import (
         ChatModel,
         ScriptedModel,
-        ScriptRule,
         read_script,
         scripted_model,
     )
@@ -36,7 +35,7 @@ else:
             "budget": "EngineLimits Limit MAX_DEPTH MAX_RETRIES",
             "goal_record": "RecordedGoal new_record recorded records_folder unfinished_goals",
             "goal_result": "GoalResult Neuron Trace TraceKind",
-            "models": "ChatModel ScriptRule ScriptedModel read_script scripted_model",
+            "models": "ChatModel ScriptedModel read_script scripted_model",
             "questions": "Completion Model Question QuestionKind",
         },
     )

@@ -59,18 +59,6 @@ class Trace:
         own = 1 if self.kind is TraceKind.MODEL else 0
         return own + sum(child.calls for child in self.children)
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind.value,
-            "label": self.label,
-            "text": self.text,
-            "seconds": round(self.seconds, 6),
-            "tokens": self.tokens,
-            "ok": self.ok,
-            "note": self.note,
-            "children": [child.as_dict() for child in self.children],
-        }
-
     def child(self, kind: TraceKind, label: str, text: str) -> "Trace":
         place = self.place
         if kind in (TraceKind.NEURON, TraceKind.DENDRITE):
@@ -148,7 +136,6 @@ class GoalResult:
         goal: What was asked.
         depth: 0 for a user's goal.
         neurons: The steps, a corrective one last.
-        results: What each gave, in the same order, whole.
         final: The answer, ``None`` where nothing ran.
         error: Why nothing ran, ``""`` otherwise.
         warnings: What a reader should know: failed steps, what was left out, questions without an answer.
@@ -161,13 +148,17 @@ class GoalResult:
     goal: str
     depth: int
     neurons: tuple[Neuron, ...]
-    results: tuple[Value, ...]
     final: Answer | None
     error: str
     warnings: tuple[str, ...]
     trace: Trace
     limit: Limit | None = None
     stopped: str = ""
+
+    @property
+    def results(self) -> tuple[Value, ...]:
+        """What each step gave, whole."""
+        return tuple(neuron.result for neuron in self.neurons)
 
     @property
     def text(self) -> str:

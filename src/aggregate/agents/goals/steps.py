@@ -1,6 +1,6 @@
 """A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aggregate.agents.goals import fan_out, formatting, replies
@@ -28,34 +28,17 @@ from aggregate.prompt import compact_data
 TOOLS_NAMED: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class BranchResult:
-    """The steps of a branch and what they gave; ``error`` where there were none."""
-
-    neurons: tuple[Neuron, ...] = ()
-    error: str = ""
-
-    @property
-    def results(self) -> tuple[Value, ...]:
-        return tuple(neuron.result for neuron in self.neurons)
-
-    @property
-    def descriptions(self) -> tuple[str, ...]:
-        return tuple(neuron.description for neuron in self.neurons)
-
-
-def run_branch(run: GoalContext, branch: Branch) -> BranchResult:
-    """Do all steps of a branch; a step that fails does not keep the next from running."""
+def run_branch(run: GoalContext, branch: Branch) -> tuple[tuple[Neuron, ...], str]:
+    """Do all steps of a branch and return them, or why there are none; one that fails keeps no other from running."""
     if branch.depth >= run.limits.depth:
-        return BranchResult(error=TOO_DEEP)
+        return (), TOO_DEEP
     try:
         steps = _steps(run, branch)
     except LimitReached as reached:
-        return BranchResult(error=f"{NO_STEPS}: {reached}")
-    if not steps:
-        return BranchResult(error=NO_STEPS)
+        return (), f"{NO_STEPS}: {reached}"
     neurons = [Neuron(step, number, branch.depth) for number, step in enumerate(steps, 1)]
-    return BranchResult(tuple(run_neuron(run, branch, neuron) for neuron in neurons))
+    done = tuple(run_neuron(run, branch, neuron) for neuron in neurons)
+    return done, "" if done else NO_STEPS
 
 
 def _steps(run: GoalContext, branch: Branch) -> list[str]:
@@ -238,17 +221,17 @@ def _run_subtasks(run: GoalContext, branch: Branch, below: list[Branch]) -> list
 
 def _run_subtask(run: GoalContext, branch: Branch) -> Value:
     with branch.node.timed():
-        done = run_branch(run, branch)
-    result: Value
-    if done.error:
-        result = {"success": False, "error": done.error}
-    elif len(done.neurons) == 1:
-        result = done.results[0]
-    else:
-        answer = select_answer(branch.goal, done.results, descriptions=done.descriptions)
-        if answer.success:
-            return {"success": True, "goal": branch.goal, "final": final_dict(answer)}
+        neurons, error = run_branch(run, branch)
+    result: Value = {"success": False, "error": error}
+    if len(neurons) == 1:
+        result = neurons[0].result
+    elif neurons:
+        results = [neuron.result for neuron in neurons]
+        descriptions = [neuron.description for neuron in neurons]
+        answer = select_answer(branch.goal, results, descriptions=descriptions)
         result = {"success": False, "error": answer.summary}
+        if answer.success:
+            result = {"success": True, "goal": branch.goal, "final": final_dict(answer)}
     if is_failure(result):
         branch.node.fail(failure_message(result))
     return result
