@@ -167,13 +167,17 @@ def select_answer(
     summary, source = other or ("No step gave a usable result.", _NO_SOURCE)
     warnings = _failures(copies, descriptions)
     # A blank text counts as nothing, not as an answer (rule D-72).
-    warnings += [f"Step {n} gave a blank text." for n, copy in newest[::-1] if _is_blank(copy)]
+    for n, copy in newest[::-1]:
+        is_object = isinstance(copy, Mapping)
+        own = [copy.get("answer"), copy.get("result")] if is_object else [copy]
+        if any(isinstance(text, str) and not text.strip() for text in own):
+            warnings.append(f"Step {n} gave a blank text.")
     for n, text, kind in chosen:
         logger.info("📝 Using formatted answer from neuron %s (%s, %s)", n, kind, reason)
         summary, source = text.strip("\n"), AnswerSource(n, kind, reason)
         if target and line_count(text) != target:
             warnings.append(f"The goal asks for {target}, the answer has {line_count(text)} lines.")
-    is_large = _size(copies) > DETAIL_LIMIT
+    is_large = len(json.dumps(copies)) > DETAIL_LIMIT
     return Answer(
         summary=summary,
         source=source,
@@ -263,19 +267,9 @@ def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> l
     return warnings
 
 
-def _is_blank(result: Value) -> bool:
-    is_object = isinstance(result, Mapping)
-    texts = [result.get("answer"), result.get("result")] if is_object else [result]
-    return any(isinstance(text, str) and not text.strip() for text in texts)
-
-
 def _shortened(value: Value) -> Value:
-    if isinstance(value, list) and _size(value) > LIST_LIMIT:
+    if isinstance(value, list) and len(json.dumps(value)) > LIST_LIMIT:
         return f"[{len(value)} items, truncated for brevity]"
     if type(value) is dict:
         return {key: _shortened(item) for key, item in value.items()}
     return value
-
-
-def _size(value: Value) -> int:
-    return len(json.dumps(value))

@@ -27,15 +27,10 @@ class EngineLimits:
         dendrites: Items that one step may be spread over (rule D-10).
         dendrites_in_all: Sub-tasks of the whole goal; those of one step get equal shares of what is left.
         duplicates: Equal items after which a step is spread no further (rule D-10).
-        tokens: Of all questions and answers together; no question is asked beyond it, and no answer may be longer than
-            what is left.
+        tokens: Of all questions and answers together.
         seconds: Wall time of the whole goal; a question or a call that is not done by then is given up.
-        tool_seconds: Wall time of one call of a tool.
         workers: Sub-tasks that run at once; 1 is one after the other.
         inline_bytes: JSON of a result from which it goes to disk; smaller ones stay in the context (rule X-1).
-
-    Raises:
-        ConfigError: A number is less than it may be.
     """
 
     depth: int = MAX_DEPTH
@@ -71,14 +66,7 @@ class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its f
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """What a goal has used so far; safe to use from many threads.
-
-    Attributes:
-        spent: Seconds that it took in earlier processes.
-        tokens: Charged so far.
-        cancelled: Whether it was given up: its other threads ask nothing more.
-        reached: What it ran out of first, ``None`` for nothing.
-    """
+    """What a goal has used so far, ``spent`` seconds in earlier processes; safe to use from many threads."""
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter

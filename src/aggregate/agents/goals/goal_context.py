@@ -38,10 +38,7 @@ class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its
 
 @dataclass(slots=True)
 class Branch:
-    """One branch of a goal, while it is worked on: the goal itself, or one sub-task of a step.
-
-    One thread works on it. ``context``, ``finished_loops`` and ``subtask_budget`` change on the way; ``at`` shares
-    them with the branch that it was made from.
+    """One branch of a goal, while one thread works on it: the goal itself, or one sub-task of a step.
 
     Attributes:
         context: Results by key; a branch writes to its own only (rule D-33).
@@ -98,7 +95,7 @@ class StepOutcome:
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """What the whole goal shares: whom it may ask, what it may call, what it may use."""
+    """What the whole goal shares."""
 
     model: Model
     tools: ToolRegistry

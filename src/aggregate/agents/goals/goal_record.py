@@ -62,10 +62,8 @@ class RecordedGoal:
 
     Attributes:
         goal: Its text, ``""`` where it was ended before that was written.
-        started: When it was begun for the first time.
         spent: Seconds that it had taken when the last entry was made.
         steps: How many steps its plan may have: the question for them says so.
-        ended: Whether it has come to its end.
 
     Raises:
         StateError: Another process has the file open, or it cannot be used.

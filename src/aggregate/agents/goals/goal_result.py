@@ -26,15 +26,10 @@ class Trace:
     """One node of the tree of all calls, and what is below it; one thread writes to it at a time.
 
     Attributes:
-        kind: What it stands for.
         label: ``0.2`` for a step, ``1.3`` for a sub-task; the tool's or question's name.
         text: The goal, the step, the arguments.
-        seconds: Wall time.
-        own_tokens: Of the question that it stands for.
-        note: Why it did not succeed.
         children: In the order in which they were begun; sub-tasks in the order of their items.
         place: The way to the node, ``0.2/1.3``; unique in its tree.
-        warnings: Sentences for the user.
     """
 
     kind: TraceKind
@@ -97,11 +92,9 @@ class Neuron:
     """One step: a small question and one call of a tool (rules D-1, D-2).
 
     Attributes:
-        description: What it is to do.
         index: 1-based place among the steps of its goal.
         depth: 0 for the steps of the user's goal.
-        result: What it gave, whole.
-        validated: Whether that was found to be what the step asked for.
+        validated: Whether its result was found to be what it asked for.
         spawned_dendrites: Labels of the sub-tasks that it was spread over, ``1.1``, ``1.2``.
     """
 
@@ -132,9 +125,6 @@ class GoalResult:
     """What a goal gave: steps, results and answer; success only where a step gave something (X-6, X-12).
 
     Attributes:
-        success: Whether any step gave something usable.
-        goal: What was asked.
-        depth: 0 for a user's goal.
         neurons: The steps, a corrective one last.
         final: The answer, ``None`` where nothing ran.
         error: Why nothing ran, ``""`` otherwise.

@@ -32,13 +32,10 @@ class ChatModel:
     """Asks each question as a message of its own, at its temperature and for an answer of its form.
 
     Attributes:
-        client: The client; it leaves out what its provider does not take.
-        model: Which of its models; ``""`` is its own choice.
-        prompt: What stands before every question: a context that a provider's cache then holds.
+        prompt: What stands before every question: a context that a provider's cache then holds; ``system`` before it.
         read_price: What a token read from the provider's cache costs, in prices of an input token.
-        system: Instructions that go before the prompt.
-        prompted: The questions that the prompt and the instructions go before, ``None`` for all of them. Their answers
-            are not bound to a form: providers put a form before the prompt, where it would keep their cache from it.
+        prompted: The questions that the prompt goes before, ``None`` for all of them. Their answers are not bound to a
+            form: providers put a form before the prompt, where it would keep their cache from it.
     """
 
     client: ChatClient
