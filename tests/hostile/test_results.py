@@ -11,7 +11,7 @@ from hypothesis import example, given, strategies as st
 
 from aggregate import build_tier3_context, run
 from aggregate.agents.goals import select_answer
-from aggregate.agents.goals.item_lists import resolve_reference
+from aggregate.agents.goals.heuristics import resolve_reference
 from aggregate.agents.results import merge_outputs
 from aggregate.agents.subagents import SubagentSession
 from aggregate.base.errors import DataReferenceError, OutputError

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate.agents.goals.heuristics import find_iteration
-from aggregate.agents.goals.item_lists import (
+from aggregate.agents.goals.heuristics import (
     ATTACHED,
     filter_items,
     find_list,

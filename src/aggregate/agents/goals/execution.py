@@ -11,8 +11,7 @@ from typing import Any, Final
 from aggregate.agents.goals import formatting, replies
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
-from aggregate.agents.goals.heuristics import is_vague, words
-from aggregate.agents.goals.item_lists import fields_of, find_list, item_identity
+from aggregate.agents.goals.heuristics import fields_of, find_list, is_vague, item_identity, words
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.replies import arguments_schema, reflection_schema
 from aggregate.agents.goals.tool_selection import choose_tool

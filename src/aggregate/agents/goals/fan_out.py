@@ -15,22 +15,20 @@ from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.formatting import DENDRITES, envelope_content
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.goals.heuristics import (
-    Iteration,
-    has_parts,
-    is_compound,
-    significant_words,
-    words,
-)
-from aggregate.agents.goals.item_lists import (
     ATTACHED,
     ItemList,
+    Iteration,
     fields_of,
     filter_items,
     find_list,
+    has_parts,
+    is_compound,
     item_goal,
     lists_in,
     rule_template,
+    significant_words,
     without_attached,
+    words,
 )
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import ANALYSIS, Tool
