@@ -128,19 +128,6 @@ def test_no_answer_crashes_a_reader(text: str) -> None:
     assert isinstance(replies.first_line(text), str)
 
 
-@given(
-    st.lists(
-        st.from_regex(r"[A-Z][a-z]{2,8} [a-z]{2,8}", fullmatch=True),
-        min_size=1,
-        max_size=6,
-        unique=True,
-    )
-)
-def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
-    """What was written as a list comes back in order."""
-    assert replies.parse_steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps
-
-
 LONG = [
     " " * 200_000 + "x",
     "# " + " " * 200_000 + "x",
