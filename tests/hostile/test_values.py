@@ -9,10 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from aggregate import (
-    build_tier3_context,
-    run,
-)
+from aggregate import build_tier3_context, run
 from aggregate.agents.goals import select_answer
 from aggregate.agents.results import MetadataBasedResultCompiler, merge_outputs
 from aggregate.agents.subagents import SubagentSession
@@ -27,12 +24,7 @@ from aggregate.base.values import (
     jsonable,
 )
 from aggregate.prompt import compact_data, load_data_reference
-from tests.hostile.values import (
-    ODD,
-    SHOWN,
-    Endless,
-    anything,
-)
+from tests.hostile.values import ODD, SHOWN, Endless, anything
 from tests.projects import project
 
 NOON = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -104,12 +96,7 @@ def test_run_is_never_stopped(tmp_path: Path) -> None:
     """The whole pipeline writes its prompt beside every odd value at once, and beside what is no result at all."""
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
     named = {name: merge_outputs([LabelledOutput(make())], "first") for name, make in ODD.items()}
-    for results in (
-        named,
-        {name: make() for name, make in ODD.items()},
-        "text",
-        5,
-    ):
+    for results in (named, {name: make() for name, make in ODD.items()}, "text", 5):
         config = tmp_path / "manual_slop.toml"
         markdown, path, _ = run(config, results=results, results_threshold=500)  # type: ignore[arg-type]
         assert path.read_text(encoding="utf-8") == markdown
@@ -221,15 +208,7 @@ class Wordy:
         [Wordy()] * 10_000,
         [ValueError(LARGE)] * 10_000,
     ],
-    ids=[
-        "texts",
-        "lists of texts",
-        "keys",
-        "bytes",
-        "numbers",
-        "objects",
-        "errors",
-    ],
+    ids=["texts", "lists of texts", "keys", "bytes", "numbers", "objects", "errors"],
 )
 def test_a_large_text_is_written_a_bounded_number_of_times(value: Value, tmp_path: Path) -> None:
     """What would be gigabytes if it were written out is shown shortened, with a mark, and is not stored."""

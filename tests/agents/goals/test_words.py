@@ -2,12 +2,7 @@
 
 import pytest
 
-from aggregate.agents.goals.heuristics import (
-    advice,
-    find_iteration,
-    has_parts,
-    words,
-)
+from aggregate.agents.goals.heuristics import advice, find_iteration, has_parts, words
 from aggregate.agents.tools import make_tool
 
 ITERATIONS = [

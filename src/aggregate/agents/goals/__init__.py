@@ -19,12 +19,7 @@ if TYPE_CHECKING:
         unfinished_goals,
     )
     from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
-    from aggregate.agents.goals.models import (
-        ChatModel,
-        ScriptedModel,
-        read_script,
-        scripted_model,
-    )
+    from aggregate.agents.goals.models import ChatModel, ScriptedModel, read_script, scripted_model
     from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 else:
     __getattr__ = door(

@@ -74,9 +74,9 @@ _STOP: Final = re.compile(
     r"\b(?:did|do|does|have|has|had|are|were|is|was|will|would|can|could|in|on|at|from|to|for|with|by|of|that|which|who"
     r"|there|this|these|those|last|since|between|during|per|and|or|i|we|you|they|he|she|it|got|get)\b|[^\w\s'-]"
 )
-_PLURAL: Final = re.compile(
+_is_plural: Final = re.compile(
     r"(?:\w*[^siu]s|people|children|men|women|data|feet|mice|species|series)"
-)
+).fullmatch
 
 
 def extract_quantity(goal: str) -> int | None:
@@ -109,12 +109,9 @@ def counted_noun(goal: str) -> str | None:
     phrase = _STOP.split(rest, maxsplit=1)[0].split()
     if not phrase:
         return "items"
-    noun = phrase[-1]
-    for word, following in zip(phrase, [*phrase[1:], ""], strict=True):
-        if _PLURAL.fullmatch(word) and not _PLURAL.fullmatch(following):
-            noun = word
-            break
-    return noun.strip("'-") or "items"
+    pairs = zip(phrase, [*phrase[1:], ""], strict=True)
+    ends = (word for word, next_word in pairs if _is_plural(word) and not _is_plural(next_word))
+    return next(ends, phrase[-1]).strip("'-") or "items"
 
 
 # Bytes of JSON from which detailed results are shortened, and the length of a list that then goes (rule D-74)

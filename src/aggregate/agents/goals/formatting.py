@@ -42,17 +42,13 @@ def _summary(key: str, value: Value) -> str:
     if is_reference(value):
         return f'{str(value["summary"]).splitlines()[0]} (_ref_id "{value["_ref_id"]}")'
     if key == MEMORY and isinstance(value, Mapping):
-        return _memory_line(value)
+        return memory_line(value)
     return " ".join(value_text(value, indent=None).split())
 
 
-def _memory_line(memory: Mapping[str, Value]) -> str:
+def memory_line(memory: Mapping[str, Value]) -> str:
     texts = (f"{key} ({clip(json_text(value), 60)})" for key, value in memory.items())
     return ", ".join(texts) or "nothing"
-
-
-def fenced_memory(memory: Mapping[str, Value]) -> str:
-    return fenced_data(_memory_line(memory), ALL) if memory else "nothing"
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:

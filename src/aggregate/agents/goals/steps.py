@@ -8,13 +8,7 @@ from aggregate.agents.goals.answer_selection import failure_message, is_failure,
 from aggregate.agents.goals.budget import Limit, LimitReached
 from aggregate.agents.goals.execution import execute_step, other_tool
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
-from aggregate.agents.goals.goal_result import (
-    NO_STEPS,
-    TOO_DEEP,
-    Neuron,
-    TraceKind,
-    final_dict,
-)
+from aggregate.agents.goals.goal_result import NO_STEPS, TOO_DEEP, Neuron, TraceKind, final_dict
 from aggregate.agents.goals.heuristics import Iteration, advice, find_iteration, is_compound
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
@@ -52,6 +46,8 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
     if len(names) > TOOLS_NAMED:
         listed += f" and {len(names) - TOOLS_NAMED} more"
+    recalled = formatting.memory_line(branch.context.get(formatting.MEMORY) or {})
+    memory = recalled if recalled == "nothing" else formatting.fenced_data(recalled, formatting.ALL)
     steps: list[str] = []
     for _ in range(2):
         reply = run.ask(
@@ -60,7 +56,7 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
             goal=branch.goal,
             advice=advice(branch.goal),
             tools=listed,
-            memory=formatting.fenced_memory(branch.context.get(formatting.MEMORY) or {}),
+            memory=memory,
             most=most,
         )
         if steps := replies.parse_plan(reply or "", branch.goal):
@@ -138,14 +134,18 @@ def _do_with(
 ) -> StepOutcome:
     """Do a step with what was chosen: in its parts, for each item of a list that is there, or as a whole."""
     if parts := fan_out.parts_of(run, branch, step, tool):
-        below = fan_out.part_branches(run, branch, parts, tool)
+        granted = branch.subtask_budget.take(len(parts), run.limits.dendrites)
+        below = [
+            branch.below(number, part, decided=tool is not None, tool=tool)
+            for number, part in enumerate(parts[:granted], 1)
+        ]
         return _spawned(below, fan_out.parts_result(parts, _run_subtasks(run, branch, below)))
     iteration = None
     if fan_out.may_spawn(run, branch):
         iteration = find_iteration(branch.deciding_text(step))
     loop = fan_out.find_loop(run, branch, step, iteration) if iteration else None
     if loop and fan_out.needs_each(run, branch, loop, tool):
-        if not loop.items:
+        if not loop.source.items:
             return StepOutcome(fan_out.items_result(branch, loop, (), []), validated=True)
         template = fan_out.template_for(run, branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:

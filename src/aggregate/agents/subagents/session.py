@@ -203,9 +203,7 @@ class SubagentSession:
         self, name: None = None, timeout: float | None = None
     ) -> dict[str, AggregatedResult]: ...
     async def wait_async(
-        self,
-        name: str | None = None,
-        timeout: float | None = None,
+        self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
         """Do what ``wait`` does, without blocking the event loop."""
         await self._state.wait_async(self._state.names() if name is None else (name,), timeout)
