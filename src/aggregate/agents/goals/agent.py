@@ -13,16 +13,19 @@ from aggregate.agents.goals.answer_selection import (
     line_count,
     select_answer,
 )
-from aggregate.agents.goals.budget import (
-    BudgetTracker,
-    EngineLimits,
-    Limit,
-    LimitReached,
-    SubtaskBudget,
-)
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
 from aggregate.agents.goals.goal_record import RecordedGoal
-from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
+from aggregate.agents.goals.goal_result import (
+    BudgetTracker,
+    EngineLimits,
+    GoalResult,
+    Limit,
+    LimitReached,
+    Neuron,
+    SubtaskBudget,
+    Trace,
+    TraceKind,
+)
 from aggregate.agents.goals.models import as_model
 from aggregate.agents.goals.questions import Model, QuestionKind
 from aggregate.agents.goals.steps import run_branch, run_neuron

@@ -9,10 +9,16 @@ from threading import Lock
 from typing import Any, Final
 
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
-from aggregate.agents.goals.budget import BudgetTracker, EngineLimits, Limit, SubtaskBudget
 from aggregate.agents.goals.formatting import clip
 from aggregate.agents.goals.goal_record import RecordedGoal, digest_of
-from aggregate.agents.goals.goal_result import Trace, TraceKind
+from aggregate.agents.goals.goal_result import (
+    BudgetTracker,
+    EngineLimits,
+    Limit,
+    SubtaskBudget,
+    Trace,
+    TraceKind,
+)
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     TEMPERATURES,

@@ -5,10 +5,17 @@ from typing import Final
 
 from aggregate.agents.goals import fan_out, formatting, replies
 from aggregate.agents.goals.answer_selection import failure_message, is_failure, select_answer
-from aggregate.agents.goals.budget import Limit, LimitReached
 from aggregate.agents.goals.execution import execute_step, other_tool
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
-from aggregate.agents.goals.goal_result import NO_STEPS, TOO_DEEP, Neuron, TraceKind, final_dict
+from aggregate.agents.goals.goal_result import (
+    NO_STEPS,
+    TOO_DEEP,
+    Limit,
+    LimitReached,
+    Neuron,
+    TraceKind,
+    final_dict,
+)
 from aggregate.agents.goals.heuristics import Iteration, advice, find_iteration, is_compound
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
