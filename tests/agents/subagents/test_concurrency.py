@@ -1,6 +1,5 @@
 """Executors, threads, event loops and real timers (rules O-2, O-7, O-23, O-46, O-51, O-56)."""
 
-import asyncio
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -165,27 +164,6 @@ def test_concurrent_first_readers_share_one_merge() -> None:
     with ThreadPoolExecutor(8) as pool:
         values = list(pool.map(lambda _: session.subagent_results.bare[NAME], range(8)))
     assert (values, calls) == ([1] * 8, [1])
-
-
-def test_an_event_loop_can_wait_without_being_blocked() -> None:
-    """wait_async and result_async let other coroutines run, and give up after their timeout (O-44)."""
-    session = SubagentSession()
-    runs = [session.spawn("task", collect_into=NAME) for _ in range(2)]
-
-    async def host() -> tuple[object, ...]:
-        early = await session.wait_async(NAME, timeout=0.01)
-        with pytest.raises(TimeoutError):
-            await runs[0].result_async(timeout=0.01)
-        waiting = asyncio.gather(
-            session.wait_async(NAME), session.wait_async(), runs[0].result_async()
-        )
-        await asyncio.sleep(0)
-        for number, run in enumerate(runs):
-            session.complete(run.run_id, number)
-        result, everything, record = await waiting
-        return early.status, result.value, everything[NAME].value, record.output
-
-    assert asyncio.run(host()) == (GroupStatus.PENDING, [0, 1], [0, 1], 0)
 
 
 def test_a_handle_waits_for_its_run() -> None:

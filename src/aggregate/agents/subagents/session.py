@@ -142,14 +142,7 @@ class RunHandle:
         Raises:
             TimeoutError: It has not ended after ``timeout`` seconds.
         """
-        return self._record(self._state.wait((self.run_id,), timeout), timeout)
-
-    async def result_async(self, timeout: float | None = None) -> RunRecord:
-        """Do what ``result`` does, without blocking the event loop."""
-        return self._record(await self._state.wait_async((self.run_id,), timeout), timeout)
-
-    def _record(self, has_ended: bool, timeout: float | None) -> RunRecord:
-        if not has_ended:
+        if not self._state.wait((self.run_id,), timeout):
             raise TimeoutError(f"{self.run_id} has not ended after {timeout:g} s")
         cleared = RunRecord(self.run_id, "", status=RunStatus.ERROR, error="the run was cleared")
         return self._state.run(self.run_id) or cleared
@@ -159,8 +152,7 @@ class SubagentSession:
     """Spawn sub-agents, collect what they return, read it by variable.
 
     A host that runs its agents itself spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an
-    ``executor`` the session runs callables. All methods may be called from any thread, ``wait_async`` from any event
-    loop.
+    ``executor`` the session runs callables. All methods may be called from any thread.
 
     Args:
         session_key: Names the session; run ids begin with it.
@@ -288,19 +280,6 @@ class SubagentSession:
     ) -> AggregatedResult | dict[str, AggregatedResult]:
         """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is."""
         self._state.wait(self._state.names() if name is None else (name,), timeout)
-        return dict(self.subagent_results) if name is None else self.subagent_results[name]
-
-    @overload
-    async def wait_async(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
-    @overload
-    async def wait_async(
-        self, name: None = None, timeout: float | None = None
-    ) -> dict[str, AggregatedResult]: ...
-    async def wait_async(
-        self, name: str | None = None, timeout: float | None = None
-    ) -> AggregatedResult | dict[str, AggregatedResult]:
-        """Do what ``wait`` does, without blocking the event loop."""
-        await self._state.wait_async(self._state.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
     def text(self, name: str, *, labels: bool = True) -> str:
