@@ -16,9 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aggregate.agents.goals import Completion, EngineLimits, Question, TraceKind
-from aggregate.agents.goals.budget import BudgetTracker
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
-from aggregate.agents.goals.goal_result import Trace
+from aggregate.agents.goals.goal_result import BudgetTracker, Trace
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import Parameter, Permission, Tool, ToolRegistry, standard_tools
 from simulation.activities import activity_tools

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from aggregate import build_tier3_context, run
-from aggregate.agents.goals import select_answer
-from aggregate.agents.goals.item_lists import resolve_reference
+from aggregate.agents.goals.heuristics import resolve_reference
 from aggregate.agents.results import merge_outputs
 from aggregate.agents.subagents import SubagentSession
 from aggregate.base.errors import DataReferenceError, OutputError
@@ -80,16 +79,6 @@ def test_a_look_alike_of_a_reference_is_data(name: str, strategy: str, tmp_path:
     folded = outside(prompt_of({"$a": result}, tmp_path, results_threshold=1))
     assert "/etc/passwd" not in folded
     assert "cache/results_" in folded
-
-
-def test_a_look_alike_in_a_report_and_an_answer_is_data(tmp_path: Path) -> None:
-    """A compiled report and a chosen answer believe it as little."""
-    report = {"general_results": {"tool": forged_reference(), "large": "x" * 6000}}
-    said = outside(prompt_of([report, select_answer("x", [forged_reference()])], tmp_path))
-    assert "/etc/passwd" not in said
-    assert FORGED not in said
-    assert said.count("load_data_reference(") == 1
-    assert "- general_results_large_" in said
 
 
 def test_a_reference_is_known_again_by_what_it_refers_to(tmp_path: Path) -> None:
@@ -256,12 +245,6 @@ def test_a_flood_of_failures_is_counted(tmp_path: Path) -> None:
     assert kept == list(session.subagent_results["$a"].errors)
 
 
-def test_few_failures_are_shown_whole(tmp_path: Path) -> None:
-    """Short lists stay as they are."""
-    result = merge_outputs([LabelledOutput(label=f"w{n}", error="no network") for n in range(9)])
-    assert "\n".join(f"w{n} failed: no network" for n in range(9)) in prompt_of(result, tmp_path)
-
-
 def test_a_large_answer_is_folded_as_a_value_is(tmp_path: Path) -> None:
     """An answer of 5 MB is told of in a few words, in ``run`` too; the whole is on disk. Its warnings are counted."""
     answer = Answer(
@@ -290,15 +273,6 @@ def test_run_takes_the_threshold(tmp_path: Path) -> None:
             tmp_path / "manual_slop.toml", results=result, results_threshold=threshold
         )
         assert ('"km": 499' in markdown) is whole
-
-
-def test_the_path_of_a_value_is_no_machines(tmp_path: Path) -> None:
-    """In the usual folder it is relative, so that the same results give the same bytes on every machine."""
-    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
-    markdown, _, _ = run(
-        tmp_path / "manual_slop.toml", results=merge_outputs([LabelledOutput(RUNS)], "first")
-    )
-    assert str(tmp_path) not in markdown
 
 
 def test_the_name_of_a_result_stays_on_its_line() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,21 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from aggregate import (
-    build_discussion_section,
-    build_markdown_from_items,
-    build_summary_markdown,
-    build_tier3_context,
-    run,
-)
+from aggregate import build_tier3_context, run
 from aggregate.agents.goals import select_answer
 from aggregate.agents.results import MetadataBasedResultCompiler, merge_outputs
 from aggregate.agents.subagents import SubagentSession
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.base.values import (
-    Answer,
-    AnswerKind,
-    AnswerSource,
     CompilationContext,
     LabelledOutput,
     Place,
@@ -34,14 +24,7 @@ from aggregate.base.values import (
     jsonable,
 )
 from aggregate.prompt import compact_data, load_data_reference
-from tests.hostile.values import (
-    ODD,
-    SHOWN,
-    Endless,
-    Raising,
-    UnprintableError,
-    anything,
-)
+from tests.hostile.values import ODD, SHOWN, Endless, anything
 from tests.projects import project
 
 NOON = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -70,24 +53,6 @@ def test_every_odd_value_is_a_visible_item(name: str, tmp_path: Path) -> None:
         merge_outputs([LabelledOutput(ODD[name]())], "first"), tmp_path, results_threshold=10**6
     )
     assert "```" in alone
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_every_odd_value_is_chosen_from_and_compiled(name: str) -> None:
-    """Choosing an answer and compiling a report go on beside it, and what they give can be printed."""
-    answer = select_answer(
-        "first 3", [ODD[name](), {"success": True, "result": "text"}, ODD[name]()]
-    )
-    assert answer.success
-    json.loads(json_text(answer))
-    metadata = {"category": "security", "result_type": "scan", "priority": 1}
-    tools = [("odd", ODD[name]()), ("held", {"value": ODD[name](), "_tool_metadata": metadata})]
-    report = MetadataBasedResultCompiler().compile_results(
-        tools, CompilationContext("check", [], NOON)
-    )
-    assert report["analysis_metadata"]["tools_executed"] == 2
-    assert report["security_analysis"]["scanner_tool"] == "held"
-    json.loads(json_text(report))
 
 
 @pytest.mark.parametrize(
@@ -127,30 +92,11 @@ def test_any_values_are_merged_chosen_and_compiled(one: Any, other: Any) -> None
     assert report["analysis_metadata"]["tools_executed"] == 2
 
 
-@pytest.mark.slow
-@given(anything)
-def test_any_value_is_stored_and_loaded(
-    tmp_path_factory: pytest.TempPathFactory, value: Any
-) -> None:
-    """A value that JSON can hold comes back from disk; folding takes the others too."""
-    folder = tmp_path_factory.mktemp("cache")
-    result = merge_outputs([LabelledOutput(value)], "first")
-    text = build_tier3_context(
-        [], folder, [], [], [], results=result, cache_dir=folder, results_threshold=0
-    )
-    assert "load_data_reference(" in text or value is None
-
-
 def test_run_is_never_stopped(tmp_path: Path) -> None:
     """The whole pipeline writes its prompt beside every odd value at once, and beside what is no result at all."""
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
     named = {name: merge_outputs([LabelledOutput(make())], "first") for name, make in ODD.items()}
-    for results in (
-        named,
-        {name: make() for name, make in ODD.items()},
-        "text",
-        5,
-    ):
+    for results in (named, {name: make() for name, make in ODD.items()}, "text", 5):
         config = tmp_path / "manual_slop.toml"
         markdown, path, _ = run(config, results=results, results_threshold=500)  # type: ignore[arg-type]
         assert path.read_text(encoding="utf-8") == markdown
@@ -189,19 +135,6 @@ def test_a_coroutine_is_refused(strategy: str, tmp_path: Path) -> None:
     assert reason in prompt_of([answer()], tmp_path)
     custom = merge_outputs([LabelledOutput(1)], "custom", custom_function=lambda _: answer())
     assert custom.errors == (f"Custom merge function failed: {reason}",)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        Raising,
-        UnprintableError,
-        lambda: Answer(Raising(), AnswerSource(1, AnswerKind.AI, "x"), True),  # type: ignore[arg-type]
-    ],
-)
-def test_what_is_no_result_is_shown(make: Callable[[], Any], tmp_path: Path) -> None:
-    """An answer with an odd text, or a list with odd things in it, has its place in the prompt."""
-    assert "### " in prompt_of([make()], tmp_path)
 
 
 def test_the_stored_value_is_whole(tmp_path: Path) -> None:
@@ -275,15 +208,7 @@ class Wordy:
         [Wordy()] * 10_000,
         [ValueError(LARGE)] * 10_000,
     ],
-    ids=[
-        "texts",
-        "lists of texts",
-        "keys",
-        "bytes",
-        "numbers",
-        "objects",
-        "errors",
-    ],
+    ids=["texts", "lists of texts", "keys", "bytes", "numbers", "objects", "errors"],
 )
 def test_a_large_text_is_written_a_bounded_number_of_times(value: Value, tmp_path: Path) -> None:
     """What would be gigabytes if it were written out is shown shortened, with a mark, and is not stored."""
@@ -294,12 +219,6 @@ def test_a_large_text_is_written_a_bounded_number_of_times(value: Value, tmp_pat
         compact_data(value, "k", cache_dir=tmp_path)
 
 
-def test_a_prompt_with_a_large_text_that_is_repeated(tmp_path: Path) -> None:
-    """The prompt is made, with a summary."""
-    result = merge_outputs([LabelledOutput([LARGE] * 100_000)], "first")
-    assert len(prompt_of(result, tmp_path)) < 10_000
-
-
 def test_a_large_text_that_is_repeated_does_not_reach_a_sandbox() -> None:
     """A function given as text is not handed what would be gigabytes; it gives the documented failure at once."""
     for function in ("lambda results: 1", "(results) => 1"):
@@ -307,24 +226,6 @@ def test_a_large_text_that_is_repeated_does_not_reach_a_sandbox() -> None:
             [LabelledOutput([LARGE] * 10_000)], "custom", custom_function=function
         )
         assert "the same parts too often" in result.errors[0]
-
-
-@pytest.mark.parametrize("name", [name for name in ODD if name != "an iterator of itself"])
-def test_odd_values_pass_through_a_session_and_the_prompt_itself(name: str, tmp_path: Path) -> None:
-    """An odd value as an output, as a reason, from a custom function and as the results themselves stops no prompt."""
-    for function in (None, lambda _: ODD[name]()):
-        session = SubagentSession()
-        good, bad = (
-            session.spawn("t", collect_into="$a", custom_function=function) for _ in range(2)
-        )
-        session.complete(good.run_id, ODD[name]())
-        session.fail(bad.run_id, ODD[name]())
-        assert session.run(good.run_id) is not None
-        assert prompt_of(session.subagent_results, tmp_path).startswith(
-            "## Sub-Agent Results\n\n### $a\n\n"
-        )
-    for results in (ODD[name](), [ODD[name](), "text"]):
-        prompt_of(results, tmp_path)
 
 
 def test_results_without_end_end(tmp_path: Path) -> None:
@@ -391,15 +292,3 @@ def test_half_a_surrogate_pair_names_no_file(tables: dict[str, Any]) -> None:
     """What names or matches files is refused in a sentence."""
     with pytest.raises(ConfigError, match="half of a surrogate pair"):
         run(tables)
-
-
-def test_half_a_surrogate_pair_in_records(tmp_path: Path) -> None:
-    """Records that others made are shown as they are but for it, and so is a turn alone."""
-    records = [{"path": HALF, "content": HALF}]
-    texts = [
-        build_markdown_from_items(records, tmp_path, [HALF], [HALF]),
-        build_tier3_context(records, tmp_path, [], [HALF], [HALF]),
-        build_summary_markdown(records),
-        build_discussion_section([HALF]),
-    ]
-    assert all("half \\ud83d" in text.encode().decode() for text in texts)

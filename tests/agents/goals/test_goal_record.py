@@ -23,7 +23,7 @@ from aggregate.agents.goals import (
     unfinished_goals,
 )
 from aggregate.agents.goals.goal_record import KEPT
-from aggregate.agents.tools import Permission, ToolRegistry, make_tool, state_store
+from aggregate.agents.tools import Permission, ToolRegistry, make_tool
 from aggregate.base.errors import ClientSetupError, StateError
 
 PLAN = "1. List the parcels\n2. Ship each parcel\n3. Say what was done"
@@ -180,16 +180,6 @@ def test_seconds_of_all_processes_count(tmp_path: Path) -> None:
     assert (result.limit, model.questions) == (Limit.SECONDS, [])
 
 
-def test_what_was_saved_meanwhile_is_not_recalled(tmp_path: Path) -> None:
-    """A resumed goal sees the saved values that it began with, though it has saved others since (P15)."""
-    parcels = Parcels()
-    killed(tmp_path, parcels, 5, idempotent=True)
-    state_store(tmp_path / "state").save("parcels", 3)
-    result, model = reach(tmp_path, recorded(tmp_path / "goals", 1), parcels, idempotent=True)
-    assert result.success
-    assert "memory" not in [question.call.value for question in model.questions]
-
-
 def test_a_record_of_other_tools(tmp_path: Path) -> None:
     """Nothing is asked or called where a question is not the recorded one, and one sentence says so."""
     parcels = Parcels()
@@ -200,28 +190,6 @@ def test_a_record_of_other_tools(tmp_path: Path) -> None:
     with pytest.raises(StateError, match="recorded with other tools, other files, or by another"):
         made.execute_goal("Ship all", record=record)
     assert (model.questions, parcels.shipped) == ([], [1, 2])
-
-
-def test_models_that_fail_are_recorded_too(tmp_path: Path) -> None:
-    """A goal does the same again only if it is told of the same failures."""
-
-    class Failing:
-        def __init__(self) -> None:
-            self.asked = 0
-
-        def ask(self, question: Question) -> Completion:
-            self.asked += 1
-            raise RuntimeError("down")
-
-    model = Failing()
-    for _ in range(2):
-        notes = unfinished_goals(tmp_path)
-        record = recorded(tmp_path, 1) if notes else new_record(tmp_path, "Do it", steps=4)[1]
-        made = NeuronAgent(model, [], state_dir=tmp_path / "state")
-        result = made.execute_goal("Do it", record=record)
-        assert result.error == "Could not decompose goal"
-        record.close()
-    assert model.asked == 2
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:

@@ -1,9 +1,6 @@
 """The goals of the documents, word for word, with scripted models and a service on this machine."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -113,14 +110,6 @@ def test_an_error_is_reflected_on(running: Service, tmp_path: Path) -> None:
     assert "Should access data['neuron_0_2'] directly." in again[1].text
 
 
-def test_code_is_written_with_all_fields_known(running: Service, tmp_path: Path) -> None:
-    """The question for code names every field of the newest list, also where it lies on disk (P4)."""
-    _, model = reach(COUNT, running, tmp_path)
-    coding = next(one for one in model.questions if one.call is QuestionKind.CODE)
-    fields = "name, distance, moving_time, sport_type, id, start_date, start_unix, kudos_count, map"
-    assert f"Fields of the items of the newest list:\n```\nactivities: {fields}\n```" in coding.text
-
-
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
 def test_questions_are_small(scenario: Scenario, running: Service, tmp_path: Path) -> None:
     """A question has 50 to 200 tokens of its own; with quoted data it stays below 400 (D-8)."""
@@ -170,32 +159,6 @@ def test_the_same_run_gives_the_same_bytes(
     many, _ = reach(scenario, running, tmp_path, workers=8)
     assert plain(one) == plain(many)
     assert shape(one.trace) == shape(many.trace)
-
-
-def test_hash_seeds_do_not_matter(tmp_path: Path) -> None:
-    """Two processes with different hash seeds print the same JSON."""
-    code = """
-import sys, json
-from aggregate.agents.goals import NeuronAgent, scripted_model
-from aggregate.agents.tools import standard_tools
-script = {"decompose": "1. Get the date 3 weeks after 2025-09-01\\n2. Format it", "find_tool": "getRelativeTimestamp",
-  "find_tool: Step: Format": "executeDataAnalysis", "parameters": '{"amount": 3, "unit": "weeks", "base": "2025-09-01"}',
-  "code": "result = sorted({'a', 'b', data['neuron_0_1']['iso']})", "complete": "yes", "clarify": "Format it"}
-result = NeuronAgent(scripted_model(script), standard_tools(state_dir=sys.argv[1]), state_dir=sys.argv[1]).execute_goal("When?")
-print(json.dumps([result.as_dict(), result.warnings]))
-"""
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", code, str(tmp_path)],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert printed[0] == printed[1]
-    assert "2025-09-22T00:00:00+00:00" in printed[0]
 
 
 def test_without_permission_nothing_is_fetched(running: Service, tmp_path: Path) -> None:

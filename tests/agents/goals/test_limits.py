@@ -8,12 +8,9 @@ import pytest
 
 from aggregate.agents.goals import (
     ChatModel,
-    Completion,
     EngineLimits,
     Limit,
     NeuronAgent,
-    Question,
-    QuestionKind,
     ScriptedModel,
     scripted_model,
 )
@@ -87,13 +84,6 @@ def test_no_token_is_left_for_a_step(tmp_path: Path) -> None:
     assert len(model.questions) == 1
 
 
-def test_a_goal_within_its_limits(tmp_path: Path) -> None:
-    """Nothing is said of limits."""
-    made, _ = agent(tmp_path, SCRIPT, (bell(),))
-    result = made.execute_goal("Ring")
-    assert (result.limit, result.stopped, "limit" in result.as_dict()) == (None, "", False)
-
-
 @dataclass
 class CachingClient:
     """A client whose provider has read most of each question from its cache."""
@@ -129,14 +119,6 @@ def test_cached_tokens_count_at_their_price(
     result = made.execute_goal("Ring")
     assert result.limit is limit
     assert result.trace.tokens == result.trace.calls * 1015
-
-
-def test_the_price_of_a_completion() -> None:
-    """It is rounded up, all tokens are told beside it."""
-    completion = ChatModel(CachingClient(), read_price=0.1).ask(
-        Question(QuestionKind.COMPLETE, "Is it?")
-    )
-    assert completion == Completion("yes", 1015, charged=115)
 
 
 def test_the_price_is_the_providers() -> None:

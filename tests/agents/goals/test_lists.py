@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.agents.goals.heuristics import find_iteration
-from aggregate.agents.goals.item_lists import (
+from aggregate.agents.goals.heuristics import (
     ATTACHED,
     filter_items,
+    find_iteration,
     find_list,
     item_goal,
     rule_template,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aggregate.agents.goals import Trace, TraceKind
-from aggregate.agents.goals.execution import item_arguments, sure_arguments
+from aggregate.agents.goals.execution import sure_arguments
 from aggregate.agents.goals.goal_context import Branch
 from aggregate.agents.goals.tool_selection import certain_tool, ranked_tools
 from aggregate.agents.tools import Tool, make_tool, standard_tools
@@ -50,15 +50,6 @@ SURE: list[tuple[str, Any, dict[str, Any]]] = [
 def test_what_is_sure_without_a_model(step: str, item: Any, expected: dict[str, Any]) -> None:
     """Ids that the step names come first, then those of the current item (P4)."""
     assert sure_arguments(make_tool(getKudos), step, branch(item)) == expected
-
-
-def test_another_things_id_is_not_taken() -> None:
-    """An activity's id is no user's id, where the tool takes both."""
-
-    def compare(activity_id: int, user_id: int) -> None:
-        """Compare."""
-
-    assert item_arguments(make_tool(compare), {"id": 7}, "activity") == {"activity_id": 7}
 
 
 ANSWERS: list[tuple[str, dict[str, Any]]] = [
@@ -196,19 +187,6 @@ def test_words_that_leave_no_doubt(step: str, expected: str | None) -> None:
     assert (chosen.name if chosen else None) == expected
 
 
-def test_a_near_rival_is_a_doubt() -> None:
-    """A tool that does the same to something near leaves the choice to the model (P2)."""
-
-    def drillWall(depth: float) -> None:  # noqa: N802 - tools are camelCase
-        """Drill a hole into a wall of concrete."""
-
-    alone = ranked_tools("Drill a hole", [make_tool(drill)])
-    assert certain_tool(alone) is not None
-    assert (
-        certain_tool(ranked_tools("Drill a hole", [make_tool(drill), make_tool(drillWall)])) is None
-    )
-
-
 CODES: list[tuple[str, list[str], str]] = [
     ("result = 'a'", [], "a"),
     ("result = 'a", ["result = 'b'"], "b"),
@@ -230,22 +208,3 @@ def test_code_is_compiled_first(
     made, model = agent(tmp_path, script, standard_tools(state_dir=tmp_path))
     assert made.execute_goal("Say a").text == text
     assert calls(model).count("validate_code") == len(corrected)
-
-
-def test_invalid_is_not_valid(tmp_path: Path) -> None:
-    """VALID keeps code that does not compile, INVALID is taken for a correction; both fail in the sandbox (P5)."""
-    script = {
-        "decompose": "1. Format a line",
-        "code": "result = (",
-        "find_tool": "executeDataAnalysis",
-        "reflect": "no",
-    }
-    for verdict in ("VALID", "INVALID"):
-        made, model = agent(
-            tmp_path, script | {"validate_code": verdict}, standard_tools(state_dir=tmp_path)
-        )
-        result = made.execute_goal("Say a")
-        assert not result.success
-        assert calls(model).count("code") == 3
-        error = result.results[0]["error"]
-        assert error.startswith("Syntax error" if verdict == "VALID" else "Code must assign result")

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from aggregate.agents.goals import (
     TraceKind,
 )
 from aggregate.agents.tools import ToolRegistry, make_tool
-from tests.fakes.models import agent
 from tests.hostile.running import ends
 
 ANSWERS = {
@@ -224,18 +222,3 @@ def test_a_goal_does_not_wait_for_a_model_beyond_its_time(tmp_path: Path) -> Non
     assert result.warnings == (
         'The model gave no answer to "decompose": the goal\'s time of 0.1 s is over',
     )
-
-
-def test_one_agent_in_many_threads(tmp_path: Path) -> None:
-    """Goals of one agent do not see each other."""
-
-    def echo(what: str) -> dict[str, Any]:
-        """Echo something."""
-        return {"success": True, "result": what}
-
-    script = {"decompose": "1. Echo it", "find_tool": "echo", "complete": "yes"}
-    script |= {f"parameters: Goal: {n} ": json.dumps({"what": f"said {n}"}) for n in range(16)}
-    made, _ = agent(tmp_path, script, (echo,))
-    with ThreadPoolExecutor(8) as pool:
-        texts = list(pool.map(lambda n: made.execute_goal(f"{n} times").text, range(16)))
-    assert texts == [f"said {n}" for n in range(16)]

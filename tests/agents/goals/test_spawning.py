@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.goals import QuestionKind, Trace, TraceKind
+from aggregate.agents.goals import Trace, TraceKind
 from aggregate.agents.goals.fan_out import merge_parts
 from aggregate.agents.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
@@ -276,16 +276,6 @@ def test_one_failed_item_does_not_stop_the_others(tmp_path: Path) -> None:
     )
 
 
-def test_limits_of_sub_tasks(tmp_path: Path) -> None:
-    """At most 50 of one step; what is left out is said (D-10)."""
-    made, _ = agent(tmp_path, SCRIPT, (lister([{"id": n} for n in range(60)]), kudos))
-    result = made.execute_goal("Get kudos")
-    assert result.results[1]["items_processed"] == 50
-    assert (
-        "Only 50 of 60 items were processed: the limit of sub-tasks is reached." in result.warnings
-    )
-
-
 def test_duplicates_end_a_spread(tmp_path: Path) -> None:
     """Equal items are done once; the third repetition ends it, and the rest is counted in a warning (D-10)."""
     items = [{"id": 1}, {"id": 1}, {"id": 2}, {"id": 2}, {"id": 2}, {"id": 3}]
@@ -334,16 +324,6 @@ def test_the_pool_is_bounded(tmp_path: Path, workers: int, most: int) -> None:
         str(n) for n in range(9)
     ]
     assert peak[0] == most
-
-
-def test_depth_is_bounded(tmp_path: Path) -> None:
-    """Sub-tasks of sub-tasks end at the fifth level: a goal there is refused (D-6, X-13)."""
-    made, _ = agent(tmp_path, {"decompose": "1. x"})
-    assert made.execute_goal("x", depth=5).as_dict() == {
-        "success": False,
-        "error": "Max recursion depth reached",
-    }
-    assert made.execute_goal("x", depth=4).error == ""
 
 
 def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
@@ -456,17 +436,3 @@ def test_a_failed_part_fails_the_step(tmp_path: Path) -> None:
     result = made.execute_goal("Convert")
     assert result.results[0]["error"] == "a part of the step failed: no date b"
     assert len(result.results[0]["results"]) == 2
-
-
-def test_the_questions_of_sub_tasks_have_places(tmp_path: Path) -> None:
-    """Each question says which step of which sub-task asks, so that a script answers the same in any order."""
-    script = {
-        "decompose": "1. List runs\n2. Praise each run",
-        "find_tool": "NONE",
-        "find_tool: Step: List": "listRuns",
-    }
-    script |= {"fields_present": "no", "calls_needed": "yes", "complete": "yes", "answer": "ok"}
-    made, model = agent(tmp_path, script, (lister([{"id": 1}, {"id": 2}]),))
-    made.execute_goal("Praise them")
-    places = sorted(one.place for one in model.questions if one.call is QuestionKind.ANSWER)
-    assert places == ["0.2/1.1/1.1", "0.2/1.2/1.1"]

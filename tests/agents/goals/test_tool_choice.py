@@ -100,12 +100,6 @@ def test_without_another_tool_the_failure_stays(tmp_path: Path, answer: str) -> 
     assert result.results == (AGAIN,)
 
 
-def test_another_tool_that_fails_too(tmp_path: Path) -> None:
-    """Its failure is not the step's: the first one is (P2)."""
-    made, _ = agent(tmp_path, SCRIPT, two_tools(Counted(FATAL), Counted({**FATAL, "error": "x"})))
-    assert made.execute_goal("Weigh").results == (FATAL,)
-
-
 def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
     """A tool whose words say nothing is shown, with its schema, in a later question (P2)."""
 

@@ -2,14 +2,7 @@
 
 import pytest
 
-from aggregate.agents.goals.heuristics import (
-    advice,
-    find_iteration,
-    has_parts,
-    is_compound,
-    is_vague,
-    words,
-)
+from aggregate.agents.goals.heuristics import advice, find_iteration, has_parts, words
 from aggregate.agents.tools import make_tool
 
 ITERATIONS = [
@@ -65,35 +58,6 @@ PARTS = [
 def test_steps_of_several_parts(step: str, function: object, expected: bool) -> None:
     """Trigger words, or several of the one thing a tool takes; a tool that serves both ends is no split (P9)."""
     assert has_parts(step, make_tool(function) if callable(function) else None) is expected
-
-
-@pytest.mark.parametrize(
-    ("step", "vague"),
-    [
-        ("Process the data", True),
-        ("Format results", True),
-        ("Filter them", True),
-        ("Count runs", False),
-        ("Filter first 3", False),
-    ],
-)
-def test_vague_steps(step: str, vague: bool) -> None:
-    """A step is vague that names nothing to work on (P3)."""
-    assert is_vague(step) is vague
-
-
-@pytest.mark.parametrize(
-    ("goal", "compound"),
-    [
-        ("Get kudos for activity 7", False),
-        ("Get it, then count", True),
-        ("a; b", True),
-        ("1. Get 2. Count", True),
-    ],
-)
-def test_compound_goals(goal: str, compound: bool) -> None:
-    """Only a sub-task that names several things is split by the model."""
-    assert is_compound(goal) is compound
 
 
 @pytest.mark.parametrize(

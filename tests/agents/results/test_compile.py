@@ -173,29 +173,6 @@ def test_what_is_no_object_is_kept_with_a_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("category", "result_type", "section", "facts"),
-    [
-        ("security", "scanner_tool", "security_analysis", {"scanner_tool__t": "t", "scan_timestamp": TIME}),
-        ("security", "scan_timestamp", "security_analysis", {"scanner_tool": "t", "scan_timestamp__t": TIME}),
-        ("analysis", "tool", "repository_analysis", {"tool__t": "t"}),
-        ("codebase", "tool", "repository_analysis", {"tool__t": "t"}),
-    ],
-)  # fmt: skip
-def test_a_type_called_as_a_fact_keeps_its_result(
-    category: str, result_type: str, section: str, facts: dict[str, str]
-) -> None:
-    """A result stands under its own type whatever that is called; what is known of the tool moves (R-6, R-7, R-X3)."""
-    result = tool(category, result_type)
-    assert compiled({"t": result})[section] == {result_type: result, **facts}
-
-
-def test_keys_that_are_equal_as_texts_are_both_kept() -> None:
-    """A compiler may give keys that are no texts; none takes the place of another (R-X3)."""
-    report = compiled({"t": tool("weather")}, Custom(value={1: "number", "1": "text"}))
-    assert report["forecast"] == {"1": "number", "1__t": "text"}
-
-
-@pytest.mark.parametrize(
     "metadata",
     [
         None,
@@ -333,16 +310,6 @@ def test_failures_are_visible() -> None:
         "a failed: no network",
         "b failed: no reason given",
     ]
-
-
-def test_a_report_shares_nothing_with_its_input() -> None:
-    """Changing the report changes no result (R-X8)."""
-    results = {"t": tool("security", "scan", output_keys=["data"])}
-    before = deepcopy(results)
-    report = compiled(results)
-    report["security_analysis"]["scan"]["data"] = "spoiled"
-    report["analysis_metadata"]["output_keys"]["t"].append("spoiled")
-    assert results == before
 
 
 METADATA = st.none() | st.fixed_dictionaries(

@@ -146,9 +146,6 @@ LEAF = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "x"
 INNER = LEAF | st.dictionaries(KEYS, LEAF, max_size=2)
 JSON = LEAF | st.lists(LEAF, max_size=2) | st.dictionaries(KEYS, INNER, max_size=3)
 OBJECTS = st.dictionaries(KEYS, JSON, max_size=4)
-ALIKE = st.dictionaries(
-    KEYS, st.dictionaries(KEYS, st.integers(0, 3) | st.none(), max_size=3), max_size=3
-)
 
 
 @given(st.lists(OBJECTS, max_size=5))
@@ -182,21 +179,8 @@ def test_merging_goes_from_left_to_right(
     assert merged("merge", a, a).value == a
 
 
-@given(ALIKE, ALIKE, ALIKE)
-def test_merging_is_associative(a: dict[str, Any], b: dict[str, Any], c: dict[str, Any]) -> None:
-    """Where no key is an object here and a scalar there, the grouping does not matter (O-3)."""
-    assert merged("merge", a, merged("merge", b, c).value).value == merged("merge", a, b, c).value
-
-
 @given(st.lists(st.tuples(JSON, st.sampled_from(["", "a", "b", "0", "1", "a-2"])), max_size=6))
 def test_nothing_is_lost_by_key(pairs: list[tuple[Any, str]]) -> None:
     """The json strategy keeps every output, in order, whatever the labels (O-3)."""
     outputs = [LabelledOutput([output], label or None) for output, label in pairs]
     assert list(merge_outputs(outputs, "json").value.values()) == [item.output for item in outputs]
-
-
-@given(st.lists(JSON, max_size=5))
-def test_the_same_outputs_give_the_same_result(outputs: list[Any]) -> None:
-    """Merging is a function of its inputs (O-53)."""
-    for strategy in ("concat", "json", "merge", "first", "last"):
-        assert merged(strategy, *outputs) == merged(strategy, *deepcopy(outputs))

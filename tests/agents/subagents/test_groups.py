@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from itertools import permutations
 from typing import Any
 
 import pytest
@@ -30,17 +29,6 @@ def spawned(session: SubagentSession, *labels: str, **options: object) -> list[s
     ]
 
 
-@pytest.mark.parametrize("order", list(permutations((0, 1, 2))))
-def test_spawn_order_stands_whatever_the_order_of_completion(order: tuple[int, ...]) -> None:
-    """All results of a name are collected in spawn order (O-1, O-2, O-4, O-40)."""
-    session = session_at()
-    ids = spawned(session, "", "", "")
-    for place in order:
-        session.complete(ids[place], "abc"[place])
-    result = session.subagent_results[NAME]
-    assert (result.value, result.count, result.status) == (["a", "b", "c"], 3, GroupStatus.COMPLETE)
-
-
 def test_sessions_are_isolated_by_exact_key() -> None:
     """A session whose key is the beginning of another's sees nothing of it, and takes no end of its runs.
 
@@ -62,24 +50,6 @@ def test_a_run_without_a_group_stands_alone() -> None:
     assert (run.result().output, len(session.subagent_results)) == ("x", 0)
 
 
-def test_the_first_end_of_a_run_counts(caplog: pytest.LogCaptureFixture) -> None:
-    """A run that is reported three times has one result, the first (O-41)."""
-    session = session_at()
-    (run_id, _) = spawned(session, "", "")
-    assert [
-        session.complete(run_id, "a"),
-        session.complete(run_id, "b"),
-        session.fail(run_id, "c"),
-    ] == [
-        True,
-        False,
-        False,
-    ]
-    assert record_of(session, run_id).output == "a"
-    assert session.subagent_results[NAME].count == 1
-    assert "duplicate" in caplog.text
-
-
 def test_an_unknown_run_is_logged_and_ignored(caplog: pytest.LogCaptureFixture) -> None:
     """An end of a run that nobody spawned changes nothing (O-42)."""
     session = session_at()
@@ -87,26 +57,6 @@ def test_an_unknown_run_is_logged_and_ignored(caplog: pytest.LogCaptureFixture) 
         assert not session.complete("main-99", "x")
     assert "main-99" in caplog.text
     assert "unknown" in caplog.text
-
-
-def test_the_status_goes_from_pending_over_partial_to_complete() -> None:
-    """Pending means no result yet; reading an open group gives no value and no exception (O-44, O-54)."""
-    session = session_at()
-    ids = spawned(session, "", "")
-    seen = [session.subagent_results[NAME]]
-    for run_id in ids:
-        session.complete(run_id, "x")
-        seen.append(session.subagent_results[NAME])
-    assert [result.status for result in seen] == ["pending", "partial", "complete"]
-    assert [result.value for result in seen] == [None, None, ["x", "x"]]
-
-
-def test_waiting_for_an_open_group_can_time_out() -> None:
-    """wait(timeout) returns what there is (O-44)."""
-    session = session_at()
-    spawned(session, "")
-    assert session.wait(NAME, timeout=0.01).status is GroupStatus.PENDING
-    assert session.wait(timeout=0.01)[NAME].status is GroupStatus.PENDING
 
 
 def test_an_unknown_variable_is_empty() -> None:
@@ -150,21 +100,6 @@ def test_a_run_timeout_names_the_run() -> None:
     time.advance(5)
     assert session.subagent_results[NAME].errors == ("Task A failed: timeout after 5 s",)
     assert session.subagent_results.bare[NAME] == ["b"]
-
-
-def test_a_reopened_group_has_its_timeout_anew() -> None:
-    """The clock of a group starts with the spawn that opens it, and stops when it is complete (O-43, O-46)."""
-    time = FakeTime()
-    session = session_at(time, group_timeout=30)
-    (first,) = spawned(session, "")
-    time.advance(20)
-    session.complete(first, "a")
-    assert time.waiting == 0
-    spawned(session, "B")
-    time.advance(20)
-    assert session.subagent_results[NAME].status is GroupStatus.PARTIAL
-    time.advance(10)
-    assert session.subagent_results[NAME].status is GroupStatus.COMPLETE
 
 
 def test_a_host_can_report_a_timeout() -> None:
@@ -338,20 +273,6 @@ def test_groups_are_closed_and_cleared_explicitly() -> None:
     assert dict(session.subagent_results) == {}
 
 
-def test_a_cleared_name_starts_its_timeout_anew() -> None:
-    """The timeout of a group that was cleared does not end the next group of that name (O-46, O-53)."""
-    time = FakeTime()
-    session = session_at(time, group_timeout=30)
-    spawned(session, "A")
-    time.advance(20)
-    session.clear(NAME)
-    spawned(session, "B")
-    time.advance(20)
-    assert session.subagent_results[NAME].status is GroupStatus.PENDING
-    time.advance(10)
-    assert session.subagent_results[NAME].status is GroupStatus.COMPLETE
-
-
 def test_clearing_everything_forgets_ended_runs_and_tells_who_waits() -> None:
     """clear() without a name drops lone runs that have ended; a handle of a cleared run reads as failed (O-53)."""
     time = FakeTime()
@@ -401,16 +322,6 @@ def test_the_text_of_a_group_is_what_a_reader_sees() -> None:
     assert session.text(NAME) == 'Reddit: loved\n\nmixed\n\nYouTube: {\n  "n": 1\n}'
     assert session.text(NAME, labels=False) == 'loved\n\nmixed\n\n{\n  "n": 1\n}'
     assert session.text("$none") == ""
-
-
-def test_hundreds_of_runs_share_a_variable() -> None:
-    """There is no cap on a group's members (O-8, O-23)."""
-    session = session_at()
-    ids = spawned(session, *[""] * 300)
-    for run_id in reversed(ids):
-        session.complete(run_id, run_id)
-    assert session.subagent_results.bare[NAME] == ids
-    assert (ids[0], ids[-1]) == ("main-1", "main-300")
 
 
 def test_ids_are_the_hosts_if_it_wants() -> None:
@@ -481,19 +392,3 @@ def test_names_are_trimmed_and_empty_means_absent() -> None:
         ).variable_name
         is None
     )
-
-
-def test_a_run_that_was_read_belongs_to_the_reader() -> None:
-    """Changing the output of a run that was asked for, waited for or late changes no result."""
-    session = session_at()
-    (run_id,) = spawned(session, "A")
-    session.complete(run_id, {"a": [1]})
-    late = session.spawn("task", collect_into="$late")
-    session.time_out(late.run_id)
-    session.complete(late.run_id, [1])
-    for _ in range(2):
-        records = [session.run(run_id), session.late()[0]]
-        for record in records:
-            assert record is not None
-            assert record.output in ({"a": [1]}, [1])
-            record.output.clear()

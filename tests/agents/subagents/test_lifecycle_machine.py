@@ -1,4 +1,7 @@
-"""Any history of spawns, ends, timeouts and reads against a model that fits on one page (rules O-40 to O-54)."""
+"""Any history of spawns, ends, timeouts and reads against a model that fits on one page.
+
+Rules: O-1, O-2, O-4, O-40, O-41, O-43, O-44, O-46, O-53, O-54.
+"""
 
 import pytest
 from hypothesis import settings, strategies as st

@@ -10,7 +10,6 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.agents.goals.agent import NeuronAgent
     from aggregate.agents.goals.answer_selection import extract_quantity, select_answer
-    from aggregate.agents.goals.budget import MAX_DEPTH, MAX_RETRIES, EngineLimits, Limit
     from aggregate.agents.goals.goal_record import (
         RecordedGoal,
         new_record,
@@ -18,14 +17,17 @@ if TYPE_CHECKING:
         records_folder,
         unfinished_goals,
     )
-    from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
-    from aggregate.agents.goals.models import (
-        ChatModel,
-        ScriptedModel,
-        ScriptRule,
-        read_script,
-        scripted_model,
+    from aggregate.agents.goals.goal_result import (
+        MAX_DEPTH,
+        MAX_RETRIES,
+        EngineLimits,
+        GoalResult,
+        Limit,
+        Neuron,
+        Trace,
+        TraceKind,
     )
+    from aggregate.agents.goals.models import ChatModel, ScriptedModel, read_script, scripted_model
     from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 else:
     __getattr__ = door(
@@ -33,10 +35,9 @@ else:
         {
             "agent": "NeuronAgent",
             "answer_selection": "extract_quantity select_answer",
-            "budget": "EngineLimits Limit MAX_DEPTH MAX_RETRIES",
             "goal_record": "RecordedGoal new_record recorded records_folder unfinished_goals",
-            "goal_result": "GoalResult Neuron Trace TraceKind",
-            "models": "ChatModel ScriptRule ScriptedModel read_script scripted_model",
+            "goal_result": "EngineLimits GoalResult Limit MAX_DEPTH MAX_RETRIES Neuron Trace TraceKind",
+            "models": "ChatModel ScriptedModel read_script scripted_model",
             "questions": "Completion Model Question QuestionKind",
         },
     )

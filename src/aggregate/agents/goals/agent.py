@@ -13,25 +13,22 @@ from aggregate.agents.goals.answer_selection import (
     line_count,
     select_answer,
 )
-from aggregate.agents.goals.budget import (
+from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
+from aggregate.agents.goals.goal_record import RecordedGoal
+from aggregate.agents.goals.goal_result import (
     BudgetTracker,
     EngineLimits,
+    GoalResult,
     Limit,
     LimitReached,
-    SubtaskBudget,
-)
-from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_record import GoalRecord
-from aggregate.agents.goals.goal_result import (
-    TOO_DEEP,
-    GoalResult,
     Neuron,
+    SubtaskBudget,
     Trace,
     TraceKind,
 )
 from aggregate.agents.goals.models import as_model
 from aggregate.agents.goals.questions import Model, QuestionKind
-from aggregate.agents.goals.steps import BranchResult, run_branch, run_neuron
+from aggregate.agents.goals.steps import run_branch, run_neuron
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
@@ -40,8 +37,8 @@ from aggregate.sending.clients import ChatClient
 
 # Characters of what is missing: it is one sentence
 MOST_MISSING: Final = 300
-MOST_KEYS: Final = 60
 # Keys in a question, and characters of each: it stays below about a thousand tokens
+MOST_KEYS: Final = 60
 KEY_CHARACTERS: Final = 60
 
 
@@ -77,7 +74,7 @@ class NeuronAgent:
         self.clock = clock
 
     def execute_goal(
-        self, goal: str, *, depth: int = 0, record: GoalRecord | None = None
+        self, goal: str, *, depth: int = 0, record: RecordedGoal | None = None
     ) -> GoalResult:
         """Reach ``goal`` and return the answer, the steps and a trace; never raises for a model's or tool's failure.
 
@@ -90,101 +87,111 @@ class NeuronAgent:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
             StateError: The record is of another goal, of other tools, or cannot be used.
         """
-        record = record or GoalRecord()
         node = Trace(TraceKind.GOAL, "goal", goal, clock=self.clock)
-        budget = BudgetTracker(self.limits, self.clock, record.spent)
+        budget = BudgetTracker(self.limits, self.clock, record.spent if record else 0.0)
         cache_dir = self.state_dir / "data_cache"
         run = GoalContext(self.model, self.tools, self.limits, budget, cache_dir, record)
+        subtasks = SubtaskBudget(self.limits.dendrites_in_all)
+        branch = Branch(goal, depth, node, {"_original_goal": goal}, subtask_budget=subtasks)
         with node.timed():
-            done, answer = self._reach(run, goal, depth, node)
-        record.check()
+            if 0 == depth < self.limits.depth and (memory := self._memory(run, branch)):
+                branch.context[formatting.MEMORY] = memory
+            neurons, error = run_branch(run, branch)
+            answer = None
+            if not error:
+                neurons, answer = self._answer(run, branch, neurons)
+        if record is not None:
+            record.check()
         success = answer is not None and answer.success
         if not success:
-            node.fail(done.error or (answer.summary if answer else ""))
+            node.fail(error or (answer.summary if answer else ""))
         warnings = [*(answer.warnings if answer else ()), *node.all_warnings()]
         return GoalResult(
             success,
             goal,
             depth,
-            done.neurons,
-            done.results,
+            neurons,
             answer,
-            done.error,
+            error,
             tuple(dict.fromkeys(warnings)),
             node,
             budget.reached,
-            _stopped(budget, done),
+            _stopped(budget, neurons),
         )
 
-    def _reach(
-        self, run: GoalContext, goal: str, depth: int, node: Trace
-    ) -> tuple[BranchResult, Answer | None]:
-        if depth >= self.limits.depth:
-            return BranchResult(error=TOO_DEEP), None
-        budget = SubtaskBudget(self.limits.dendrites_in_all)
-        branch = Branch(goal, depth, node, subtask_budget=budget)
-        branch.context["_original_goal"] = goal
-        if depth == 0 and (memory := self._memory(run, goal, node)):
-            branch.context[formatting.MEMORY] = memory
-        done = run_branch(run, branch)
-        if done.error:
-            return done, None
-        answer = select_answer(goal, done.results, descriptions=done.descriptions)
-        if depth == 0:
-            missing, corrective = _check_answer(run, branch, done, answer)
-            if corrective:
-                done = replace(done, neurons=(*done.neurons, corrective))
-            answer = select_answer(
-                goal, done.results, descriptions=done.descriptions, missing=missing
-            )
-            is_corrected = corrective is not None and answer.source.index == corrective.index
-            if missing and is_corrected and answer.source.kind is not AnswerKind.VALUE:
-                missing = verdict(goal, answer) or ""
-            if missing:
-                warnings = (*answer.warnings, f"The answer is not complete: {missing}")
-                answer = replace(answer, missing=missing, warnings=warnings)
-        if self.prose and answer.success:
-            answer = _in_prose(run, branch, answer)
-        return done, answer
-
-    def _memory(self, run: GoalContext, goal: str, node: Trace) -> dict[str, Any]:
+    def _memory(self, run: GoalContext, branch: Branch) -> dict[str, Any]:
         """Return the saved values that help, by key: those that the goal began with, whatever it has saved since.
 
         Every failure is an empty memory with a warning: the goal goes on (rule P15).
         """
-        key, digest, recorded = run.recalled("", "memory", goal)
+        key, digest, recorded = run.recalled("", "memory", branch.goal)
         if recorded is not None:
             kept = recorded.get("memory")
             return kept if isinstance(kept, dict) else {}
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
-            for saved in _relevant_keys(run, node, goal, store.keys()):
+            for saved in _relevant_keys(run, branch, store.keys()):
                 exists, value = store.load(saved)
                 if exists:
                     memory[saved] = value
         except (AggregateError, LimitReached) as error:
-            node.warn(f"Nothing was recalled: {error}")
+            branch.node.warn(f"Nothing was recalled: {error}")
             memory = {}
         run.keep(key, digest, {"memory": memory})
         return memory
 
+    def _answer(
+        self, run: GoalContext, branch: Branch, neurons: tuple[Neuron, ...]
+    ) -> tuple[tuple[Neuron, ...], Answer]:
+        """Choose the answer, and correct it once where it is incomplete; return the steps with the corrective one."""
+        goal = branch.goal
+        answer = _chosen(goal, neurons)
+        if branch.depth == 0:
+            missing, corrective = _check_answer(run, branch, neurons, answer)
+            neurons = (*neurons, *corrective)
+            answer = _chosen(goal, neurons, missing)
+            is_corrected = answer.source.index in [neuron.index for neuron in corrective]
+            if missing and is_corrected and answer.source.kind is not AnswerKind.VALUE:
+                missing = verdict(goal, answer) or ""
+            if missing:
+                warnings = (*answer.warnings, f"The answer is not complete: {missing}")
+                answer = replace(answer, missing=missing, warnings=warnings)
+        if not self.prose or not answer.success:
+            return neurons, answer
+        try:  # in sentences, if the model writes some (rules P11, X-7)
+            fenced = formatting.fenced_data(answer.summary, formatting.ANSWER)
+            text = run.ask(branch.node, QuestionKind.PROSE, goal=goal, result=fenced)
+        except LimitReached as reached:
+            branch.node.warn(f"The answer stays as it is: {reached}")
+            return neurons, answer
+        if text is not None:
+            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
+            answer = replace(answer, summary=text.strip(), source=source)
+        return neurons, answer
 
-def _relevant_keys(run: GoalContext, node: Trace, goal: str, keys: list[str]) -> list[str]:
+
+def _chosen(goal: str, neurons: tuple[Neuron, ...], missing: str = "") -> Answer:
+    results = [neuron.result for neuron in neurons]
+    descriptions = [neuron.description for neuron in neurons]
+    return select_answer(goal, results, descriptions=descriptions, missing=missing)
+
+
+def _relevant_keys(run: GoalContext, branch: Branch, keys: list[str]) -> list[str]:
     if not keys:
         return []
     listed = fence(", ".join(formatting.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
     if len(keys) > MOST_KEYS:
-        node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
-    reply = run.ask(node, QuestionKind.MEMORY, goal=goal, keys=listed)
+        branch.node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
+    reply = run.ask(branch.node, QuestionKind.MEMORY, goal=branch.goal, keys=listed)
     named = (replies.json_value(reply, dict) or {}).get("relevant_keys")
     texts = [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
     return [key for key in dict.fromkeys(texts) if key in keys]
 
 
 def _check_answer(
-    run: GoalContext, branch: Branch, done: BranchResult, answer: Answer
-) -> tuple[str, Neuron | None]:
+    run: GoalContext, branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
+) -> tuple[str, list[Neuron]]:
     """Return what the answer lacks, ``""`` for nothing, and the step that was done for it, if one succeeded.
 
     The step works with what is there: nothing is fetched again.
@@ -193,26 +200,26 @@ def _check_answer(
     try:
         missing = _missing(run, branch, answer)
         if not missing:
-            return "", None
+            return "", []
         known = formatting.known_results(branch.context)
         reply = run.ask(
             branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known
         )
     except LimitReached as reached:
         branch.node.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
-        return missing, None
+        return missing, []
     step = replies.first_line(reply)
     if not step:
-        return missing, None
+        return missing, []
     context = {**branch.context, "answer_so_far": answer.summary}
     corrective = Branch(branch.goal, branch.depth, branch.node, context, corrective=True)
-    neuron = run_neuron(run, corrective, Neuron(step, len(done.neurons) + 1, branch.depth))
+    neuron = run_neuron(run, corrective, Neuron(step, len(neurons) + 1, branch.depth))
     if is_failure(neuron.result):
         error = neuron.result.get("error")
         branch.node.warn(f"The corrective step failed, the answer stays: {error}")
-        return missing, None
+        return missing, []
     branch.context[neuron.key] = corrective.context[neuron.key]
-    return missing, neuron
+    return missing, [neuron]
 
 
 def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
@@ -247,20 +254,7 @@ def verdict(goal: str, answer: Answer) -> str | None:
     return "" if lines == target else None
 
 
-def _in_prose(run: GoalContext, branch: Branch, answer: Answer) -> Answer:
-    try:
-        fenced = formatting.fenced_data(answer.summary, formatting.ANSWER)
-        text = run.ask(branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced)
-    except LimitReached as reached:
-        branch.node.warn(f"The answer stays as it is: {reached}")
-        return answer
-    if text is None:
-        return answer
-    source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
-    return replace(answer, summary=text.strip(), source=source)
-
-
-def _stopped(budget: BudgetTracker, done: BranchResult) -> str:
+def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
     """Return which limit ended a goal and which steps were done by then, ``""`` where none did."""
     if budget.reached is None:
         return ""
@@ -270,9 +264,9 @@ def _stopped(budget: BudgetTracker, done: BranchResult) -> str:
         Limit.SECONDS: f"{limits.seconds:g} seconds",
         Limit.STEPS: f"{limits.steps} steps",
     }[budget.reached]
-    names = [neuron.description for neuron in done.neurons if not is_failure(neuron.result)]
+    names = [neuron.description for neuron in neurons if not is_failure(neuron.result)]
     listed = "; ".join(formatting.clip(name, NOTE) for name in names)
     if budget.reached is Limit.STEPS:
         return f"Stopped at the limit of {limit}: done: {listed or 'none'}"
-    of_all = f"{len(names)} of {len(done.neurons)} steps done" if done.neurons else "no step done"
+    of_all = f"{len(names)} of {len(neurons)} steps done" if neurons else "no step done"
     return f"Stopped at the limit of {limit}, {of_all}{': ' * bool(listed)}{listed}"

@@ -74,9 +74,9 @@ _STOP: Final = re.compile(
     r"\b(?:did|do|does|have|has|had|are|were|is|was|will|would|can|could|in|on|at|from|to|for|with|by|of|that|which|who"
     r"|there|this|these|those|last|since|between|during|per|and|or|i|we|you|they|he|she|it|got|get)\b|[^\w\s'-]"
 )
-_PLURAL: Final = re.compile(
+_is_plural: Final = re.compile(
     r"(?:\w*[^siu]s|people|children|men|women|data|feet|mice|species|series)"
-)
+).fullmatch
 
 
 def extract_quantity(goal: str) -> int | None:
@@ -109,12 +109,9 @@ def counted_noun(goal: str) -> str | None:
     phrase = _STOP.split(rest, maxsplit=1)[0].split()
     if not phrase:
         return "items"
-    noun = phrase[-1]
-    for word, following in zip(phrase, [*phrase[1:], ""], strict=True):
-        if _PLURAL.fullmatch(word) and not _PLURAL.fullmatch(following):
-            noun = word
-            break
-    return noun.strip("'-") or "items"
+    pairs = zip(phrase, [*phrase[1:], ""], strict=True)
+    ends = (word for word, next_word in pairs if _is_plural(word) and not _is_plural(next_word))
+    return next(ends, phrase[-1]).strip("'-") or "items"
 
 
 # Bytes of JSON from which detailed results are shortened, and the length of a list that then goes (rule D-74)
@@ -167,13 +164,17 @@ def select_answer(
     summary, source = other or ("No step gave a usable result.", _NO_SOURCE)
     warnings = _failures(copies, descriptions)
     # A blank text counts as nothing, not as an answer (rule D-72).
-    warnings += [f"Step {n} gave a blank text." for n, copy in newest[::-1] if _is_blank(copy)]
+    for n, copy in newest[::-1]:
+        is_object = isinstance(copy, Mapping)
+        own = [copy.get("answer"), copy.get("result")] if is_object else [copy]
+        if any(isinstance(text, str) and not text.strip() for text in own):
+            warnings.append(f"Step {n} gave a blank text.")
     for n, text, kind in chosen:
         logger.info("📝 Using formatted answer from neuron %s (%s, %s)", n, kind, reason)
         summary, source = text.strip("\n"), AnswerSource(n, kind, reason)
         if target and line_count(text) != target:
             warnings.append(f"The goal asks for {target}, the answer has {line_count(text)} lines.")
-    is_large = _size(copies) > DETAIL_LIMIT
+    is_large = len(json.dumps(copies)) > DETAIL_LIMIT
     return Answer(
         summary=summary,
         source=source,
@@ -263,19 +264,9 @@ def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> l
     return warnings
 
 
-def _is_blank(result: Value) -> bool:
-    is_object = isinstance(result, Mapping)
-    texts = [result.get("answer"), result.get("result")] if is_object else [result]
-    return any(isinstance(text, str) and not text.strip() for text in texts)
-
-
 def _shortened(value: Value) -> Value:
-    if isinstance(value, list) and _size(value) > LIST_LIMIT:
+    if isinstance(value, list) and len(json.dumps(value)) > LIST_LIMIT:
         return f"[{len(value)} items, truncated for brevity]"
     if type(value) is dict:
         return {key: _shortened(item) for key, item in value.items()}
     return value
-
-
-def _size(value: Value) -> int:
-    return len(json.dumps(value))

@@ -11,8 +11,7 @@ from typing import Any, Final
 from aggregate.agents.goals import formatting, replies
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
-from aggregate.agents.goals.heuristics import is_vague, words
-from aggregate.agents.goals.item_lists import fields_of, find_list, item_identity
+from aggregate.agents.goals.heuristics import fields_of, find_list, is_vague, item_identity, words
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.replies import arguments_schema, reflection_schema
 from aggregate.agents.goals.tool_selection import choose_tool
@@ -71,10 +70,16 @@ def execute_step(
             if is_final or number == attempts or outcome.other:
                 return outcome
             feedback = _reflect(run, branch, step, tool, arguments, result)
-        elif _is_right(run, branch, step, result):
+            continue
+        # Its own flag decides, the model only without one (X-15).
+        if isinstance(result, dict) and ("success" in result or "error" in result):
             return outcome
-        else:
-            feedback = FailureFeedback(REJECTED)
+        if result is not None and result != "":
+            fenced = formatting.fenced_data(result, formatting.ALL)
+            reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
+            if replies.yes_or_no(reply) is not False:
+                return outcome
+        feedback = FailureFeedback(REJECTED)
     branch.node.warn(f'The result of "{step}" was accepted though no check confirmed it.')
     return replace(outcome, validated=False)
 
@@ -152,17 +157,6 @@ def _reflect(
     )
 
 
-def _is_right(run: GoalContext, branch: Branch, step: str, result: Value) -> bool:
-    """Return whether a result is what its step asked for: its own flag decides, the model only without one."""
-    if isinstance(result, dict) and ("success" in result or "error" in result):
-        return True  # a failure does not come here
-    if result is None or result == "":
-        return False
-    fenced = formatting.fenced_data(result, formatting.ALL)
-    reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
-    return replies.yes_or_no(reply) is not False
-
-
 def arguments_for(
     run: GoalContext, branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
 ) -> dict[str, Any]:
@@ -183,11 +177,17 @@ def arguments_for(
         return certain
     answer = _asked_arguments(run, branch, step, tool, feedback)
     required = [parameter.name for parameter in tool.required]
-    older: dict[str, Any] = {}
-    for name in _names(tool):
-        value = _older_value(branch.context, name)
-        if value is not None and (answer is None or name in required):
-            older[name] = value
+    older: dict[
+        str, Any
+    ] = {}  # what earlier results hold under the names of parameters, the newest first
+    for result in reversed(
+        [value for value in branch.context.values() if isinstance(value, Mapping)]
+    ):
+        for name in _names(tool) if answer is None else required:
+            values = (result.get(name + suffix) for suffix in _SUFFIXES)
+            value = next((value for value in values if isinstance(value, str | int | float)), None)
+            if value is not None and not isinstance(value, bool):
+                older.setdefault(name, value)
     answered = {name: value for name, value in (answer or {}).items() if value is not None}
     return declared_arguments(tool, {**older, **answered, **certain})
 
@@ -256,17 +256,6 @@ def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
 def item_fills(tool: Tool, item: Value, noun: str) -> bool:
     """Return whether an item gives a call all that the tool requires, and something at all."""
     return bool(tool.required) and _gives_required(tool, item_arguments(tool, item, noun))
-
-
-def _older_value(context: Mapping[str, Value], name: str) -> str | int | float | None:
-    for result in reversed(list(context.values())):
-        if not isinstance(result, Mapping):
-            continue
-        values = (result.get(name + suffix) for suffix in _SUFFIXES)
-        value = next((value for value in values if isinstance(value, str | int | float)), None)
-        if value is not None and not isinstance(value, bool):
-            return value
-    return None
 
 
 def _names(tool: Tool) -> list[str]:

@@ -15,22 +15,20 @@ from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.formatting import DENDRITES, envelope_content
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.goals.heuristics import (
-    Iteration,
-    has_parts,
-    is_compound,
-    significant_words,
-    words,
-)
-from aggregate.agents.goals.item_lists import (
     ATTACHED,
     ItemList,
+    Iteration,
     fields_of,
     filter_items,
     find_list,
+    has_parts,
+    is_compound,
     item_goal,
     lists_in,
     rule_template,
+    significant_words,
     without_attached,
+    words,
 )
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import ANALYSIS, Tool
@@ -58,16 +56,6 @@ def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> 
         return []
     parts = replies.parse_steps(text)
     return parts if 2 <= len(parts) <= MOST_PARTS else []
-
-
-def part_branches(
-    run: GoalContext, branch: Branch, parts: Sequence[str], tool: Tool | None
-) -> list[Branch]:
-    granted = branch.subtask_budget.take(len(parts), run.limits.dendrites)
-    return [
-        branch.below(number, part, decided=tool is not None, tool=tool)
-        for number, part in enumerate(parts[:granted], 1)
-    ]
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
@@ -118,32 +106,24 @@ def _number(result: Value) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A step that goes through a list, and its words that say so."""
+    """A step that goes through a list, its words that say so, and the list."""
 
     step: str
     iteration: Iteration
     source: ItemList
 
-    @property
-    def items(self) -> tuple[Value, ...]:
-        return self.source.items
-
 
 def find_loop(run: GoalContext, branch: Branch, step: str, iteration: Iteration) -> Loop | None:
     """Return the step with the list that it goes through, unless a branch above goes through that (D-20, D-34)."""
     source = find_list(branch.context, iteration.noun, run.cache_dir)
-    if source is None or source.digest in branch.lists:
-        return None
-    return Loop(step, iteration, source)
+    return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
 
 def loop_over_result(branch: Branch, step: str, iteration: Iteration, result: Value) -> Loop | None:
     """Return the step with the list of more than one item that its result holds (rules D-27, D-34)."""
     lists = lists_in(result, iteration.noun) if not is_failure(result) else ()
     source = next((source for source in lists if len(source.items) > 1), None)
-    if source is None or source.digest in branch.lists:
-        return None
-    return Loop(step, iteration, source)
+    return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
 
 def needs_each(run: GoalContext, branch: Branch, loop: Loop, tool: Tool | None) -> bool:
@@ -153,10 +133,10 @@ def needs_each(run: GoalContext, branch: Branch, loop: Loop, tool: Tool | None) 
     cannot. Only without a tool the model is asked.
     """
     if tool is None:
-        return bool(loop.items) and _more_needed(run, branch, loop)
+        return bool(loop.source.items) and _more_needed(run, branch, loop)
     if tool.name == ANALYSIS:
         return False
-    return not loop.items or item_fills(tool, loop.items[0], loop.iteration.noun)
+    return not loop.source.items or item_fills(tool, loop.source.items[0], loop.iteration.noun)
 
 
 def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) -> bool:
@@ -169,9 +149,9 @@ def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) 
         for tool in run.tools
         if tool.name not in (used.name, ANALYSIS) and tool.permissions <= run.tools.permissions
     )
-    if not any(item_fills(tool, loop.items[0], loop.iteration.noun) for tool in others):
+    if not any(item_fills(tool, loop.source.items[0], loop.iteration.noun) for tool in others):
         return False
-    field_words = {word for field in fields_of(loop.items) for word in words(field)}
+    field_words = {word for field in fields_of(loop.source.items) for word in words(field)}
     iteration_words = words(loop.iteration.phrase)
     after_verb = significant_words(loop.step)[1:]
     named = [word for word in after_verb if word not in iteration_words]
@@ -180,7 +160,7 @@ def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) 
 
 
 def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
-    item = formatting.fenced_data(loop.items[0], formatting.ALL)
+    item = formatting.fenced_data(loop.source.items[0], formatting.ALL)
     reply = run.ask(branch.node, QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
     if replies.yes_or_no(reply) is not False:
         return False
@@ -190,10 +170,10 @@ def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
 
 def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> str:
     """Return the goal of one item with its fields in braces: by rule, else by the model, else the step (rule P8)."""
-    by_rule = rule_template(loop.step, loop.iteration, loop.items[0])
+    by_rule = rule_template(loop.step, loop.iteration, loop.source.items[0])
     if by_rule and not ask:
         return by_rule
-    fields = formatting.field_names(fields_of(loop.items) or ["item"])
+    fields = formatting.field_names(fields_of(loop.source.items) or ["item"])
     reply = run.ask(branch.node, QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
     return replies.first_line(reply) or by_rule or loop.step
 
@@ -202,8 +182,8 @@ def item_branches(
     run: GoalContext, branch: Branch, loop: Loop, template: str, tool: Tool | None
 ) -> list[Branch]:
     """Return a branch for each item that is to be done; what is left out is named in a warning."""
-    warn, number_of_all = branch.node.warn, len(loop.items)
-    matching = filter_items(loop.items, loop.step)
+    warn, number_of_all = branch.node.warn, len(loop.source.items)
+    matching = filter_items(loop.source.items, loop.step)
     if lacking := number_of_all - len(matching):
         warn(f"{lacking} of {number_of_all} items lack what the step names and are left out.")
     items = _distinct(run, branch, matching)
@@ -213,7 +193,7 @@ def item_branches(
             f"Only {granted} of {len(items)} items were processed: the limit of sub-tasks is reached."
         )
     branch.finished_loops.add((loop.source.digest, template))
-    if loop.items and not granted:
+    if loop.source.items and not granted:
         raise StepFailed("no sub-task may run: the limit of them is reached")
     fields: dict[str, Any] = {"noun": loop.iteration.noun}
     fields["lists"] = branch.lists | {loop.source.digest}

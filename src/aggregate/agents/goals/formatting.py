@@ -42,17 +42,13 @@ def _summary(key: str, value: Value) -> str:
     if is_reference(value):
         return f'{str(value["summary"]).splitlines()[0]} (_ref_id "{value["_ref_id"]}")'
     if key == MEMORY and isinstance(value, Mapping):
-        return _memory_line(value)
+        return memory_line(value)
     return " ".join(value_text(value, indent=None).split())
 
 
-def _memory_line(memory: Mapping[str, Value]) -> str:
+def memory_line(memory: Mapping[str, Value]) -> str:
     texts = (f"{key} ({clip(json_text(value), 60)})" for key, value in memory.items())
     return ", ".join(texts) or "nothing"
-
-
-def fenced_memory(memory: Mapping[str, Value]) -> str:
-    return fenced_data(_memory_line(memory), ALL) if memory else "nothing"
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
@@ -71,19 +67,16 @@ NAME_FIELDS: Final = ("name", "full_name", "title", "firstname", "username")
 DENDRITES: Final = "dendrite_results"
 
 
-def _whole_number(value: Value) -> int | None:
-    """Return ``value`` as an integer if it is one; a truth value or a measure is none (rule D-72)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
-        return None
-    return int(value)
-
-
 def count_of(result: Value) -> int | None:
-    """Return the whole number that a result is, or holds as ``result`` or ``count`` (rules D-71, X-8)."""
-    if not isinstance(result, Mapping):
-        return _whole_number(result)
-    number = _whole_number(result.get("result"))
-    return _whole_number(result.get("count")) if number is None else number
+    """Return the whole number that a result is, or holds as ``result`` or ``count`` (rules D-71, X-8).
+
+    A truth value or a measure is none (rule D-72).
+    """
+    is_object = isinstance(result, Mapping)
+    for value in (result.get("result"), result.get("count")) if is_object else (result,):
+        if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
+            return int(value)
+    return None
 
 
 def envelope_content(result: Value) -> Value:
@@ -105,14 +98,12 @@ def value_lines(value: Value) -> str:
         return str(value["summary"])
     if isinstance(value, Mapping):
         return "\n".join(f"{key}: {_inline(item)}" for key, item in value.items())
-    if isinstance(value, list | tuple):
-        lines = [_inline(item) for item in value[:SHOWN_ITEMS]]
-        left = len(value) - len(lines)
-        return (
-            "\n".join([*lines, f"... and {left} more ({len(value)} in all)"] if left else lines)
-            or "0 items"
-        )
-    return value_text(value)
+    if not isinstance(value, list | tuple):
+        return value_text(value)
+    lines = [_inline(item) for item in value[:SHOWN_ITEMS]]
+    if left := len(value) - len(lines):
+        lines.append(f"... and {left} more ({len(value)} in all)")
+    return "\n".join(lines) or "0 items"
 
 
 def _inline(value: Value) -> str:
@@ -123,7 +114,10 @@ def _inline(value: Value) -> str:
 
 def subtasks_text(result: Mapping[str, Any]) -> str:
     """Return one line for each sub-task of a spawn: ``Activity 7: Ann, Bo (2 total)`` or ``Item 2: 3 kudos`` (D-73)."""
-    noun, items = _items(result)
+    lists = {k: v for k, v in result.items() if k != DENDRITES and isinstance(v, list)}
+    key, items = next(iter(lists.items()), ("item", []))
+    singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")
+    noun = str(result.get("item_noun") or singular).replace("_", " ").capitalize() or "Item"
     lines = []
     for number, subtask in enumerate(result[DENDRITES], 1):
         item = items[number - 1] if number <= len(items) else None
@@ -133,16 +127,6 @@ def subtasks_text(result: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _items(result: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    lists = {k: v for k, v in result.items() if k != DENDRITES and isinstance(v, list)}
-    if not lists:
-        return "Item", []
-    key, items = next(iter(lists.items()))
-    singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")
-    noun = str(result.get("item_noun") or singular).replace("_", " ").capitalize()
-    return noun or "Item", items
-
-
 def _subtask(subtask: Value) -> str:
     if isinstance(subtask, Mapping) and (subtask.get("success") is False or subtask.get("error")):
         return f"failed: {value_text(subtask.get('error') or 'no reason given', indent=None)}"
@@ -150,19 +134,13 @@ def _subtask(subtask: Value) -> str:
     noun = "items"
     if isinstance(value, Mapping):
         lists = [(str(key), items) for key, items in value.items() if isinstance(items, list)]
-        if lists:
-            noun, value = lists[0]
+        noun, value = lists[0] if lists else (noun, value)
     if not isinstance(value, list):
         return value_lines(value).replace("\n", "; ")
-    names = [name for item in value if (name := _name(item)) is not None]
+    names = []
+    for item in value:
+        fields = item if isinstance(item, Mapping) else {"name": item if type(item) is str else ""}
+        names += [str(fields[field]) for field in NAME_FIELDS if fields.get(field)][:1]
     if value and len(names) == len(value):
         return f"{', '.join(names)} ({len(value)} total)"
     return f"{len(value)} {noun}"
-
-
-def _name(item: Value) -> str | None:
-    if isinstance(item, str):
-        return item
-    if not isinstance(item, Mapping):
-        return None
-    return next((str(item[field]) for field in NAME_FIELDS if item.get(field)), None)

@@ -3,15 +3,22 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
-from aggregate.agents.goals.budget import BudgetTracker, EngineLimits, Limit, SubtaskBudget
 from aggregate.agents.goals.formatting import clip
-from aggregate.agents.goals.goal_record import GoalRecord, digest_of
-from aggregate.agents.goals.goal_result import Trace, TraceKind
+from aggregate.agents.goals.goal_record import RecordedGoal, digest_of
+from aggregate.agents.goals.goal_result import (
+    BudgetTracker,
+    EngineLimits,
+    Limit,
+    SubtaskBudget,
+    Trace,
+    TraceKind,
+)
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     TEMPERATURES,
@@ -37,10 +44,7 @@ class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its
 
 @dataclass(slots=True)
 class Branch:
-    """One branch of a goal, while it is worked on: the goal itself, or one sub-task of a step.
-
-    One thread works on it. ``context``, ``finished_loops`` and ``subtask_budget`` change on the way; ``at`` shares
-    them with the branch that it was made from.
+    """One branch of a goal, while one thread works on it: the goal itself, or one sub-task of a step.
 
     Attributes:
         context: Results by key; a branch writes to its own only (rule D-33).
@@ -97,14 +101,15 @@ class StepOutcome:
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """What the whole goal shares: whom it may ask, what it may call, what it may use."""
+    """What the whole goal shares."""
 
     model: Model
     tools: ToolRegistry
     limits: EngineLimits
     budget: BudgetTracker
     cache_dir: Path
-    record: GoalRecord = field(default_factory=GoalRecord)
+    record: RecordedGoal | None = None
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
     _counts: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
 
@@ -120,10 +125,11 @@ class GoalContext:
             self._counts[name] += 1
             key = f"{name} {self._counts[name]}"
         digest = digest_of(text)
-        return key, digest, self.record.recall(key, digest)
+        return key, digest, self.record.recall(key, digest) if self.record else None
 
     def keep(self, key: str, digest: str, entry: Mapping[str, Any]) -> None:
-        self.record.finish(key, digest, entry, seconds=self.budget.seconds)
+        if self.record:
+            self.record.finish(key, digest, entry, seconds=self.budget.seconds)
 
     def ask(
         self, node: Trace, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
@@ -203,8 +209,10 @@ class GoalContext:
         with child.timed():
             if recorded is not None:
                 result: Value = recorded["result"]
-            elif not tool.repeatable and self.record.begin(
-                key, digest, tool=tool.name, arguments=called_with
+            elif (
+                self.record
+                and not tool.repeatable
+                and self.record.begin(key, digest, tool=tool.name, arguments=called_with)
             ):
                 unknown = "when the goal was interrupted: whether it was done is not known"
                 error = f"{tool.name} was running {unknown}"
@@ -212,9 +220,8 @@ class GoalContext:
                 self.keep(key, digest, {"result": result})
             else:
                 seconds = min(self.limits.tool_seconds, self.budget.seconds_left)
-                context = ToolContext(
-                    dict(branch.context), self.cache_dir, seconds, self.record.started
-                )
+                started = self.record.started if self.record else self.started
+                context = ToolContext(dict(branch.context), self.cache_dir, seconds, started)
                 result = self.tools.run(tool.name, arguments, context=context, seconds=seconds)
                 # What was cut off by the goal's end is called again with more time.
                 if not is_failure(result) or self.budget.seconds_left > 0:

@@ -57,48 +57,22 @@ class Unfinished:
     arguments: str
 
 
-class GoalRecord:
-    """Where a goal keeps what it was given, from several threads; this one keeps nothing.
-
-    Attributes:
-        started: When the goal was begun for the first time.
-        spent: Seconds that the goal had taken when the last entry was made.
-    """
-
-    def __init__(self) -> None:
-        self.started = datetime.now(UTC)
-        self.spent = 0.0
-
-    def recall(self, key: str, digest: str) -> Mapping[str, Any] | None:
-        """Return the entry under ``key``, ``None`` where there is none."""
-        return None
-
-    def begin(self, key: str, digest: str, *, tool: str, arguments: str) -> bool:
-        """Keep that a call begins; return whether it had begun before and may not be repeated."""
-        return False
-
-    def finish(self, key: str, digest: str, entry: Mapping[str, Any], *, seconds: float) -> None:
-        """Keep an entry, and how many seconds the goal has taken."""
-
-    def check(self) -> None:
-        """Raise ``StateError`` if the record did not fit, or could not be used: what the goal gave is worth nothing."""
-
-
-class RecordedGoal(GoalRecord):
+class RecordedGoal:
     """A goal's record in a file, which is made where there is none; locked until closed or the process ends.
 
     Attributes:
         goal: Its text, ``""`` where it was ended before that was written.
+        spent: Seconds that it had taken when the last entry was made.
         steps: How many steps its plan may have: the question for them says so.
-        ended: Whether it has come to its end.
 
     Raises:
         StateError: Another process has the file open, or it cannot be used.
     """
 
     def __init__(self, path: Path, *, repeat: bool = False) -> None:
-        super().__init__()
         self.path = path
+        self.started = datetime.now(UTC)
+        self.spent = 0.0
         self._repeat = repeat
         self._broken = ""
         self._lock = Lock()
@@ -161,6 +135,7 @@ class RecordedGoal(GoalRecord):
             return [Unfinished(*map(str, row)) for row in connection.execute(query)]
 
     def recall(self, key: str, digest: str) -> Mapping[str, Any] | None:
+        """Return the entry under ``key``, ``None`` where there is none; it must be of what has this digest."""
         query = "SELECT digest, entry FROM entries WHERE key = ?"
         with self._writing() as connection:
             row = connection.execute(query, (key,)).fetchone()
@@ -176,6 +151,7 @@ class RecordedGoal(GoalRecord):
             return entry
 
     def begin(self, key: str, digest: str, *, tool: str, arguments: str) -> bool:
+        """Keep that a call begins; return whether it had begun before and may not be repeated."""
         statement = "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?, NULL)"
         with self._writing() as connection:
             is_new = connection.execute(statement, (key, digest, tool, arguments)).rowcount == 1
@@ -194,6 +170,7 @@ class RecordedGoal(GoalRecord):
             connection.execute("COMMIT")
 
     def check(self) -> None:
+        """Raise ``StateError`` if the record did not fit, or could not be used: what the goal gave is worth nothing."""
         if self._broken:
             raise StateError(self._broken)
 

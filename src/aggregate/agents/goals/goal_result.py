@@ -1,14 +1,139 @@
-"""What a goal did and gave: its steps and answer, and a tree of all calls with times and tokens."""
+"""What a goal may use, and what it did and gave: steps, answer, and a tree of all calls with times and tokens."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from threading import Lock
 from typing import Any, Final
 
-from aggregate.agents.goals.budget import Limit
+from aggregate.base.errors import ConfigError
 from aggregate.base.values import Answer, Value
+
+# Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)
+MAX_DEPTH: Final = 5
+# Executions of one step (rule D-7)
+MAX_RETRIES: Final = 3
+_AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLimits:
+    """The bounds of one goal; each is a maximum.
+
+    Attributes:
+        depth: Levels of sub-tasks.
+        attempts: Executions of one step.
+        steps: Steps of one goal (rule X-4).
+        dendrites: Items that one step may be spread over (rule D-10).
+        dendrites_in_all: Sub-tasks of the whole goal; those of one step get equal shares of what is left.
+        duplicates: Equal items after which a step is spread no further (rule D-10).
+        tokens: Of all questions and answers together.
+        seconds: Wall time of the whole goal; a question or a call that is not done by then is given up.
+        workers: Sub-tasks that run at once; 1 is one after the other.
+        inline_bytes: JSON of a result from which it goes to disk; smaller ones stay in the context (rule X-1).
+    """
+
+    depth: int = MAX_DEPTH
+    attempts: int = MAX_RETRIES
+    steps: int = 4
+    dendrites: int = 50
+    dendrites_in_all: int = 200
+    duplicates: int = 3
+    tokens: int = 200_000
+    seconds: float = 600.0
+    tool_seconds: float = 60.0
+    workers: int = 4
+    inline_bytes: int = 5000
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value, least = getattr(self, name), int(name in _AT_LEAST_ONE)
+            if not value >= least:  # not "<": NaN is refused too
+                raise ConfigError(f"{name} must be at least {least}, not {value}", key=name)
+
+
+class Limit(StrEnum):
+    """What a goal may run out of."""
+
+    TOKENS = "tokens"
+    SECONDS = "seconds"
+    STEPS = "steps"
+
+
+class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
+    """A bound of the whole goal was reached."""
+
+
+@dataclass(slots=True)
+class BudgetTracker:
+    """What a goal has used so far, ``spent`` seconds in earlier processes; safe to use from many threads."""
+
+    limits: EngineLimits
+    clock: Callable[[], float] = time.perf_counter
+    spent: float = 0.0
+    tokens: int = 0
+    cancelled: bool = False
+    reached: Limit | None = None
+    _started: float = 0.0
+    _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self._started = self.clock()
+
+    @property
+    def seconds(self) -> float:
+        return self.spent + self.clock() - self._started
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self.limits.seconds - self.seconds)
+
+    @property
+    def tokens_left(self) -> int:
+        return max(0, self.limits.tokens - self.tokens)
+
+    def check(self) -> None:
+        if self.cancelled:
+            raise LimitReached("the goal was given up")
+        if self.seconds_left <= 0:
+            self.reach(Limit.SECONDS)
+            raise LimitReached(f"the goal's time of {self.limits.seconds:g} s is over")
+        if not self.tokens_left:
+            self.reach(Limit.TOKENS)
+            raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
+
+    def reach(self, limit: Limit) -> None:
+        with self._lock:
+            self.reached = self.reached or limit
+
+    def charge(self, tokens: int) -> None:
+        with self._lock:
+            self.tokens += max(0, tokens)
+
+
+@dataclass(slots=True)
+class SubtaskBudget:
+    """How many sub-tasks a branch may still begin, those of its sub-tasks included.
+
+    Sub-tasks get equal shares before they begin: which of them runs first decides nothing.
+    """
+
+    left: int = 0
+
+    def take(self, wanted: int, most: int) -> int:
+        granted = min(wanted, most, self.left)
+        self.left -= granted
+        return granted
+
+    def shares(self, number: int) -> list["SubtaskBudget"]:
+        each = self.left // number if number else 0
+        self.left -= each * number
+        return [SubtaskBudget(each) for _ in range(number)]
+
+    def reclaim(self, shares: Iterable["SubtaskBudget"]) -> None:
+        self.left += sum(share.left for share in shares)
 
 
 class TraceKind(StrEnum):
@@ -26,15 +151,10 @@ class Trace:
     """One node of the tree of all calls, and what is below it; one thread writes to it at a time.
 
     Attributes:
-        kind: What it stands for.
         label: ``0.2`` for a step, ``1.3`` for a sub-task; the tool's or question's name.
         text: The goal, the step, the arguments.
-        seconds: Wall time.
-        own_tokens: Of the question that it stands for.
-        note: Why it did not succeed.
         children: In the order in which they were begun; sub-tasks in the order of their items.
         place: The way to the node, ``0.2/1.3``; unique in its tree.
-        warnings: Sentences for the user.
     """
 
     kind: TraceKind
@@ -58,18 +178,6 @@ class Trace:
     def calls(self) -> int:
         own = 1 if self.kind is TraceKind.MODEL else 0
         return own + sum(child.calls for child in self.children)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind.value,
-            "label": self.label,
-            "text": self.text,
-            "seconds": round(self.seconds, 6),
-            "tokens": self.tokens,
-            "ok": self.ok,
-            "note": self.note,
-            "children": [child.as_dict() for child in self.children],
-        }
 
     def child(self, kind: TraceKind, label: str, text: str) -> "Trace":
         place = self.place
@@ -109,11 +217,9 @@ class Neuron:
     """One step: a small question and one call of a tool (rules D-1, D-2).
 
     Attributes:
-        description: What it is to do.
         index: 1-based place among the steps of its goal.
         depth: 0 for the steps of the user's goal.
-        result: What it gave, whole.
-        validated: Whether that was found to be what the step asked for.
+        validated: Whether its result was found to be what it asked for.
         spawned_dendrites: Labels of the sub-tasks that it was spread over, ``1.1``, ``1.2``.
     """
 
@@ -144,11 +250,7 @@ class GoalResult:
     """What a goal gave: steps, results and answer; success only where a step gave something (X-6, X-12).
 
     Attributes:
-        success: Whether any step gave something usable.
-        goal: What was asked.
-        depth: 0 for a user's goal.
         neurons: The steps, a corrective one last.
-        results: What each gave, in the same order, whole.
         final: The answer, ``None`` where nothing ran.
         error: Why nothing ran, ``""`` otherwise.
         warnings: What a reader should know: failed steps, what was left out, questions without an answer.
@@ -161,13 +263,17 @@ class GoalResult:
     goal: str
     depth: int
     neurons: tuple[Neuron, ...]
-    results: tuple[Value, ...]
     final: Answer | None
     error: str
     warnings: tuple[str, ...]
     trace: Trace
     limit: Limit | None = None
     stopped: str = ""
+
+    @property
+    def results(self) -> tuple[Value, ...]:
+        """What each step gave, whole."""
+        return tuple(neuron.result for neuron in self.neurons)
 
     @property
     def text(self) -> str:

@@ -1,7 +1,8 @@
 """The two models of an agent: a provider's client, and answers by rules, the same in every run."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
@@ -31,13 +32,10 @@ class ChatModel:
     """Asks each question as a message of its own, at its temperature and for an answer of its form.
 
     Attributes:
-        client: The client; it leaves out what its provider does not take.
-        model: Which of its models; ``""`` is its own choice.
-        prompt: What stands before every question: a context that a provider's cache then holds.
+        prompt: What stands before every question: a context that a provider's cache then holds; ``system`` before it.
         read_price: What a token read from the provider's cache costs, in prices of an input token.
-        system: Instructions that go before the prompt.
-        prompted: The questions that the prompt and the instructions go before, ``None`` for all of them. Their answers
-            are not bound to a form: providers put a form before the prompt, where it would keep their cache from it.
+        prompted: The questions that the prompt goes before, ``None`` for all of them. Their answers are not bound to a
+            form: providers put a form before the prompt, where it would keep their cache from it.
     """
 
     client: ChatClient
@@ -85,53 +83,38 @@ if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded 
     from aggregate.sending.clients import ScriptedReply
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptRule:
-    """Answers to the questions of one kind that hold a text.
-
-    Attributes:
-        call: The kind.
-        answers: The first time a step asks, the first; then the next; the last one stays.
-        contains: What the question must hold.
-    """
-
-    call: QuestionKind
-    answers: "tuple[str | ScriptedReply, ...]"
-    contains: str = ""
-
-    def fits(self, question: Question) -> bool:
-        return question.call is self.call and self.contains in question.text
-
-
 @dataclass(slots=True)
 class ScriptedModel:
     """Answers by the rule that fits with the longest text, the first of equals, counting for each step by itself.
 
     Attributes:
-        rules: What it knows.
+        rules: Answers by the question's kind and a text that it must hold: the first time a step asks, the first; then
+            the next; the last one stays.
         questions: All that was asked.
     """
 
-    rules: tuple[ScriptRule, ...]
+    rules: "dict[tuple[QuestionKind, str], list[str | ScriptedReply]]"
     questions: list[Question] = field(default_factory=list)
-    _times: dict[tuple[int, str], int] = field(default_factory=dict)
+    _times: Counter[tuple[object, ...]] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
 
     def ask(self, question: Question) -> Completion:
         """Answer by the script; a token is counted for every four characters."""
-        fitting = [number for number, rule in enumerate(self.rules) if rule.fits(question)]
+        fitting = [
+            rule for rule in self.rules if rule[0] is question.call and rule[1] in question.text
+        ]
+        if not fitting:
+            step = question.place or "goal"
+            self.questions.append(question)
+            raise ModelError(
+                f"the script has no answer to {question.call} at step {step}: add a rule"
+            )
+        rule = max(fitting, key=lambda rule: len(rule[1]))
         with self._lock:
             self.questions.append(question)
-            if not fitting:
-                step = question.place or "goal"
-                raise ModelError(
-                    f"the script has no answer to {question.call} at step {step}: add a rule"
-                )
-            number = max(fitting, key=lambda number: len(self.rules[number].contains))
-            attempt = self._times.get((number, question.place), 0) + 1
-            self._times[number, question.place] = attempt
-        answers = self.rules[number].answers
-        answer = answers[min(attempt, len(answers)) - 1]
+            self._times[*rule, question.place] += 1
+            attempt = self._times[*rule, question.place]
+        answer = self.rules[rule][:attempt][-1]
         if not isinstance(answer, str):
             time.sleep(answer.seconds)
             if error := answer.failure(attempt):
@@ -140,19 +123,31 @@ class ScriptedModel:
         return Completion(answer, (len(question.text) + len(answer)) // 4)
 
 
-def scripted_model(script: Mapping[str, Any] | Iterable[ScriptRule]) -> ScriptedModel:
+def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
     """Return a model that answers by ``script``.
 
     Args:
-        script: Rules; or answers, each a text, a table of ``ScriptedReply`` or a list of these, by ``call`` or
-            ``call: text that the question holds``.
+        script: Answers, each a text, a table of ``ScriptedReply`` or a list of these, by ``call`` or ``call: text that
+            the question holds``.
 
     Raises:
         ModelError: A name is no question of the agent, or a rule has no answer.
     """
-    if isinstance(script, Mapping):
-        return ScriptedModel(tuple(_rule(name, answers) for name, answers in script.items()))
-    return ScriptedModel(tuple(script))
+    rules: dict[tuple[QuestionKind, str], list[str | ScriptedReply]] = {}
+    for name, answers in script.items():
+        kind, _, contains = name.partition(":")
+        several = answers if isinstance(answers, list | tuple) else [answers]
+        try:
+            replies = list(map(_checked, several))
+        except ValueError:
+            replies = []
+        if not replies:
+            raise ModelError(f'the script\'s "{name}" needs a text or a list of texts')
+        if kind.strip() not in list(QuestionKind):
+            kinds = ", ".join(QuestionKind)
+            raise ModelError(f'the script\'s "{name}" is no question: questions are {kinds}')
+        rules[QuestionKind(kind.strip()), contains.strip()] = replies
+    return ScriptedModel(rules)
 
 
 def read_script(path: Path) -> ScriptedModel:
@@ -174,22 +169,6 @@ def read_script(path: Path) -> ScriptedModel:
     if not isinstance(answers, dict):
         raise ModelError(f"{path}: the script must be an object of answers by question")
     return scripted_model(answers)
-
-
-def _rule(name: str, answers: Any) -> ScriptRule:  # noqa: ANN401 - a file's content, checked here
-    kind, _, contains = name.partition(":")
-    several = answers if isinstance(answers, list | tuple) else [answers]
-    try:
-        replies = tuple(map(_checked, several))
-    except ValueError:
-        replies = ()
-    if not replies:
-        raise ModelError(f'the script\'s "{name}" needs a text or a list of texts')
-    if kind.strip() not in list(QuestionKind):
-        raise ModelError(
-            f'the script\'s "{name}" is no question: questions are {", ".join(QuestionKind)}'
-        )
-    return ScriptRule(QuestionKind(kind.strip()), replies, contains.strip())
 
 
 def _checked(answer: object) -> "str | ScriptedReply":

@@ -49,14 +49,10 @@ class Question:
     """One question.
 
     Attributes:
-        call: Which of the questions it is.
-        text: What the model is shown.
         place: Which step asks, ``0.2`` or ``0.2/1.3/1.1``; ``""`` for the goal itself.
-        temperature: For a client that can set it.
-        schema: JSON schema of the answer, for a client that can bind it; what comes as free text is read as well.
-            ``None`` where a text is wanted: a line, code, an answer.
+        schema: JSON schema of the answer, for a client that can bind it; ``None`` where a text is wanted.
         tokens_left: How many the goal may still use, ``None`` for any number.
-        seconds_left: How long the goal may still take, ``None`` for any time; an answer after that is not waited for.
+        seconds_left: How long the goal may still take; an answer after that is not waited for.
     """
 
     call: QuestionKind
@@ -73,11 +69,9 @@ class Completion:
     """What a model answered.
 
     Attributes:
-        text: What it wrote.
         tokens: Of question and answer together.
         problem: Why the text is no answer, ``""`` where it is one.
-        charged: What counts against the goal's limit, where that is less: a token read from a cache costs a part of
-            one. ``None`` for all tokens.
+        charged: What counts against the goal's limit, where less: a token read from a cache costs a part of one.
     """
 
     text: str
@@ -88,10 +82,7 @@ class Completion:
 
 @runtime_checkable
 class Model(Protocol):
-    """The agent's view of a ``ChatClient``: anything that answers one question.
-
-    ``as_model`` makes one of a provider's client. It is called from several threads where sub-tasks run at once.
-    """
+    """Anything that answers one question, from several threads where sub-tasks run at once."""
 
     def ask(self, question: Question) -> Completion:
         """Return the answer; whatever is raised counts as no answer."""

@@ -26,23 +26,15 @@ _AGREES: Final = ("yes", "true")
 _OBJECTS: Final = 50
 # Words of a plan: a single one, such as "OK", says nothing to do
 LEAST_WORDS: Final = 2
-# Words of a line that is taken for a step though no list's mark says so: a longer one explains
-MOST_WORDS: Final = 20
-_SPEAKING_WORDS: Final = """
-i i'm i'll i'd we we'll you you'll it it's this that these there the to here sure okay ok yes no sorry as let let's
-since because before after goal answer none nothing
-"""
-# How lines begin that speak about a plan, or to the reader, instead of telling what to do
-_SPEAKING: Final = frozenset(_SPEAKING_WORDS.split())
 # Characters of a line that is read as a step: patterns need time that grows faster than what they search
 MOST_LINE: Final = 2000
 
 
 def parse_steps(text: str) -> list[str]:
     """Return the steps of a numbered or bulleted list, without doubles, in order (rule P1)."""
-    value = json_value(text, dict)
-    in_object = isinstance(value, dict) and isinstance(value.get("steps"), list)
-    listed = value["steps"] if in_object else json_value(text, list)
+    listed = (json_value(text, dict) or {}).get("steps")
+    if not isinstance(listed, list):
+        listed = json_value(text, list)
     if listed and all(isinstance(step, str) for step in listed):
         steps = [_squeezed(step) for step in listed]
     else:
@@ -56,31 +48,12 @@ def parse_steps(text: str) -> list[str]:
 
 
 def parse_plan(text: str, goal: str) -> list[str]:
-    """Return the steps of a plan; none where nothing can be read.
-
-    A list is taken as ``parse_steps`` does. Without one, lines of a few words each are steps too, and anything longer
-    is prose about the goal, which then is the one step itself.
-    """
+    """Return the steps of a list; prose stands for the goal as one step, and none is there where nothing is said."""
     if listed := parse_steps(text):
         return listed
     if json_value(text, dict) is not None or json_value(text, list) is not None:
         return []  # a form that holds no step
-    lines = [line for line in map(_squeezed, text.splitlines()) if re.search(r"\w", line)]
-    if sum(len(re.findall(r"[^\W\d_]{2,}", line)) for line in lines) < LEAST_WORDS:
-        return []
-    if all(map(_is_short_step, lines)):
-        return list(dict.fromkeys(map(_unmarked, lines)))
-    return [goal]
-
-
-def _is_short_step(line: str) -> bool:
-    line_words = re.findall(r"[\w']+", line.lower())
-    return (
-        0 < len(line_words) <= MOST_WORDS
-        and line_words[0] not in _SPEAKING
-        and not line.endswith((":", "?"))
-        and not re.search(r"[.!;]\s", line)
-    )
+    return [goal] if len(re.findall(r"[^\W\d_]{2,}", text)) >= LEAST_WORDS else []
 
 
 def _squeezed(line: str) -> str:

@@ -1,16 +1,17 @@
 """A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aggregate.agents.goals import fan_out, formatting, replies
 from aggregate.agents.goals.answer_selection import failure_message, is_failure, select_answer
-from aggregate.agents.goals.budget import Limit, LimitReached
 from aggregate.agents.goals.execution import execute_step, other_tool
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
     TOO_DEEP,
+    Limit,
+    LimitReached,
     Neuron,
     TraceKind,
     final_dict,
@@ -28,34 +29,17 @@ from aggregate.prompt import compact_data
 TOOLS_NAMED: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class BranchResult:
-    """The steps of a branch and what they gave; ``error`` where there were none."""
-
-    neurons: tuple[Neuron, ...] = ()
-    error: str = ""
-
-    @property
-    def results(self) -> tuple[Value, ...]:
-        return tuple(neuron.result for neuron in self.neurons)
-
-    @property
-    def descriptions(self) -> tuple[str, ...]:
-        return tuple(neuron.description for neuron in self.neurons)
-
-
-def run_branch(run: GoalContext, branch: Branch) -> BranchResult:
-    """Do all steps of a branch; a step that fails does not keep the next from running."""
+def run_branch(run: GoalContext, branch: Branch) -> tuple[tuple[Neuron, ...], str]:
+    """Do all steps of a branch and return them, or why there are none; one that fails keeps no other from running."""
     if branch.depth >= run.limits.depth:
-        return BranchResult(error=TOO_DEEP)
+        return (), TOO_DEEP
     try:
         steps = _steps(run, branch)
     except LimitReached as reached:
-        return BranchResult(error=f"{NO_STEPS}: {reached}")
-    if not steps:
-        return BranchResult(error=NO_STEPS)
+        return (), f"{NO_STEPS}: {reached}"
     neurons = [Neuron(step, number, branch.depth) for number, step in enumerate(steps, 1)]
-    return BranchResult(tuple(run_neuron(run, branch, neuron) for neuron in neurons))
+    done = tuple(run_neuron(run, branch, neuron) for neuron in neurons)
+    return done, "" if done else NO_STEPS
 
 
 def _steps(run: GoalContext, branch: Branch) -> list[str]:
@@ -69,6 +53,8 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
     if len(names) > TOOLS_NAMED:
         listed += f" and {len(names) - TOOLS_NAMED} more"
+    recalled = formatting.memory_line(branch.context.get(formatting.MEMORY) or {})
+    memory = recalled if recalled == "nothing" else formatting.fenced_data(recalled, formatting.ALL)
     steps: list[str] = []
     for _ in range(2):
         reply = run.ask(
@@ -77,7 +63,7 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
             goal=branch.goal,
             advice=advice(branch.goal),
             tools=listed,
-            memory=formatting.fenced_memory(branch.context.get(formatting.MEMORY) or {}),
+            memory=memory,
             most=most,
         )
         if steps := replies.parse_plan(reply or "", branch.goal):
@@ -155,14 +141,18 @@ def _do_with(
 ) -> StepOutcome:
     """Do a step with what was chosen: in its parts, for each item of a list that is there, or as a whole."""
     if parts := fan_out.parts_of(run, branch, step, tool):
-        below = fan_out.part_branches(run, branch, parts, tool)
+        granted = branch.subtask_budget.take(len(parts), run.limits.dendrites)
+        below = [
+            branch.below(number, part, decided=tool is not None, tool=tool)
+            for number, part in enumerate(parts[:granted], 1)
+        ]
         return _spawned(below, fan_out.parts_result(parts, _run_subtasks(run, branch, below)))
     iteration = None
     if fan_out.may_spawn(run, branch):
         iteration = find_iteration(branch.deciding_text(step))
     loop = fan_out.find_loop(run, branch, step, iteration) if iteration else None
     if loop and fan_out.needs_each(run, branch, loop, tool):
-        if not loop.items:
+        if not loop.source.items:
             return StepOutcome(fan_out.items_result(branch, loop, (), []), validated=True)
         template = fan_out.template_for(run, branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:
@@ -238,17 +228,17 @@ def _run_subtasks(run: GoalContext, branch: Branch, below: list[Branch]) -> list
 
 def _run_subtask(run: GoalContext, branch: Branch) -> Value:
     with branch.node.timed():
-        done = run_branch(run, branch)
-    result: Value
-    if done.error:
-        result = {"success": False, "error": done.error}
-    elif len(done.neurons) == 1:
-        result = done.results[0]
-    else:
-        answer = select_answer(branch.goal, done.results, descriptions=done.descriptions)
-        if answer.success:
-            return {"success": True, "goal": branch.goal, "final": final_dict(answer)}
+        neurons, error = run_branch(run, branch)
+    result: Value = {"success": False, "error": error}
+    if len(neurons) == 1:
+        result = neurons[0].result
+    elif neurons:
+        results = [neuron.result for neuron in neurons]
+        descriptions = [neuron.description for neuron in neurons]
+        answer = select_answer(branch.goal, results, descriptions=descriptions)
         result = {"success": False, "error": answer.summary}
+        if answer.success:
+            result = {"success": True, "goal": branch.goal, "final": final_dict(answer)}
     if is_failure(result):
         branch.node.fail(failure_message(result))
     return result

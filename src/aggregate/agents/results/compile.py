@@ -1,7 +1,7 @@
 """Compile the results of tools into one report: routed by their metadata, nothing overwritten, nothing left out."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
 from threading import Lock
@@ -55,74 +55,50 @@ class ResultCompiler(ABC):
         """The name of the section."""
 
 
-# Makes the section's keys of a tool's name, its result, the declared type and the context
-Shape = Callable[[str, Compiled, str, CompilationContext], Compiled]
-
-
-class CategoryCompiler(ResultCompiler):
-    """Compiles the results of some categories by one pure function."""
-
-    def __init__(self, categories: tuple[str, ...], section: str, shape: Shape) -> None:
-        self._categories = categories
-        self._section = section
-        self._shape = shape
-
-    def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        return metadata.get("category") in self._categories
-
-    def compile(
-        self, tool_name: str, result: dict[str, Any], context: CompilationContext
-    ) -> dict[str, Any]:
-        declared = _metadata_of(result).get("result_type")
-        kind = declared if isinstance(declared, str) and declared else "unknown"  # rule R-13
-        return self._shape(tool_name, result, kind, context)
-
-    @property
-    def output_section(self) -> str:
-        return self._section
-
-
-# Rule R-6; any other type takes its own name and tool
+# Rule R-6; any other type takes its own name and "tool"
 ANALYSIS_KEYS: Final[Mapping[str, tuple[str, str]]] = {
     "exploration": ("file_structure", "exploration_tool"),
     "language_detection": ("language_analysis", "detection_tool"),
     "dependency_analysis": ("dependencies", "analysis_tool"),
     "architecture_analysis": ("architecture", "analysis_tool"),
 }
+# Of the categories that are known from the start (rule R-5)
+SECTIONS: Final[Mapping[str, str]] = {
+    "infrastructure": INFRASTRUCTURE,
+    "analysis": "repository_analysis",
+    "codebase": "repository_analysis",
+    "security": "security_analysis",
+    "git_operations": "git_operations",
+    "reporting": "summary",
+    "performance": "performance_analysis",
+}
 
 
-def _analysis(tool: str, result: Compiled, kind: str, context: CompilationContext) -> Compiled:
-    data, by = ANALYSIS_KEYS.get(kind, (kind, "tool"))
-    return _without_loss({data: result}, [(by, tool)], tool)
-
-
-def _security(tool: str, result: Compiled, kind: str, context: CompilationContext) -> Compiled:
-    facts = [("scanner_tool", tool), ("scan_timestamp", utc_text(context.timestamp))]
-    return _without_loss({kind: result}, facts, tool)
-
-
-def _git(tool: str, result: Compiled, kind: str, context: CompilationContext) -> Compiled:
-    return {"operation": tool, "result": result, "timestamp": utc_text(context.timestamp)}
-
-
-def _performance(tool: str, result: Compiled, kind: str, context: CompilationContext) -> Compiled:
-    return {
-        f"{kind}_metrics": result,
-        "performance_tool": tool,
-        "analysis_timestamp": utc_text(context.timestamp),
-        "benchmark_context": context.user_prompt,
-    }
-
-
-# Of the categories that are known from the start (rules R-5 to R-10)
-BUILT_IN: Final[tuple[ResultCompiler, ...]] = (
-    CategoryCompiler(("infrastructure",), INFRASTRUCTURE, lambda tool, result, *_: {tool: result}),
-    CategoryCompiler(("analysis", "codebase"), "repository_analysis", _analysis),
-    CategoryCompiler(("security",), "security_analysis", _security),
-    CategoryCompiler(("git_operations",), "git_operations", _git),
-    CategoryCompiler(("reporting",), "summary", lambda tool, result, *_: result),
-    CategoryCompiler(("performance",), "performance_analysis", _performance),
-)
+def _section_entries(
+    section: str, tool: str, result: Compiled, context: CompilationContext
+) -> Compiled:
+    """Return what a result adds to the section of a known category (rules R-6 to R-10, R-13)."""
+    declared = _metadata_of(result).get("result_type")
+    kind = declared if isinstance(declared, str) and declared else "unknown"
+    time = utc_text(context.timestamp)
+    if section == INFRASTRUCTURE:
+        return {tool: result}
+    if section == "repository_analysis":
+        data, by = ANALYSIS_KEYS.get(kind, (kind, "tool"))
+        return _without_loss({data: result}, [(by, tool)], tool)
+    if section == "security_analysis":
+        facts = [("scanner_tool", tool), ("scan_timestamp", time)]
+        return _without_loss({kind: result}, facts, tool)
+    if section == "git_operations":
+        return {"operation": tool, "result": result, "timestamp": time}
+    if section == "performance_analysis":
+        return {
+            f"{kind}_metrics": result,
+            "performance_tool": tool,
+            "analysis_timestamp": time,
+            "benchmark_context": context.user_prompt,
+        }
+    return result
 
 
 def utc_text(moment: datetime) -> str:
@@ -147,7 +123,7 @@ class MetadataBasedResultCompiler:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._compilers = BUILT_IN
+        self._compilers: tuple[ResultCompiler, ...] = ()
 
     def register_compiler(self, compiler: ResultCompiler) -> None:
         """Add a compiler; the last one registered is asked first (rule R-X4).
@@ -228,22 +204,25 @@ def _compile(
     _check_promises(tool, result, notes)
     metadata = _metadata_of(result)
     # ``_tool_metadata`` that holds a tool's name and parameters, as other systems write it, has no category.
-    for compiler in compilers if metadata.get("category") else ():
-        asked = "can_compile"
+    category = metadata.get("category")
+    for compiler in compilers if category else ():
+        asked = f"{type_name(compiler)}.can_compile"
         try:
             if not compiler.can_compile(tool, isolated_copy(metadata)):
                 continue
-            asked = "compile"
+            asked = type_name(compiler)
             compiled = compiler.compile(tool, isolated_copy(result), context)
             section = compiler.output_section
-            if section in RESERVED and compiler not in BUILT_IN:
+            if section in RESERVED:
                 raise CompilerError(f"{section} is the report's own section")
             return section, [(message_text(key), value) for key, value in compiled.items()]
         except Exception as error:  # noqa: BLE001 - a broken compiler must not lose the result
-            named = type_name(compiler) + (".can_compile" if asked == "can_compile" else "")
-            warnings.append(f"{tool}: {named} failed: {message_text(error)}")
-            if asked == "compile":
+            warnings.append(f"{tool}: {asked} failed: {message_text(error)}")
+            if asked == type_name(compiler):
                 return UNPROCESSED, [(tool, result)]
+    if isinstance(category, str) and category in SECTIONS:
+        section = SECTIONS[category]
+        return section, [*_section_entries(section, tool, result, context).items()]
     return GENERAL, [(tool, result)]
 
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.agents.subagents.group_results import SubagentResults
-    from aggregate.agents.subagents.session import RunHandle, SubagentSession
+    from aggregate.agents.subagents.session import RunHandle, SubagentResults, SubagentSession
     from aggregate.agents.subagents.spawn_protocol import (
         announcement,
         envelope,
@@ -17,8 +16,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "group_results": "SubagentResults",
-            "session": "RunHandle SubagentSession",
+            "session": "RunHandle SubagentResults SubagentSession",
             "spawn_protocol": "announcement envelope sessions_spawn subagent_results",
         },
     )

@@ -1,12 +1,14 @@
 """A session that spawns sub-agents and collects their results into variables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
 from datetime import UTC, datetime
+from threading import RLock
 from typing import Any, Final, Self, overload
 
+from aggregate.agents.results.merge import GroupOutcome, merge_outputs
 from aggregate.agents.sandbox import SandboxLimits
-from aggregate.agents.subagents.group_results import SubagentResults
 from aggregate.agents.subagents.session_state import SessionState, Timers
 from aggregate.agents.subagents.spawn_spec import read_failure_policy, read_spawn_spec, read_timeout
 from aggregate.agents.subagents.task_runner import TaskRunner, TimerThread
@@ -17,12 +19,104 @@ from aggregate.base.values import (
     CustomFunction,
     FailurePolicy,
     Group,
+    LabelledOutput,
     MergeOrder,
     MergeStrategy,
     RunRecord,
     RunStatus,
     SpawnRequest,
+    Value,
+    isolated_copy,
 )
+
+
+class SubagentResults(Mapping[str, AggregatedResult]):
+    """Variable names to results; an unknown name reads as an empty result and is not ``in`` (rules O-45, O-50).
+
+    Reading never waits for runs and never raises. What is read belongs to the reader: changing it changes nothing here.
+    """
+
+    def __init__(self, state: SessionState, limits: SandboxLimits | None = None) -> None:
+        self._state = state
+        self._limits = limits
+        self._lock = RLock()
+        self._merged: dict[str, tuple[int, AggregatedResult]] = {}
+
+    @property
+    def bare(self) -> "BareResults":
+        """The same names mapped to bare values."""
+        return BareResults(self)
+
+    def __getitem__(self, name: str) -> AggregatedResult:
+        snapshot = self._state.snapshot(name)
+        if snapshot is None:
+            return AggregatedResult(variable_name=name)
+        group, runs = snapshot
+        if not group.status.final:
+            return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
+        if group.strategy is not MergeStrategy.CUSTOM:
+            # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
+            return _aggregate(group, runs, self._limits)
+        with self._lock:  # other readers wait for the merge (rule O-53)
+            sequence, result = self._merged.get(name, (0, None))
+            if result is None or sequence != group.last_sequence:
+                result = _aggregate(group, runs, self._limits)
+                self._merged[name] = group.last_sequence, result
+        return replace(result, value=isolated_copy(result.value))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._state.names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._state.names())
+
+    def __len__(self) -> int:
+        return len(self._state.names())
+
+
+class BareResults(Mapping[str, Value]):
+    """Variable names to bare values; ``None`` for an open group and for an unknown name."""
+
+    def __init__(self, results: SubagentResults) -> None:
+        self._results = results
+
+    def __getitem__(self, name: str) -> Value:
+        return self._results[name].value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._results
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+
+def _aggregate(
+    group: Group, runs: list[RunRecord], limits: SandboxLimits | None
+) -> AggregatedResult:
+    merged = [run for run in runs if 0 < run.sequence <= group.last_sequence]
+    left_out = [run.name for run in runs if not 0 < run.sequence <= group.last_sequence]
+    if group.order is MergeOrder.COMPLETION:
+        merged.sort(key=lambda run: run.sequence)
+    outputs = []
+    for run in merged:
+        error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
+        outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
+    lists_failures = group.on_error is not FailurePolicy.SKIP
+    result = merge_outputs(
+        outputs,
+        group.strategy,
+        custom_function=group.custom_function,
+        ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
+        limits=limits,
+    )
+    if not left_out:
+        return result
+    warning = f"not waited for after the failure: {', '.join(left_out)}"
+    return replace(result, warnings=(*result.warnings, warning))
+
 
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
 
@@ -48,14 +142,7 @@ class RunHandle:
         Raises:
             TimeoutError: It has not ended after ``timeout`` seconds.
         """
-        return self._record(self._state.wait((self.run_id,), timeout), timeout)
-
-    async def result_async(self, timeout: float | None = None) -> RunRecord:
-        """Do what ``result`` does, without blocking the event loop."""
-        return self._record(await self._state.wait_async((self.run_id,), timeout), timeout)
-
-    def _record(self, has_ended: bool, timeout: float | None) -> RunRecord:
-        if not has_ended:
+        if not self._state.wait((self.run_id,), timeout):
             raise TimeoutError(f"{self.run_id} has not ended after {timeout:g} s")
         cleared = RunRecord(self.run_id, "", status=RunStatus.ERROR, error="the run was cleared")
         return self._state.run(self.run_id) or cleared
@@ -65,8 +152,7 @@ class SubagentSession:
     """Spawn sub-agents, collect what they return, read it by variable.
 
     A host that runs its agents itself spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an
-    ``executor`` the session runs callables. All methods may be called from any thread, ``wait_async`` from any event
-    loop.
+    ``executor`` the session runs callables. All methods may be called from any thread.
 
     Args:
         session_key: Names the session; run ids begin with it.
@@ -194,21 +280,6 @@ class SubagentSession:
     ) -> AggregatedResult | dict[str, AggregatedResult]:
         """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is."""
         self._state.wait(self._state.names() if name is None else (name,), timeout)
-        return dict(self.subagent_results) if name is None else self.subagent_results[name]
-
-    @overload
-    async def wait_async(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
-    @overload
-    async def wait_async(
-        self, name: None = None, timeout: float | None = None
-    ) -> dict[str, AggregatedResult]: ...
-    async def wait_async(
-        self,
-        name: str | None = None,
-        timeout: float | None = None,
-    ) -> AggregatedResult | dict[str, AggregatedResult]:
-        """Do what ``wait`` does, without blocking the event loop."""
-        await self._state.wait_async(self._state.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
     def text(self, name: str, *, labels: bool = True) -> str:

@@ -4,7 +4,6 @@ A group is ``pending`` until its first result, ``partial`` until its last, then 
 group again. With ``FailurePolicy.FAIL`` the first failure ends it as ``failed`` (rules O-40..O-56).
 """
 
-import asyncio
 import logging
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future, wait
@@ -226,11 +225,8 @@ class SessionState:
 
     def wait(self, keys: Iterable[str], timeout: float | None) -> bool:
         """Block until all these runs and groups have ended, or for ``timeout`` seconds; return whether they have."""
-        return not wait(self._changes(keys), _bounded(timeout)).not_done
-
-    async def wait_async(self, keys: Iterable[str], timeout: float | None) -> bool:
-        changes = [asyncio.wrap_future(change) for change in self._changes(keys)]
-        return not changes or not (await asyncio.wait(changes, timeout=_bounded(timeout)))[1]
+        seconds = None if timeout is None else min(timeout, MOST_SECONDS)
+        return not wait(self._changes(keys), seconds).not_done
 
     def _changes(self, keys: Iterable[str]) -> list["Future[None]"]:
         """Return a future for each of these runs and groups that has not ended."""
@@ -293,7 +289,3 @@ def _with_result(group: Group, run: RunRecord) -> Group:
 
 def _reader_copy(run: RunRecord) -> RunRecord:
     return replace(run, output=isolated_copy(run.output))
-
-
-def _bounded(timeout: float | None) -> float | None:
-    return None if timeout is None else min(timeout, MOST_SECONDS)

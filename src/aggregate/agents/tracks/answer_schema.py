@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.results.json_text import NotJson, parse_json_text
+from aggregate.agents.results.strategies import NotJson, parse_json_text
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.disk import UnreadableError, confined, read_bytes
 from aggregate.base.errors import OutputError, WorkerError
