@@ -164,7 +164,6 @@ def folded(
 
 
 def answer_value(ticket: Ticket, text: str) -> Value:
-    """Return an answer as others refer to it: a value where the ticket has an answer schema, else the text."""
     return json.loads(text) if ticket.answer is not None else text
 
 

@@ -84,13 +84,7 @@ def conduct(
         tickets, endings = run.tickets, EndingTable(engine, run.run_id)
         keys = endings.keys()
         limits = [each for each in (options.max_cost, tickets.max_cost) if each is not None]
-        files = RunFiles.of(
-            contexts.output_dir,
-            track.track_id,
-            run.number,
-            tickets.tickets,
-            retried=keys.rounds.keys(),
-        )
+        files = RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets)
         result = TrackRun(
             track,
             RunOutcomes(tickets, queue=queue, keys=keys, endings=endings),

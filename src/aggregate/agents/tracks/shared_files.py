@@ -51,7 +51,6 @@ class SharedFiles:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was left out of the files or is doubtful, one sentence each."""
         if "_files" not in self.__dict__:  # to ask for warnings reads nothing
             return ()
         secrets = FoundSecrets(self._request(TIER3).redaction)
@@ -86,7 +85,6 @@ class SharedFiles:
         return tuple(sorted(section, key=lambda segment: segment.source in late_paths))
 
     def in_full(self, focus_files: tuple[str, ...]) -> dict[str, Segment]:
-        """Return the focus files as they are, by their paths, those of the project first."""
         own = self._tier3_files().in_full(focus_files)
         _, added = self._focus_section(focus_files, TIER3)
         return {**own, **{segment.source: segment for segment in added[1:]}}

@@ -153,7 +153,6 @@ def _findings(result: GoalResult) -> tuple[Segment, list[str]]:
 
 
 def _check_steps(result: GoalResult) -> None:
-    """Refuse a goal without an answer: no step gave something usable, or the last one did not."""
     reason = ""
     if not result.success:
         reasons = "; ".join(result.warnings[:_REASONS])

@@ -76,7 +76,6 @@ class TrackEntry:
 
 
 def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the text of each line that is no part of a fenced block."""
     start, open_fence = 0, ""
     for line in text.split("\n"):
         stripped = line.strip()
@@ -93,7 +92,6 @@ def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def read_plan(text: str) -> list[PlanTask]:
-    """Return the tasks and sub-tasks of a ``plan.md`` in order."""
     tasks: list[PlanTask] = []
     for start, line in lines_outside_fences(text):
         if match := _TASK.fullmatch(line):
@@ -260,7 +258,6 @@ def open_track(project_folder: Path, name: str) -> Track:
 
 
 def list_tracks(project_folder: Path) -> list[TrackEntry]:
-    """Return the tracks of a project; none where there is no ``tracks.md``."""
     return read_tracks_file(_read(project_folder / FOLDER / TRACKS))
 
 

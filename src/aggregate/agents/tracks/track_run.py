@@ -96,7 +96,6 @@ class TrackRun:
         self._marked_at = 0.0
 
     def run(self) -> TrackResult:
-        """Run what has not ended, and write the report."""
         self._track.set_status(TrackStatus.IN_PROGRESS, datetime.now(UTC))
         self._collect_earlier([ticket.id for ticket in self._tickets.tickets])
         laid_down = 0
@@ -131,8 +130,7 @@ class TrackRun:
             chunk = ids[start : start + CHUNK]
             self._asked_before |= self._notice_begun(chunk)
             for outcome in self._outcomes.of(chunk):
-                if not self._files.has_reply(outcome):
-                    self._files.write_reply(outcome)
+                self._files.write_reply(outcome)  # the last process may have been killed before
                 self._end(outcome, announce=False)
             for ticket_id in chunk:
                 ending = self._outcomes.ending(ticket_id)
@@ -161,7 +159,6 @@ class TrackRun:
             self._ask_worker(ticket)
 
     def _is_met(self, ticket: Ticket) -> bool:
-        """Tell whether a ticket's condition holds; else it is over."""
         try:
             values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.when)
             if is_met(ticket.when, values):
@@ -218,7 +215,6 @@ class TrackRun:
         self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
-        """Collect what has ended; tell whether anything has happened."""
         self._changed.clear()
         warming_up = self._schedule.warming_up
         if warming_up:
@@ -274,19 +270,16 @@ class TrackRun:
                 self._end_parent(parent_id)
 
     def _end_parent(self, parent_id: str) -> None:
-        """End a ticket that was spread over others when all of them have ended."""
         if self._open_children.get(parent_id) == set():
             del self._open_children[parent_id]
             for outcome in self._outcomes.of([parent_id]):
                 self._write_and_end(outcome)
 
     def _fail(self, ticket: Ticket, reason: str) -> None:
-        """End a ticket that no worker can be asked for."""
         ending = self._outcomes.record(ticket.id, Ending(EndingState.FAILED, reason))
         self._write_and_end(ending.outcome(ticket.id))
 
     def _leave_out(self, ticket: Ticket, reason: str, *, announce: bool = True) -> None:
-        """End a ticket whose condition is recorded not to be met."""
         self._schedule.end(ticket.id, failed=False, asked=False)
         self._mark(ticket, Checkbox.OPEN)
         self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
@@ -304,7 +297,6 @@ class TrackRun:
             self._marked_at = monotonic()
 
     def _close(self, *, cancelled: bool) -> TrackResult:
-        """Take back what is under way, and write the report, the last checkboxes and the status."""
         self._queue.cancel([self._keys.of(ticket_id) for ticket_id in self._asked])
         result = self._write_report(cancelled=cancelled)
         if not self._schedule.finished and not cancelled:

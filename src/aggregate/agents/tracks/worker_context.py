@@ -104,13 +104,11 @@ class WorkerContexts:
 
     @property
     def output_dir(self) -> Path:
-        """The folder that the project's prompts are written to; the runs' folders lie in it."""
         request = self._parts.focused
         return confined(request.output_dir, request.written_in)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was left out of the files or is doubtful, one sentence each."""
         return tuple(dict.fromkeys((*self._parts.files.warnings, *self._warnings)))
 
     def check(self, ticket: Ticket) -> None:
@@ -229,7 +227,6 @@ class WorkerContexts:
         )
 
     def _prompt(self, ticket: Ticket, results: tuple[Results, ...]) -> Prompt:
-        """Return the context of a ticket; one that exceeds its budget with others' results is chosen for it alone."""
         granted, asked = self.granted(ticket), self._parts.asked(ticket)
         room = granted.budget.tokens - self._parts.around(ticket)
         merged = results_segments(results) if results else ()
@@ -259,7 +256,6 @@ class WorkerContexts:
         return _exceeds(self._parts.whole_prompt(ticket), own)
 
     def _room(self, ticket: Ticket) -> int:
-        """Return the tokens of its budget that a ticket's focus files, its task and others' results leave."""
         own = sum(map(_tokens, self._parts.files.in_full(ticket.focus_files).values()))
         tokens = self.granted(ticket).budget.tokens
         return tokens - self._parts.around(ticket) - own - self._for_results(ticket)
@@ -428,7 +424,6 @@ class _SharedBeginning:
     late_paths: frozenset[str]  # of files that some tickets focus on
 
     def prompt(self, in_full: Mapping[str, Segment], results: Sequence[Segment]) -> Prompt:
-        """Return the context of a ticket with these focus files, and what others have found for it."""
         segments = self.composition.prompt.segments
         late = {one.source: one for one in segments if self._is_late(one)} | dict(in_full)
         changing = [replace(segment, stability=Stability.SLOW) for segment in late.values()]
@@ -438,7 +433,6 @@ class _SharedBeginning:
         return Prompt((*self._shared(), *changing, *stable, *results, *history))
 
     def account(self, in_full: Mapping[str, Segment]) -> Composition:
-        """Return the composition as one ticket shows it, its focus files as pins."""
         choices = tuple(
             choice._replace(
                 level=Level.FULL, pinned=True, tokens=_tokens(in_full[choice.path]), next=None

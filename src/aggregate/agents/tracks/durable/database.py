@@ -97,7 +97,6 @@ ROUNDS = sa.Table(
 
 
 def workflow_table(dialect: str, *columns: str) -> sa.TableClause:
-    """Return DBOS's table of workflows with these columns and its key."""
     schema = "dbos" if dialect == "postgresql" else None
     names = ("workflow_uuid", *columns)
     return sa.table("workflow_status", *map(sa.column, names), schema=schema)
@@ -148,7 +147,6 @@ def database_url(text: str) -> str:
 
 
 def locate_database(project: Project, database: str) -> str:
-    """Return the URL of ``database``, or of the one in the user's state folder where none is named."""
     return database_url(database or str(state_folder(project.folder) / DATABASE))
 
 
@@ -158,7 +156,6 @@ def database_exists(url: str) -> bool:
 
 
 def project_name(project: Project) -> str:
-    """Return what a project's runs stand under in a database."""
     return project.config.project.name or project.folder.resolve().name
 
 
