@@ -29,11 +29,7 @@ class AnswerSchemaError(ValueError):
 
 
 def with_schema(ticket: Ticket, folder: Path) -> Ticket:
-    """Return a ticket whose schema, if it has one, is a value that can be checked against; a file's lies in ``folder``.
-
-    Raises:
-        ValueError: The file cannot be used, or holds no schema.
-    """
+    """Return a ticket whose schema, if it has one, is a value; that of a file lies in ``folder``."""
     if ticket.answer is None:
         return ticket
     schema = _read(ticket.answer, folder) if isinstance(ticket.answer, str) else ticket.answer
@@ -48,12 +44,7 @@ def with_schema(ticket: Ticket, folder: Path) -> Ticket:
 
 
 def checked_answer(text: str, schema: Mapping[str, Any]) -> str:
-    """Return the JSON of an answer, which may stand in a fenced block, without what stands around it.
-
-    Raises:
-        AnswerSchemaError: It is no JSON, or does not meet the schema; the text says why, for the worker.
-        WorkerError: What checks answers is not installed here.
-    """
+    """Return the JSON of an answer, which may stand in a fenced block, without what stands around it."""
     try:
         value = parse_json_text(text).value
     except NotJson as reason:

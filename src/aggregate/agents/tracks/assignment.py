@@ -154,11 +154,7 @@ class TicketOutcome:
 
     @classmethod
     def from_json(cls, text: str) -> "TicketOutcome":
-        """Return the outcome that ``to_json`` wrote.
-
-        Raises:
-            ValueError: It is none; a database may hold what somebody else wrote.
-        """
+        """Return the outcome that ``to_json`` wrote."""
         return _OUTCOME.validate_json(text, strict=True)
 
 

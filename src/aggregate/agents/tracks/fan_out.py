@@ -49,21 +49,13 @@ def fault_of(expression: str, known: Collection[str]) -> str:
 
 
 def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
-    """Return the value of an expression.
-
-    Raises:
-        SandboxError: It failed, was stopped, or gave nothing that JSON can hold.
-    """
+    """Return the value of an expression."""
     source = _CALL.format(expression)
     return run_javascript(source, dict(results), limits=_LIMITS, now=_EPOCH)
 
 
 def is_met(expression: str, results: Mapping[str, Value]) -> bool:
-    """Return whether a condition holds, by JavaScript's rules: ``""``, ``0``, ``null`` and ``false`` do not.
-
-    Raises:
-        SandboxError: It cannot be evaluated.
-    """
+    """Return whether a condition holds, by JavaScript's rules: ``""``, ``0``, ``null`` and ``false`` do not."""
     return evaluate(f"Boolean((\n{expression}\n))", results) is True
 
 
@@ -82,11 +74,7 @@ def parent_of(ticket_id: str) -> str:
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return what a ticket is spread over.
-
-    Raises:
-        FanOutError: It is no list, or a longer one than the ticket allows: none of it is dropped silently.
-    """
+    """Return what a ticket is spread over."""
     if not isinstance(value, list):
         raise FanOutError(
             f"for_each gave {_kind(value)}, not a list: give what it names an answer schema, or use JSON.parse"

@@ -103,11 +103,7 @@ class MeteredClient:
         options: RequestOptions,
         on_text: OnText | None = None,
     ) -> tuple[str, str]:
-        """Return what the model answers, and what is doubtful about it.
-
-        Raises:
-            WorkerError: It refused to answer, or wrote nothing.
-        """
+        """Return what the model answers, and what is doubtful about it."""
         reply = self.send(prompt, message, on_text=on_text, options=options)
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)

@@ -115,11 +115,7 @@ class PastRun:
         return self._next_rounds(again)
 
     def named(self, ids: Sequence[str], *, only: bool) -> dict[str, int]:
-        """Return the rounds in which these tickets are run once more, and unless ``only`` all that depend on them.
-
-        Raises:
-            TrackError: There is no such ticket in the run.
-        """
+        """Return the rounds in which these tickets are run once more, and unless ``only`` all that depend on them."""
         for ticket_id in ids:
             if ticket_id not in self.tickets:
                 raise TrackError(f'there is no ticket "{ticket_id}" in this run: correct its name')

@@ -126,16 +126,7 @@ def report_text(
     names: Callable[[str], Mapping[str, str]] = lambda _ticket: {},
     earlier_cost: float = 0.0,
 ) -> str:
-    """Return the report as markdown; the same outcomes give the same bytes.
-
-    Args:
-        title: What the track is about.
-        lines: One for each ticket, in order.
-        results: The merged variables.
-        warnings: What is doubtful about the files that the workers saw.
-        names: Returns the files of a ticket beside the report, by what they hold.
-        earlier_cost: US dollars that rounds before a retry have cost.
-    """
+    """Return the report as markdown; the same outcomes give the same bytes."""
     done = sum(line.status is RunStatus.SUCCESS for line in lines)
     left_out = sum(line.left_out for line in lines)
     words = [f"{done:,} of {len(lines):,} tickets done"]

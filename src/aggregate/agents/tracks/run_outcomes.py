@@ -77,13 +77,7 @@ def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
 
 
 class RunOutcomes:
-    """The outcomes of one run, read from where they are kept each time that they are asked for.
-
-    Attributes:
-        run: What is run.
-        queue: Has the outcomes of tickets that workers are asked for.
-        children: The tickets that a ticket was spread over, by its id.
-    """
+    """The outcomes of one run, read from where they are kept each time that they are asked for."""
 
     def __init__(
         self, tickets: Tickets, *, queue: TaskQueue, keys: TicketKeys, endings: Endings

@@ -89,6 +89,10 @@ class SharedFiles:
         _, added = self._focus_section(focus_files, TIER3)
         return {**own, **{segment.source: segment for segment in added[1:]}}
 
+    def named(self, focus: str) -> list[str]:
+        """Return the paths of the project's files that a focus file names."""
+        return [file.path for file in self._tier3_files().named(focus)]
+
     def has(self, focus: str) -> bool:
         """Tell whether a focus file names one of the project that can be read."""
         return any(not file.error for file in self._tier3_files().named(focus))
@@ -108,7 +112,7 @@ class SharedFiles:
         """Return what shows focus files that the project's section does not, or not in full, and what it replaces."""
         entries: dict[str, Entry] = {}
         for focus in focus_files:
-            paths = [file.path for file in self._tier3_files().named(focus)]
+            paths = self.named(focus)
             if strategy != TIER3:
                 for path in paths or [focus]:
                     entries[path] = Entry(FileItem(path, force_full=True))

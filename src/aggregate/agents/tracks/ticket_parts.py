@@ -141,14 +141,7 @@ class TicketParts:
 
 
 def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instructions: str = "") -> str:
-    """Return the last message to a worker; the ticket's own words end it.
-
-    Args:
-        ticket: Whose task.
-        track: What its track is about.
-        spec: The path of the track's specification, as the context shows it; ``""`` for none.
-        instructions: Of its persona, where they do not go before the context.
-    """
+    """Return the last message to a worker; the ticket's own words end it."""
     if leaves_open(instructions):  # the task would stand in it
         instructions = fence(instructions, "text")
     parts = ["## Instructions", instructions] if instructions else []

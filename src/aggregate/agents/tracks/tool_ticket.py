@@ -60,10 +60,6 @@ def work_with_tools(
     """Plan, do the steps, and write the answer.
 
     ``begun`` is called when the plan is there: the context is in the provider's cache then.
-
-    Raises:
-        WorkerError: A limit is reached, no plan can be made, the last step gave nothing, or the model refused.
-        ClientError: The provider refused or failed.
     """
     started = monotonic()
     context = client.size(assignment.text, assignment.persona)

@@ -151,11 +151,7 @@ def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
 
 
 def set_values(text: str, values: Mapping[str, str]) -> str:
-    """Return a JSON object's text with values replaced where their keys stand first; missing keys stay missing.
-
-    Raises:
-        ValueError: The text is no JSON object.
-    """
+    """Return a JSON object's text with values replaced where their keys stand first; missing keys stay missing."""
     if not isinstance(json.loads(text), dict):
         raise ValueError("it is no JSON object")
     for key, value in values.items():
@@ -181,12 +177,7 @@ class Track:
     written_in: Path | None = None  # what its files must lie in, links resolved, to be changed
 
     def tickets(self) -> Tickets:
-        """Read its tickets.
-
-        Raises:
-            TrackError: It has no ``tickets.toml``.
-            ConfigError: The file cannot be used.
-        """
+        """Read its tickets."""
         path = self.folder / TICKETS
         if not path.is_file():
             raise TrackError(

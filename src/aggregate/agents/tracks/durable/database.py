@@ -115,11 +115,7 @@ def refuse_pickles() -> None:
 
 
 def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
-    """Raise what is said of a row that is not read.
-
-    Raises:
-        StateError: Always.
-    """
+    """Raise what is said of a row that is not read."""
     raise StateError(
         f"{name} in the database {fault} and is not read: it comes from an older version or from somebody "
         "else; end the run with `aggregate conduct cancel`, delete it with `aggregate conduct forget`, or use another "
@@ -128,11 +124,7 @@ def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
 
 
 def database_url(text: str) -> str:
-    """Return a URL for the engine: ``postgres://`` and ``postgresql://`` get their driver, a path becomes SQLite.
-
-    Raises:
-        StateError: It is neither SQLite nor Postgres.
-    """
+    """Return a URL for the engine: ``postgres://`` and ``postgresql://`` get their driver, a path becomes SQLite."""
     for scheme in ("postgres://", "postgresql://"):
         if text.startswith(scheme):
             return "postgresql+psycopg://" + text.removeprefix(scheme)
@@ -227,11 +219,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -
 
 @contextmanager
 def database_errors(url: str) -> Iterator[None]:
-    """Turn a database's errors into one sentence.
-
-    Raises:
-        StateError: The block failed in the database.
-    """
+    """Turn a database's errors into one sentence."""
     try:
         yield
     except (SQLAlchemyError, dbos_errors.DBOSException, OSError) as error:
@@ -255,9 +243,6 @@ def retry_while_away(
     """Return what ``ask`` does, which may be repeated; a server that went away is waited for.
 
     DBOS waits too, but without an end, and a run that a person looks at must say what is wrong.
-
-    Raises:
-        StateError: It stays away for ``patience`` seconds, or something else is wrong with it.
     """
     end = monotonic() + patience
     failures = 0

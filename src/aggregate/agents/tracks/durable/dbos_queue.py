@@ -138,11 +138,7 @@ class DbosQueue:
         retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
 
     def assignment(self, text: str, digests: Sequence[str]) -> Assignment:
-        """Return the assignment that ``put`` wrote as these values.
-
-        Raises:
-            StateError: Its context is not what was written.
-        """
+        """Return the assignment that ``put`` wrote as these values."""
         bare = Assignment.from_json(text)
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
@@ -199,11 +195,7 @@ class DbosQueue:
                 load_input=False,
                 load_output=load_output,
             )
-            try:
-                workflows += retry_while_away(self._engine, find)
-            except (ValueError, RecursionError):
-                # JSON that DBOS reads by itself, such as a workflow's attributes.
-                refuse_row("a ticket's row")
+            workflows += retry_while_away(self._engine, find)
         return workflows
 
     def _with_status(

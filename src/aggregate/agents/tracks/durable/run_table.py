@@ -47,11 +47,7 @@ class RunRow:
 
     @property
     def tickets(self) -> Tickets:
-        """What is run: the tickets of the moment when it began.
-
-        Raises:
-            StateError: They are none, or cannot be run: the run can be ended and deleted all the same.
-        """
+        """What is run: the tickets of the moment when it began."""
         try:
             return check_tickets(Tickets.model_validate_json(self.tickets_json))
         except ValueError:  # pydantic's own error is one
@@ -225,11 +221,7 @@ class SegmentTable:
         return digests
 
     def read(self, run_id: str, digests: Sequence[str]) -> tuple[Segment, ...]:
-        """Return the segments with these digests.
-
-        Raises:
-            StateError: One of them is not what was written here.
-        """
+        """Return the segments with these digests."""
         segments = {digest: self._read[digest] for digest in digests if digest in self._read}
         unread = [digest for digest in set(digests) if digest not in segments]
         columns = SEGMENTS.c
