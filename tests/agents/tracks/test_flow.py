@@ -147,7 +147,7 @@ def test_a_list(tmp_path: Path) -> None:
     [
         ('[{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}]', "gave 4 items, and max_children is 3"),
         ("[]", ""),
-        ("words", "nothing, not a list"),
+        ("words", "for_each gave no list"),
     ],
 )  # fmt: skip
 def test_lists_of_other_lengths(tmp_path: Path, items: str, failure: str) -> None:

@@ -303,20 +303,6 @@ def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
     assert min(shares[1:]) > 0.95
 
 
-def test_the_others_start_at_its_first_words(tmp_path: Path) -> None:
-    """When the answer of the one sent ahead has begun to come, the others are laid down though it has not ended."""
-    many = "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x{i}"\n' for i in range(3))
-    worker = Says()
-    queue = MemoryQueue(worker, begun={"demo/1/t0"})
-    run = conducted(track_project(tmp_path, many), queue=queue)
-    assert run.events[:3] == ["started t0", "started t1", "started t2"]
-    assert [one.ahead for one in sorted(worker.given, key=lambda one: one.ticket)] == [
-        True,
-        False,
-        False,
-    ]
-
-
 def test_strategies(tmp_path: Path) -> None:
     """Another strategy than tier3 shows the other files by it, and focus files in full all the same (M-30)."""
     ticket = '[[tickets]]\nid = "a"\nprompt = "x"\nfocus_files = ["one.py"]\naggregation_strategy = "{}"\n'

@@ -59,28 +59,19 @@ def is_met(expression: str, results: Mapping[str, Value]) -> bool:
     return evaluate(f"Boolean((\n{expression}\n))", results) is True
 
 
-class FanOutError(ValueError):
-    """A value that a ticket cannot be spread over; the text says why."""
-
-
-def child_id(parent_id: str, number: int) -> str:
-    """Return the id of a ticket's child; the first is number 0. No ticket of a file has such an id."""
-    return f"{parent_id}[{number}]"
-
-
 def parent_of(ticket_id: str) -> str:
     """Return the ticket of the track that an id belongs to: a child's parent, or itself."""
     return ticket_id.partition("[")[0]
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return what a ticket is spread over."""
+    """Return what a ticket is spread over; of a list that is too long nothing is dropped silently."""
     if not isinstance(value, list):
-        raise FanOutError(
-            f"for_each gave {_kind(value)}, not a list: give what it names an answer schema, or use JSON.parse"
+        raise ValueError(
+            "for_each gave no list: give what it names an answer schema, or use JSON.parse"
         )
     if len(value) > ticket.max_children:
-        raise FanOutError(
+        raise ValueError(
             f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
         )
     return value
@@ -113,7 +104,7 @@ def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
         words = cut(" ".join(_text(item).split()), _TITLE_CHARACTERS)
         title = f"{ticket.name}: {words}"
     changes = {
-        "id": child_id(ticket.id, number),
+        "id": f"{ticket.id}[{number}]",  # no ticket of a file has such an id
         "title": title,
         "prompt": prompt,
         "focus_files": tuple(map(fill, ticket.focus_files)),
@@ -167,9 +158,3 @@ def _at(place: str, item: Value, number: int) -> Value:
 
 def _text(value: Value) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _kind(value: Value) -> str:
-    if value is None:
-        return "nothing"
-    return {str: "a text", dict: "an object", bool: "a truth value"}.get(type(value), "a number")

@@ -73,8 +73,14 @@ def conduct(
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
         queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
         run = _begin_or_resume(engine, runs, track, contexts, options=options, tell=tell)
-        away = lambda reason: tell(f"waiting for the database ({reason})")  # noqa: E731
-        stack.enter_context(conducting(engine, run.run_id, lease=options.lease, away=away))
+        stack.enter_context(
+            conducting(
+                engine,
+                run.run_id,
+                lease=options.lease,
+                away=lambda reason: tell(f"waiting for the database ({reason})"),
+            )
+        )
         if options.concurrency is not None:
             queue.set_concurrency(options.concurrency)
         changed = Event()

@@ -13,7 +13,6 @@ from time import monotonic
 
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome, ticket_of
 from aggregate.agents.tracks.fan_out import (
-    FanOutError,
     children_of,
     evaluate,
     is_met,
@@ -200,7 +199,7 @@ class TrackRun:
             try:
                 values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.for_each)
                 items = items_of(evaluate(ticket.for_each, values), ticket)
-            except (SandboxError, FanOutError) as error:
+            except (SandboxError, ValueError) as error:
                 self._fail(ticket, str(error))
                 return
             spread = Ending(EndingState.SPREAD, json.dumps(items))
