@@ -1,7 +1,6 @@
 """Durable runs: what a database, several processes and ``kill -9`` do to them. Each trap of DBOS has its test."""
 
 import os
-import random
 import re
 import sqlite3
 import subprocess
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError, Event, Lock
@@ -19,9 +17,9 @@ from threading import Barrier, BrokenBarrierError, Event, Lock
 import psycopg
 import pytest
 import sqlalchemy as sa
-from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
+from simulation.kills import LOG, TRACK, read_leftovers, start, write_project
 
-from aggregate.agents.tracks import PollingOptions, RunOptions, Ticket, conduct
+from aggregate.agents.tracks import PollingOptions, RunOptions, TrackProgress, conduct
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.durable.database import (
     DATABASE,
@@ -42,11 +40,11 @@ from aggregate.agents.tracks.durable.heartbeat import (
 from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import cancel, forget, status
-from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError, TrackError
 from aggregate.base.values import FailurePolicy, Prompt, RunStatus, Section, Segment, Stability
+from aggregate.project.configuration import Project
 from aggregate.prompt import open_project
 from tests.fakes.conducting import Says
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
@@ -171,27 +169,6 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
     assert queue.outcomes(["r/a"])["r/a"].errors == ("OSError: busy",)
 
 
-def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
-    """What is cancelled while it waits is never begun; what a worker gives for it later is dropped."""
-    queue, go = DbosQueue(engine), Event()
-    begun: list[str] = []
-
-    def late(given: Assignment) -> str:
-        begun.append(given.ticket)
-        go.wait(20)
-        return "late"
-
-    queue.put(assignment("slow"))
-    with WorkerProcess(engine, Says(late)):
-        until(lambda: begun)
-        queue.put(assignment("never"))
-        queue.cancel(["r/slow", "r/never", "r/unknown"])
-        go.set()
-        time.sleep(0.3)
-    assert queue.outcomes(["r/slow", "r/never"]) == {}
-    assert begun in (["slow"], ["slow", "never"])
-
-
 SEGMENTS = tuple(
     Segment(Section.FILES, f"### File {i}\n\n\x00 \ud83d {i}", Stability.STABLE, str(i))
     for i in range(3)
@@ -267,17 +244,6 @@ def test_a_cancelled_ticket_gives_its_place_free(engine: sa.Engine) -> None:
         assert not go.is_set()
         assert queue.outcomes(["r/slow"]) == {}
         go.set()
-
-
-def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
-    """Ids never repeat, even in one process: with DBOS's default a second process runs again what the first is still at."""
-    first, second = this_process(), this_process()
-    assert first.executor_id != second.executor_id
-    assert "local" not in (first.executor_id, second.executor_id)
-    with WorkerProcess(engine, Says()) as process, engine.connect() as connection:
-        assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [
-            process.executor_id
-        ]
 
 
 def test_one_worker_process_in_a_process(engine: sa.Engine) -> None:
@@ -470,20 +436,6 @@ def test_the_version_is_fixed(engine: sa.Engine) -> None:
         ).scalars().all() == ["aggregate-conductor-3"]
 
 
-def test_runs_are_numbered(engine: sa.Engine) -> None:
-    """Runs of a track are counted, and one that is over stays over; projects and tracks do not see each other's."""
-    tickets = Tickets(tickets=(Ticket(id="a", prompt="x"),))
-    runs = RunTable(engine, "p", "t")
-    assert runs.latest() is None
-    run = runs.begin(tickets, 1)
-    assert runs.begin(tickets, 1) == run
-    assert (run.run_id, run.tickets, runs.state(run)) == ("p/t/001", tickets, "running")
-    runs.set_state(run, "cancelled")
-    runs.set_state(run, "finished")
-    assert runs.state(run) == "cancelled"
-    assert (runs.begin(tickets, 2).run_id, RunTable(engine, "q", "t").latest()) == ("p/t/002", None)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -504,22 +456,11 @@ def test_databases_that_cannot_be_used(text: str, message: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_a_file_that_is_no_database(tmp_path: Path) -> None:
-    """A file of something else is one sentence, and stays as it is."""
-    path = tmp_path / "notes.txt"
-    path.write_text("these are notes, and long enough to be looked at\n" * 100)
-    with pytest.raises(
-        StateError, match=r"notes.txt: the database cannot be used \(file is not a database\)"
-    ):
-        open_engine(database_url(str(path)))
-    assert path.read_text().startswith("these are notes")
-
-
-def test_sqlite_writes_ahead(tmp_path: Path) -> None:
-    """The file is in write-ahead mode, which DBOS does not ask for by itself."""
-    open_engine(database_url(str(tmp_path / "a.sqlite"))).dispose()
-    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+def standing(project: Project, url: str = "") -> TrackProgress:
+    """Return how the latest run stands."""
+    progress = status(project, TRACK, database=url)
+    assert progress is not None
+    return progress
 
 
 def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
@@ -530,8 +471,7 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
     assert not url.startswith("sqlite:///") or not Path(url.removeprefix("sqlite:///")).exists()
     result = conduct(loaded, TRACK, Says(), options=RunOptions(database=url))
     assert result.succeeded
-    found = status(loaded, TRACK, database=url)
-    assert found is not None
+    found = standing(loaded, url)
     assert (found.run_id, found.state, len(found.lines)) == ("p/killed_1/001", "finished", 6)
     for refused in (
         lambda: cancel(loaded, TRACK, database=url),
@@ -547,8 +487,7 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
     )
     assert second.cancelled
     assert '"status"' not in second.report.read_text()
-    found = status(loaded, TRACK, database=url)
-    assert found is not None
+    found = standing(loaded, url)
     assert found.state == "cancelled"
 
 
@@ -577,23 +516,6 @@ def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:
     assert "t0000: first" in result.report.read_text()
 
 
-def _says(text: str, _assignment: Assignment) -> str:
-    return text
-
-
-def test_a_run_on_another_database(tmp_path: Path) -> None:
-    """Runs that know nothing of each other have folders of their own: no reply is ever written over."""
-    folder = write_project(tmp_path / "p", 1)
-    loaded = open_project(folder / "manual_slop.toml")
-    reports = []
-    for name in ("a", "b"):
-        options = RunOptions(database=str(tmp_path / name))
-        worker = Says(partial(_says, name))
-        reports.append(conduct(loaded, TRACK, worker, options=options).report)
-    assert [report.parent.name for report in reports] == [f"{TRACK}_001", f"{TRACK}_002"]
-    assert "t0000: a" in reports[0].read_text()
-
-
 def dead_run(folder: Path, url: str) -> RunRow:
     """Leave a run of three tickets behind as a kill does: one has ended, one was begun."""
     engine = open_engine(url)
@@ -618,15 +540,13 @@ def test_a_dead_run_is_cancelled(tmp_path: Path, url: str) -> None:
     """Its tickets that were under way are open again in the plan, and nothing of it counts as under way."""
     folder = write_project(tmp_path / "p", 3, chained=False)
     loaded, run = open_project(folder / "manual_slop.toml"), dead_run(folder, url)
-    found = status(loaded, TRACK, database=url)
-    assert found is not None
+    found = standing(loaded, url)
     assert (found.waiting, found.untouched) == (("t0001",), ("t0002",))
     assert forget(loaded, TRACK, database=url) == []
     assert cancel(loaded, TRACK, database=url) == run.run_id
     plan = folder / f"conductor/tracks/{TRACK}/plan.md"
     assert plan.read_text() == "- [x] `t0000`\n- [ ] `t0001`\n- [ ] `t0002`\n"
-    found = status(loaded, TRACK, database=url)
-    assert found is not None
+    found = standing(loaded, url)
     assert (found.state, len(found.lines), found.waiting, found.untouched) == (
         "cancelled",
         1,
@@ -669,16 +589,8 @@ def test_projects_whose_names_differ_in_case(tmp_path: Path, url: str) -> None:
         loaded[name] = open_project(folder / "manual_slop.toml")
         conduct(loaded[name], TRACK, Says(), options=RunOptions(database=url))
     assert forget(loaded["demo"], TRACK, database=url) == [f"demo/{TRACK}/001"]
-    left = status(loaded["Demo"], TRACK, database=url)
-    assert left is not None
+    left = standing(loaded["Demo"], url)
     assert [line.is_done for line in left.lines] == [True, True]
-
-
-def test_who_conducts_is_told_by_case_too(engine: sa.Engine) -> None:
-    """A run counts as under way by its own conductor alone."""
-    with conducting(engine, "Demo/t/001", lease=15):
-        assert is_conducted(engine, "Demo/t/001")
-        assert not is_conducted(engine, "demo/t/001")
 
 
 def test_a_database_that_cannot_be_written_to(tmp_path: Path) -> None:
@@ -752,16 +664,6 @@ def answered(folder: Path) -> set[str]:
         return set()
 
 
-def test_the_time_in_parts_of_a_second(tmp_path: Path) -> None:
-    """DBOS asks SQLite for it in a way that older ones do not know."""
-    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
-    with engine.connect() as connection:
-        now = connection.scalar(sa.text("SELECT unixepoch('subsec')"))
-    engine.dispose()
-    assert isinstance(now, float)
-    assert abs(now - time.time()) < 60
-
-
 def test_two_conductors_at_once(tmp_path: Path) -> None:
     """Started at the same moment on the same track they share one run, and nobody is asked twice."""
     folder = write_project(tmp_path / "p", 12, chained=False)
@@ -789,14 +691,3 @@ def test_two_workers_and_one_is_killed(tmp_path: Path, server: str) -> None:
         process.join()
     assert coordinator.exitcode == 0, (folder / "stderr.log").read_text()
     assert read_leftovers(folder, 1).exact(20)
-
-
-@pytest.mark.slow
-def test_a_hundred_kills(tmp_path: Path) -> None:
-    """The same with runs of 200 tickets until a hundred kills have fallen."""
-    folder, chance, kills, number = write_project(tmp_path / "p", 200), random.Random(1), 0, 0
-    while kills < 100:
-        number += 1
-        done = killed_run(folder, number, most=min(10, 100 - kills), chance=chance)
-        assert done.leftovers.exact(200)
-        kills += done.kills

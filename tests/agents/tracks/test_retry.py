@@ -1,13 +1,11 @@
 """Runs that go on from failures and decisions, over a database of either kind and through kills."""
 
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
-from simulation.kills import LOG, TRACK, read_leftovers, start, write_project
+from simulation.kills import TRACK, write_project
 
 from aggregate.agents.tracks import RunOptions, TrackResult, conduct
 from aggregate.agents.tracks.assignment import Assignment
@@ -177,46 +175,6 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
     ]  # fmt: skip
     assert forget(project, TRACK, database=url)
     assert status(project, TRACK, database=url) is None
-
-
-def test_kills_while_it_waits_and_while_a_list_is_spread(tmp_path: Path) -> None:
-    """A decision that comes while nobody conducts the run counts, and each child is there exactly once."""
-    folder = tmp_path / "p"
-    project = track(folder, APPROVAL.replace("[1, 2, 3]", "Array.from({length: 12}, (_, i) => i)"))
-    process = start("conduct", folder, "", 0.02)
-    until(lambda: waiting(project))
-    process.kill()
-    process.join()
-    progress = status(project, TRACK)
-    assert progress is not None
-    assert (progress.state, progress.approvals) == ("interrupted", ("ship",))
-    decide(project, TRACK, "ship", approved=True)
-    for enough in (5, 0):
-        process = start("conduct", folder, "", 0.02)
-        if enough:
-            until(lambda enough=enough: answers(folder) >= enough)  # type: ignore[misc]
-            process.kill()
-        process.join(60)
-    assert process.exitcode == 0, (folder / "stderr.log").read_text()
-    left = read_leftovers(folder, 1)
-    assert set(left.replies.values()) == {1}
-    assert len(left.replies) == 15
-    assert left.asked_again <= 8
-    assert (folder / LOG).read_text().count("asked a\n") == 1
-
-
-def waiting(project: Project) -> bool:
-    """Tell whether the ticket waits for approval."""
-    progress = status(project, TRACK)
-    return progress is not None and bool(progress.approvals)
-
-
-def answers(folder: Path) -> int:
-    """Return how many answers were recorded."""
-    path = state_folder(folder) / "conductor.sqlite"
-    query = "SELECT count(*) FROM workflow_status WHERE status = 'SUCCESS'"
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        return int(connection.execute(query).fetchone()[0])
 
 
 def test_forgetting_shrinks_the_file(tmp_path: Path) -> None:

@@ -46,11 +46,6 @@ def waves(schedule: Schedule, most: int = 99, failing: str = "") -> list[str]:
     return order
 
 
-def test_ready_tickets_start_together() -> None:
-    """Tickets start once everything that they wait for has ended, in their own order."""
-    assert waves(scheduled("D A<-D B<-D C<-A,B", warm_up=False)) == ["D", "AB", "C"]
-
-
 def test_one_is_sent_ahead_of_those_that_share_its_prefix() -> None:
     """Of tickets with one prefix the first goes alone, and the others when it has ended, even in failure; other prefixes do not wait."""
     assert waves(scheduled("a b c X Y")) == ["aXY", "bc"]
@@ -76,13 +71,6 @@ def test_the_first_words_set_the_others_free() -> None:
     assert [one.id for one in schedule.start(9)] == ["b"]
     schedule.end("a", failed=False)
     assert [one.id for one in schedule.start(9)] == ["c"]
-
-
-def test_a_prefix_of_one_is_not_sent_ahead() -> None:
-    """A ticket that shares its prefix with no other is waited for by nobody."""
-    schedule = scheduled("X Y")
-    schedule.start(9)
-    assert schedule.warming_up == ()
 
 
 def test_failed_dependencies() -> None:

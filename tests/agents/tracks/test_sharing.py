@@ -154,20 +154,6 @@ def test_a_named_budget_refuses_what_exceeds_it(tmp_path: Path) -> None:
         assert 0.7 * MOST < each.tokens <= MOST
 
 
-def test_results_that_exceed_the_budget(tmp_path: Path) -> None:
-    """A ticket that waits for many others is still within it (rule B-5)."""
-    from aggregate.base.values import AggregatedResult
-
-    contexts = contexts_of(tmp_path)
-    waiting = ticket("w", "compass", depends_on=("a",))
-    contexts.share((*FOUR, waiting))
-    value = [{"finding": f"the lantern has {n} parts"} for n in range(400)]
-    results = {f"v{n}": AggregatedResult(f"v{n}", value=value, count=1) for n in range(30)}
-    given = contexts.assignment(waiting, results, "r/w")
-    assert given.tokens <= MOST
-    assert "v29" in given.text
-
-
 def test_no_file_is_shown_at_more_than_its_view(tmp_path: Path) -> None:
     """A Python file that is configured as an outline or a summary is not enlarged to its skeleton, unless in focus."""
     paths = '[files]\npaths = [{ path = "src/a*.py", view_mode = "outline" }, { path = "src/b.py", view_mode = "summary" }, "src/c.py"]\n'

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.agents.tools import ToolRegistry, standard_tools
+from aggregate.agents.tools import standard_tools
 from aggregate.agents.tracks import WorkerTerms
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
 from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.base.errors import ProviderError
 from aggregate.base.values import (
     FinishReason,
     Prompt,
@@ -21,13 +20,9 @@ from aggregate.base.values import (
     Stability,
     Usage,
 )
-from aggregate.sending.clients import open_client
 from aggregate.sending.clients.gemini_cli import input_text
 from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
-from tests.sending.clients.conftest import ANSWER, Aimock, aimock, aimock_server
-
-__all__ = ["aimock", "aimock_server"]  # fixtures
 
 CONTEXT = Prompt(
     (Segment(Section.FILES, "## Files\n\n" + "many words of files " * 300, Stability.STABLE),)
@@ -187,33 +182,3 @@ def test_own_tools(root: Path) -> None:
     assert "read_file" not in "".join(script.texts)
     unknown = attempt_assignment(worker, replace(ASKED, tools=("fly",)), 1)
     assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
-
-
-def test_a_registry_of_some_tools() -> None:
-    """It has their permissions, and none but these tools."""
-    registry = standard_tools(permissions=("read", "write"))
-    chosen = registry.only(["saveState", "saveState"])
-    assert (chosen.names, chosen.permissions) == (("saveState",), registry.permissions)
-    assert isinstance(chosen, ToolRegistry)
-
-
-def test_a_provider_that_fails_says_why(root: Path) -> None:
-    """Its own words are the failure, and what it refuses for good is not asked again."""
-
-    def refuse(_: ModelRequest) -> str:
-        raise ProviderError("no such model", status=404)
-
-    worker = ModelWorker(scripted_client(refuse), root=root)
-    made = attempt_assignment(worker, ASKED, 1)
-    assert (made.text, made.again) == ("no such model", False)
-
-
-def test_against_a_server_of_others(root: Path, aimock: Aimock) -> None:
-    """The plan and the answer arrive with the context, over the protocol of OpenAI's."""
-    client = open_client("compatible", model="m", base_url=f"{aimock.url}/v1", environ={})
-    worker = ModelWorker(client, root=root)
-    made = attempt_assignment(worker, replace(ASKED, tools=("list_directory",)), 1)
-    assert (made.status, made.text) == (RunStatus.SUCCESS, ANSWER)
-    bodies = [str(entry["body"]) for entry in aimock.journal()]
-    sent = ["many words of files" in body for body in bodies]
-    assert (sent[0], sent[-1], sum(sent)) == (True, True, 2)

@@ -1,9 +1,8 @@
 """Runs from outside: tickets in, prompts, marks and a report out; the queue is in memory."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 from time import sleep
 
 import pytest
@@ -192,16 +191,31 @@ def test_attempts(tmp_path: Path) -> None:
     assert "## Failures\n\n```text\na: busy\na: busy\n```" in run.report
 
 
-def test_a_refusal_is_not_asked_again() -> None:
-    """A worker that refuses is asked once, whatever retries there are."""
-    assignment = Assignment("r/a", "a", Prompt(()), "x", retries=5)
-    worker = Says(lambda _: (_ for _ in ()).throw(WorkerError("I will not", again=False)))
-    outcome = complete_assignment(worker, assignment)
-    assert (outcome.status, outcome.errors, len(worker.given)) == (
-        RunStatus.ERROR,
-        ("I will not",),
-        1,
-    )
+def refuses(_: Assignment) -> str:
+    """Refuse for good."""
+    raise WorkerError("I will not", again=False)
+
+
+def leaves(_: Assignment) -> str:
+    """End the worker's thread."""
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "retries", "errors"),
+    [
+        (refuses, 5, ("I will not",)),
+        (leaves, 1, ("SystemExit: 3",) * 2),
+        (lambda _: None, 0, ("AttributeError: 'NoneType' object has no attribute 'strip'",)),
+    ],
+)
+def test_workers_that_give_no_answer(
+    answer: Callable[[Assignment], str], retries: int, errors: tuple[str, ...]
+) -> None:
+    """A refusal is not asked again, whatever retries there are; what is no text, or ends its thread, is an error at once."""
+    asked = Assignment("r/a", "a", Prompt(()), "x", retries=retries)
+    outcome = complete_assignment(Says(answer), asked, wait=lambda _: None)
+    assert (outcome.status, outcome.errors) == (RunStatus.ERROR, errors)
 
 
 def test_a_slow_worker() -> None:
@@ -225,25 +239,6 @@ def test_a_slow_worker() -> None:
     sleep(0.3)
     assert late == [1]
     assert outcome.text == ""
-
-
-def test_a_worker_that_answers_nonsense() -> None:
-    """What is no text is an error at once, not a timeout after ten minutes."""
-    worker = Says(lambda _: None)  # type: ignore[arg-type,return-value]
-    assignment = Assignment("r/a", "a", Prompt(()), "x")
-    outcome = complete_assignment(worker, assignment, wait=lambda _: None)
-    assert outcome.status is RunStatus.ERROR
-    assert "AttributeError" in outcome.errors[0]
-
-
-def test_a_worker_that_ends_its_thread() -> None:
-    """It is an error at once, too, and ends nothing else."""
-
-    def leave(_: Assignment) -> str:
-        raise SystemExit(3)
-
-    outcome = complete_assignment(Says(leave), Assignment("r/a", "a", Prompt(()), "x", retries=0))
-    assert (outcome.status, outcome.errors) == (RunStatus.ERROR, ("SystemExit: 3",))
 
 
 def test_an_empty_answer_is_a_failure(tmp_path: Path) -> None:
@@ -288,16 +283,6 @@ def test_the_window_bounds_what_is_enqueued(tmp_path: Path) -> None:
     assert (run.queue.most, len(run.worker.order)) == (5, 40)
 
 
-def test_one_worker_is_sent_ahead(tmp_path: Path) -> None:
-    """Of workers with one prefix the first is alone until it has answered; their contexts begin with the same bytes."""
-    many = "\n".join(
-        f'[[tickets]]\nid = "t{i}"\nprompt = "x{i}"\nfocus_files = ["one.py"]\n' for i in range(4)
-    )
-    run = conducted(track_project(tmp_path, many))
-    assert run.events[:3] == ["started t0", "done t0", "started t1"]
-    assert len({one.prompt for one in run.worker.given}) == 1
-
-
 def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
     """It goes first in every context, one worker is sent ahead of all, and the others read it from the cache (M-53)."""
     folder = track_project(tmp_path, FAN_OUT)
@@ -318,20 +303,6 @@ def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
     assert min(shares[1:]) > 0.95
 
 
-def test_the_others_start_at_its_first_words(tmp_path: Path) -> None:
-    """When the answer of the one sent ahead has begun to come, the others are laid down though it has not ended."""
-    many = "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x{i}"\n' for i in range(3))
-    worker = Says()
-    queue = MemoryQueue(worker, begun={"demo/1/t0"})
-    run = conducted(track_project(tmp_path, many), queue=queue)
-    assert run.events[:3] == ["started t0", "started t1", "started t2"]
-    assert [one.ahead for one in sorted(worker.given, key=lambda one: one.ticket)] == [
-        True,
-        False,
-        False,
-    ]
-
-
 def test_strategies(tmp_path: Path) -> None:
     """Another strategy than tier3 shows the other files by it, and focus files in full all the same (M-30)."""
     ticket = '[[tickets]]\nid = "a"\nprompt = "x"\nfocus_files = ["one.py"]\naggregation_strategy = "{}"\n'
@@ -342,14 +313,6 @@ def test_strategies(tmp_path: Path) -> None:
     full = conducted(track_project(tmp_path / "f", ticket.format("full"))).prompt("a")
     assert full.startswith("## Files\n\n")
     assert "return 2" in full
-
-
-def test_focus_files_beside_the_project(tmp_path: Path) -> None:
-    """A focus file that the project does not name is shown in full to its own worker only."""
-    tickets = '[[tickets]]\nid = "a"\nprompt = "x"\nfocus_files = ["notes.md"]\n[[tickets]]\nid = "b"\nprompt = "x"\n'
-    run = conducted(track_project(tmp_path, tickets, **{"notes.md": "Remember.\n"}))
-    assert "### File notes.md\n\n```markdown\nRemember.\n```" in run.prompt("a")
-    assert "notes.md" not in run.prompt("b")
 
 
 def test_one_lifecycle(tmp_path: Path) -> None:
@@ -450,14 +413,6 @@ def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool)
     assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
 
 
-def test_the_scripted_worker_describes_what_it_was_given(tmp_path: Path) -> None:
-    """Without an answer for a ticket it says what the ticket's worker was shown; the same context, the same words."""
-    run = conducted(track_project(tmp_path, FAN_OUT), queue=MemoryQueue(ScriptedWorker({})))
-    reply = (run.result.report.parent / "003_sum.reply.md").read_text()
-    assert reply.endswith("with 2 files and the results $found. The task is: Add them up.")
-    assert WorkerReply("x") == WorkerReply("x", 0)
-
-
 def test_an_answer_is_no_larger_than_the_database_gives_back() -> None:
     """Of an endless answer the first two million characters are kept, with a warning; a reason is shortened."""
     made = attempt_assignment(Says(lambda _: "x" * (ANSWER_CHARACTERS + 1)), ASKED, 1)
@@ -508,37 +463,3 @@ def test_a_cancelled_run_lays_nothing_down_any_more(tmp_path: Path) -> None:
     assert run.events == ["started t0", "started t1"]
     assert (run.result.cancelled, run.queue.waiting) == (True, {})
     assert run.report.count("not run: cancelled") == 9
-
-
-class EndsMeanwhile(Event):
-    """Is set by an answer that ends while the run waits."""
-
-    def __init__(self, queue: MemoryQueue) -> None:
-        super().__init__()
-        self.queue = queue
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Let an answer end."""
-        self.queue.end_newest(self.queue.waiting)
-        self.set()
-        return True
-
-
-class EndsByItself(MemoryQueue):
-    """A queue whose worker does not work because it is looked at."""
-
-    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
-        """Return what has ended."""
-        return {key: self.ended[key] for key in keys if key in self.ended}
-
-
-def test_what_ends_in_this_process_is_taken_up_at_once(tmp_path: Path) -> None:
-    """A run that hears of an end does not wait for its next look at the queue, which here is ten minutes away."""
-    queue = EndsByItself(Says())
-    run = conducted(
-        track_project(tmp_path, FAN_OUT),
-        queue=queue,
-        polling=PollingOptions(poll=600),
-        changed=EndsMeanwhile(queue),
-    )
-    assert run.events == ["started a", "started b", "done b", "done a", "started sum", "done sum"]

@@ -47,7 +47,6 @@ class Assignment:
 
     @property
     def text(self) -> str:
-        """Everything that the worker is shown, as one text."""
         return SEPARATOR.join(part for part in (self.prompt.markdown, self.message) if part)
 
     @property
@@ -155,11 +154,7 @@ class TicketOutcome:
 
     @classmethod
     def from_json(cls, text: str) -> "TicketOutcome":
-        """Return the outcome that ``to_json`` wrote.
-
-        Raises:
-            ValueError: It is none; a database may hold what somebody else wrote.
-        """
+        """Return the outcome that ``to_json`` wrote."""
         return _OUTCOME.validate_json(text, strict=True)
 
 
@@ -174,11 +169,9 @@ class TicketKeys:
     rounds: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, ticket_id: str) -> str:
-        """Return the key of a ticket's latest round."""
         return self._in_round(ticket_id, self.rounds.get(ticket_id, 1))
 
     def earlier(self, ticket_id: str) -> list[str]:
-        """Return the keys of a ticket's rounds before the latest."""
         return [self._in_round(ticket_id, i) for i in range(1, self.rounds.get(ticket_id, 1))]
 
     def _in_round(self, ticket_id: str, number: int) -> str:
@@ -231,7 +224,7 @@ class Endings(Protocol):
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Write an ending where there is none, and return the one that counts."""
+        """Write an ending where there is none, and return the one that counts: somebody else may have been first."""
         ...
 
 
@@ -242,14 +235,8 @@ class TaskQueue(Protocol):
         """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
         ...
 
-    def put(self, assignment: Assignment) -> None:
-        """Enqueue an assignment; one with a known key changes nothing."""
-        ...
+    def put(self, assignment: Assignment) -> None: ...  # one with a known key changes nothing
 
-    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
-        """Return the outcomes that there are, by key."""
-        ...
+    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]: ...
 
-    def cancel(self, keys: Collection[str]) -> None:
-        """Take back what has not ended; what a worker still gives for it is dropped."""
-        ...
+    def cancel(self, keys: Collection[str]) -> None: ...  # what a worker still gives is dropped

@@ -50,11 +50,7 @@ class Attempt:
 
     @classmethod
     def from_recorded(cls, data: object) -> "Attempt":
-        """Return the attempt that was recorded as this.
-
-        Raises:
-            ValueError: It is none; a database may hold what somebody else wrote.
-        """
+        """Return the attempt that was recorded as this."""
         return _ATTEMPT.validate_python(data)
 
 
@@ -77,9 +73,6 @@ def attempt_assignment(
 
     A thread cannot be stopped: what a worker gives after its time is dropped when it comes, and
     its thread ends then.
-
-    Raises:
-        WorkerStopping: ``stop`` was set meanwhile.
     """
     started = monotonic()
     account = AttemptAccount(begun)

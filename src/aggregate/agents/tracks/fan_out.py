@@ -49,31 +49,14 @@ def fault_of(expression: str, known: Collection[str]) -> str:
 
 
 def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
-    """Return the value of an expression.
-
-    Raises:
-        SandboxError: It failed, was stopped, or gave nothing that JSON can hold.
-    """
+    """Return the value of an expression."""
     source = _CALL.format(expression)
     return run_javascript(source, dict(results), limits=_LIMITS, now=_EPOCH)
 
 
 def is_met(expression: str, results: Mapping[str, Value]) -> bool:
-    """Return whether a condition holds, by JavaScript's rules: ``""``, ``0``, ``null`` and ``false`` do not.
-
-    Raises:
-        SandboxError: It cannot be evaluated.
-    """
+    """Return whether a condition holds, by JavaScript's rules: ``""``, ``0``, ``null`` and ``false`` do not."""
     return evaluate(f"Boolean((\n{expression}\n))", results) is True
-
-
-class FanOutError(ValueError):
-    """A value that a ticket cannot be spread over; the text says why."""
-
-
-def child_id(parent_id: str, number: int) -> str:
-    """Return the id of a ticket's child; the first is number 0. No ticket of a file has such an id."""
-    return f"{parent_id}[{number}]"
 
 
 def parent_of(ticket_id: str) -> str:
@@ -82,17 +65,13 @@ def parent_of(ticket_id: str) -> str:
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return what a ticket is spread over.
-
-    Raises:
-        FanOutError: It is no list, or a longer one than the ticket allows: none of it is dropped silently.
-    """
+    """Return what a ticket is spread over; of a list that is too long nothing is dropped silently."""
     if not isinstance(value, list):
-        raise FanOutError(
-            f"for_each gave {_kind(value)}, not a list: give what it names an answer schema, or use JSON.parse"
+        raise ValueError(
+            "for_each gave no list: give what it names an answer schema, or use JSON.parse"
         )
     if len(value) > ticket.max_children:
-        raise FanOutError(
+        raise ValueError(
             f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
         )
     return value
@@ -125,7 +104,7 @@ def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
         words = cut(" ".join(_text(item).split()), _TITLE_CHARACTERS)
         title = f"{ticket.name}: {words}"
     changes = {
-        "id": child_id(ticket.id, number),
+        "id": f"{ticket.id}[{number}]",  # no ticket of a file has such an id
         "title": title,
         "prompt": prompt,
         "focus_files": tuple(map(fill, ticket.focus_files)),
@@ -164,7 +143,6 @@ def folded(
 
 
 def answer_value(ticket: Ticket, text: str) -> Value:
-    """Return an answer as others refer to it: a value where the ticket has an answer schema, else the text."""
     return json.loads(text) if ticket.answer is not None else text
 
 
@@ -180,9 +158,3 @@ def _at(place: str, item: Value, number: int) -> Value:
 
 def _text(value: Value) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _kind(value: Value) -> str:
-    if value is None:
-        return "nothing"
-    return {str: "a text", dict: "an object", bool: "a truth value"}.get(type(value), "a number")

@@ -52,7 +52,6 @@ class MeteredClient:
 
     @property
     def tokens(self) -> int:
-        """What all replies so far took, input and output together."""
         return self.usage.input + self.usage.output
 
     @property
@@ -67,7 +66,6 @@ class MeteredClient:
         return None if amount is None else float(amount)
 
     def size(self, *texts: str) -> int:
-        """Return the tokens of texts by the model's count."""
         return self.ratio.provider_tokens(sum(map(count, texts)))
 
     def send(
@@ -98,11 +96,7 @@ class MeteredClient:
         options: RequestOptions,
         on_text: OnText | None = None,
     ) -> tuple[str, str]:
-        """Return what the model answers, and what is doubtful about it.
-
-        Raises:
-            WorkerError: It refused to answer, or wrote nothing.
-        """
+        """Return what the model answers, and what is doubtful about it."""
         reply = self.send(prompt, message, on_text=on_text, options=options)
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)

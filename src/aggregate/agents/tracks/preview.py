@@ -112,7 +112,6 @@ def preview(
 def _usage(
     assignment: Assignment, recipient: Recipient, caches: dict[Recipient, SimulatedCache]
 ) -> Usage:
-    """Return what sending an assignment uses by the model's count, after the requests before."""
     prompt = HashedPrompt.of(
         assignment.prompt,
         count_prompt(assignment.prompt).segments,

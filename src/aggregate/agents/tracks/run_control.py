@@ -78,7 +78,6 @@ class PastRun:
         self.lines = self._read_lines()
 
     def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
-        """Return how the run stands."""
         open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
         queued = {ticket_of(key) for key in self._queue.unfinished(self._keys_of(open_ids))}
         busy = queued | self._children.keys() if goes_on else set()
@@ -96,7 +95,6 @@ class PastRun:
         )
 
     def is_over(self) -> bool:
-        """Tell whether each ticket has ended."""
         return self.lines.keys() == self.tickets.keys()
 
     def failed(self) -> dict[str, int]:
@@ -117,11 +115,7 @@ class PastRun:
         return self._next_rounds(again)
 
     def named(self, ids: Sequence[str], *, only: bool) -> dict[str, int]:
-        """Return the rounds in which these tickets are run once more, and unless ``only`` all that depend on them.
-
-        Raises:
-            TrackError: There is no such ticket in the run.
-        """
+        """Return the rounds in which these tickets are run once more, and unless ``only`` all that depend on them."""
         for ticket_id in ids:
             if ticket_id not in self.tickets:
                 raise TrackError(f'there is no ticket "{ticket_id}" in this run: correct its name')
@@ -200,7 +194,6 @@ def _runs_of(track: Track, project: Project, database: str) -> Iterator[_Runs | 
 def _under_way(
     project: Project, name: str, database: str, otherwise: str
 ) -> Iterator[tuple[_Runs, RunRow]]:
-    """Yield the run of a track that is not over."""
     track = open_track(project.folder, name)
     with _runs_of(track, project, database) as runs:
         run = runs.table.latest() if runs else None

@@ -1,7 +1,7 @@
 """What a run writes: each worker's prompt and reply under its number, and the report with every ticket once."""
 
 import glob
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -42,21 +42,13 @@ class RunFiles:
 
     folder: Path
     numbers: dict[str, int]  # the place of each ticket, from 1; a ticket's children have theirs
-    retried: Collection[str] = ()  # of these an earlier round may have left files
 
     @classmethod
     def of(
-        cls,
-        output_dir: Path,
-        track_id: str,
-        number: int,
-        tickets: Sequence[Ticket],
-        *,
-        retried: Collection[str] = (),
+        cls, output_dir: Path, track_id: str, number: int, tickets: Sequence[Ticket]
     ) -> "RunFiles":
-        """Return the files of a track's run; its folder must not lead out of ``output_dir``."""
         folder = confined(output_dir / f"{track_id}_{number:03d}", output_dir)
-        return cls(folder, {ticket.id: i for i, ticket in enumerate(tickets, 1)}, retried)
+        return cls(folder, {ticket.id: i for i, ticket in enumerate(tickets, 1)})
 
     def write_prompt(self, assignment: Assignment) -> Path:
         path = self._path(assignment.ticket, "prompt")
@@ -71,16 +63,9 @@ class RunFiles:
             errors = (f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
             text = "\n".join(errors)
         replace_own(self._path(outcome.ticket, kind), text)
-        if outcome.ticket in self.retried:
-            self._path(outcome.ticket, other).unlink(missing_ok=True)
-
-    def has_reply(self, outcome: TicketOutcome) -> bool:
-        """Tell whether what ``write_reply`` writes is there; after a retry it may be that of an earlier round."""
-        kind = "reply" if outcome.failure is None else "failed"
-        return outcome.ticket not in self.retried and self._path(outcome.ticket, kind).exists()
+        self._path(outcome.ticket, other).unlink(missing_ok=True)
 
     def names(self, ticket: str) -> dict[str, str]:
-        """Return the names of the files that there are of a ticket, by what they hold."""
         paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
         return {kind: path.name for kind, path in paths.items() if path.exists()}
 
@@ -124,7 +109,6 @@ class ReportLine:
 
     @property
     def state(self) -> str:
-        """One or two words for tables."""
         return "left out" if self.left_out else _STATES.get(self.status, "not run")
 
     @classmethod
@@ -142,16 +126,7 @@ def report_text(
     names: Callable[[str], Mapping[str, str]] = lambda _ticket: {},
     earlier_cost: float = 0.0,
 ) -> str:
-    """Return the report as markdown; the same outcomes give the same bytes.
-
-    Args:
-        title: What the track is about.
-        lines: One for each ticket, in order.
-        results: The merged variables.
-        warnings: What is doubtful about the files that the workers saw.
-        names: Returns the files of a ticket beside the report, by what they hold.
-        earlier_cost: US dollars that rounds before a retry have cost.
-    """
+    """Return the report as markdown; the same outcomes give the same bytes."""
     done = sum(line.status is RunStatus.SUCCESS for line in lines)
     left_out = sum(line.left_out for line in lines)
     words = [f"{done:,} of {len(lines):,} tickets done"]

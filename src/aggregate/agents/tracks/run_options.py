@@ -70,12 +70,10 @@ class TrackResult:
 
     @property
     def succeeded(self) -> bool:
-        """Whether every ticket has an answer, and every variable a value."""
         return not self.unmerged and all(line.is_done for line in self.lines)
 
     @property
     def track_status(self) -> TrackStatus:
-        """What the track's metadata say afterwards."""
         if self.cancelled:
             return TrackStatus.CANCELLED
         return TrackStatus.COMPLETED if self.succeeded else TrackStatus.IN_PROGRESS

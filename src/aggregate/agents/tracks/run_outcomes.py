@@ -73,18 +73,11 @@ def merge_outcomes(
 
 
 def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
-    """Return the first ticket of each variable that names a strategy."""
     return {each.collect_into: each for each in reversed(tickets) if each.merge_strategy}
 
 
 class RunOutcomes:
-    """The outcomes of one run, read from where they are kept each time that they are asked for.
-
-    Attributes:
-        run: What is run.
-        queue: Has the outcomes of tickets that workers are asked for.
-        children: The tickets that a ticket was spread over, by its id.
-    """
+    """The outcomes of one run, read from where they are kept each time that they are asked for."""
 
     def __init__(
         self, tickets: Tickets, *, queue: TaskQueue, keys: TicketKeys, endings: Endings
@@ -101,26 +94,21 @@ class RunOutcomes:
         self.look()
 
     def look(self) -> None:
-        """Read what persons have decided meanwhile."""
         self._known = dict(self._endings.all())
 
     def ending(self, ticket_id: str) -> Ending | None:
-        """Return what became of a ticket that no worker is asked for, ``None`` where nothing did yet."""
         return self._known.get(self.keys.of(ticket_id))
 
     def record(self, ticket_id: str, ending: Ending) -> Ending:
-        """Write what became of a ticket, and return what counts: somebody else may have been first."""
         key = self.keys.of(ticket_id)
         counts = self._known[key] = self._endings.record(key, ending)
         return counts
 
     def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
-        """Note what a ticket is spread over."""
         self.children[parent_id] = tuple(child.id for child in children)
         self._tickets.update((child.id, child) for child in children)
 
     def of(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
-        """Yield the outcomes that there are of these tickets."""
         remaining = iter(ids)
         while chunk := list(islice(remaining, CHUNK)):
             yield from self._of_chunk(chunk)
@@ -131,7 +119,6 @@ class RunOutcomes:
         yield from self.queue.outcomes(keys).values()
 
     def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
-        """Return the variables that the outcomes of these tickets make up."""
         in_order = sorted(set(ids), key=self._position.__getitem__)
         tickets = [self._tickets[ticket_id] for ticket_id in in_order]
         return merge_outcomes(tickets, self.of(ids), on_error=on_error, merging=self._merging)

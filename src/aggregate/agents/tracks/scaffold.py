@@ -73,7 +73,6 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
 
 
 def _tickets_for(question: str) -> list[dict[str, object]]:
-    """Return a ticket that looks, and one that answers from what was seen."""
     look = "Find what in the files bears on this question, with paths, and what speaks against:"
     return [
         {

@@ -61,7 +61,6 @@ class Schedule:
 
     @property
     def under_way(self) -> tuple[str, ...]:
-        """Tickets that were started and have not ended, in order."""
         return tuple(sorted(self._under_way, key=self._position.__getitem__))
 
     @property
@@ -71,7 +70,6 @@ class Schedule:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is ready or under way any more."""
         return not self._under_way and not self._ready_ids
 
     def start(self, most: int) -> list[Ticket]:

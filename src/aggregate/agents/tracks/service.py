@@ -73,8 +73,14 @@ def conduct(
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
         queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
         run = _begin_or_resume(engine, runs, track, contexts, options=options, tell=tell)
-        away = lambda reason: tell(f"waiting for the database ({reason})")  # noqa: E731
-        stack.enter_context(conducting(engine, run.run_id, lease=options.lease, away=away))
+        stack.enter_context(
+            conducting(
+                engine,
+                run.run_id,
+                lease=options.lease,
+                away=lambda reason: tell(f"waiting for the database ({reason})"),
+            )
+        )
         if options.concurrency is not None:
             queue.set_concurrency(options.concurrency)
         changed = Event()
@@ -84,13 +90,7 @@ def conduct(
         tickets, endings = run.tickets, EndingTable(engine, run.run_id)
         keys = endings.keys()
         limits = [each for each in (options.max_cost, tickets.max_cost) if each is not None]
-        files = RunFiles.of(
-            contexts.output_dir,
-            track.track_id,
-            run.number,
-            tickets.tickets,
-            retried=keys.rounds.keys(),
-        )
+        files = RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets)
         result = TrackRun(
             track,
             RunOutcomes(tickets, queue=queue, keys=keys, endings=endings),

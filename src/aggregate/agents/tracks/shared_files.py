@@ -51,7 +51,6 @@ class SharedFiles:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was left out of the files or is doubtful, one sentence each."""
         if "_files" not in self.__dict__:  # to ask for warnings reads nothing
             return ()
         secrets = FoundSecrets(self._request(TIER3).redaction)
@@ -86,10 +85,13 @@ class SharedFiles:
         return tuple(sorted(section, key=lambda segment: segment.source in late_paths))
 
     def in_full(self, focus_files: tuple[str, ...]) -> dict[str, Segment]:
-        """Return the focus files as they are, by their paths, those of the project first."""
         own = self._tier3_files().in_full(focus_files)
         _, added = self._focus_section(focus_files, TIER3)
         return {**own, **{segment.source: segment for segment in added[1:]}}
+
+    def named(self, focus: str) -> list[str]:
+        """Return the paths of the project's files that a focus file names."""
+        return [file.path for file in self._tier3_files().named(focus)]
 
     def has(self, focus: str) -> bool:
         """Tell whether a focus file names one of the project that can be read."""
@@ -110,7 +112,7 @@ class SharedFiles:
         """Return what shows focus files that the project's section does not, or not in full, and what it replaces."""
         entries: dict[str, Entry] = {}
         for focus in focus_files:
-            paths = [file.path for file in self._tier3_files().named(focus)]
+            paths = self.named(focus)
             if strategy != TIER3:
                 for path in paths or [focus]:
                     entries[path] = Entry(FileItem(path, force_full=True))

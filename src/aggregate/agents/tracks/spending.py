@@ -23,7 +23,6 @@ class Spending:
     _any: bool = False
 
     def add(self, outcome: TicketOutcome) -> None:
-        """Count what a ticket has cost that a worker was asked for."""
         if outcome.cost is None:
             # Where there are neither tokens nor an answer, nobody may have been reached.
             if not self.unpriced and (outcome.tokens > 0 or outcome.failure is None):

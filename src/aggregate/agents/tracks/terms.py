@@ -80,7 +80,6 @@ class WorkerTerms:
 
     @property
     def recipient(self) -> Recipient:
-        """Whom tickets ask whose personas name nobody; no model for the scripted worker."""
         if self.provider == SCRIPTED:
             return OWN
         return Recipient(self.provider, self.model or PROVIDERS[self.provider].model, self.base_url)
@@ -138,7 +137,6 @@ def _select(
 
 
 def check_tools(ticket: Ticket, tools: ToolRegistry) -> None:
-    """Refuse tools that do not exist, or need a permission that the user has not given."""
     for name in ticket.tools:
         named = f'the ticket "{ticket.id}" names the tool {name!r}'
         if name not in tools:
@@ -204,7 +202,6 @@ def grant_budget(
 
 
 def default_tokens(recipient: Recipient, *, most: int) -> int:
-    """Return half of a model's window by our count, at most ``most``; without a known window what ``auto`` takes."""
     window = _window_of(recipient)
     if window is None:
         return auto_budget(None, 0, most=most)

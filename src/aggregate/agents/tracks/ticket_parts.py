@@ -57,7 +57,6 @@ class TicketParts:
 
     @cached_property
     def other_sections(self) -> tuple[Segment, ...]:
-        """What stands behind the files in each context."""
         return assemble(self._whole_request(TIER3), RenderedFiles(())).prompt.segments
 
     @cached_property
@@ -70,7 +69,6 @@ class TicketParts:
 
     @property
     def spec_entries(self) -> tuple[Entry, ...]:
-        """What the track is for, which each worker is shown in full."""
         return (Entry(FileItem(self.spec, force_full=True)),) if self.spec else ()
 
     def asked(self, ticket: Ticket) -> Request:
@@ -78,14 +76,12 @@ class TicketParts:
         return self._request(self._strategy(ticket))
 
     def whole_prompt(self, ticket: Ticket, results: tuple[Segment, ...] = ()) -> Prompt:
-        """Return the context with all that the project names, as long as it may be."""
         files = self.files.section(ticket.focus_files, self._strategy(ticket))
         history = [one for one in self.other_sections if one.section is Section.HISTORY]
         stable = [one for one in self.other_sections if one.section is not Section.HISTORY]
         return Prompt((*files, *stable, *results, *history))
 
     def limits(self, ticket: Ticket) -> TicketLimits:
-        """Return what one attempt at a ticket may use."""
         limits = self._terms.limits
         for each in (self._project.config.conduct, ticket):
             limits = limits.lowered(each.max_tokens, each.max_steps, each.max_seconds)
@@ -96,12 +92,10 @@ class TicketParts:
         return self._recipient(ticket.persona)
 
     def asks(self, ticket: Ticket) -> Recipient:
-        """Return whom a ticket asks; no model for the scripted worker."""
         recipient = self.recipient(ticket)
         return recipient if recipient.provider else self._terms.recipient
 
     def granted(self, ticket: Ticket) -> GrantedBudget:
-        """Return the budget of a ticket."""
         return grant_budget(
             ticket,
             self._project.config.budget,
@@ -111,7 +105,6 @@ class TicketParts:
         )
 
     def instructions(self, ticket: Ticket) -> str:
-        """Return what the ticket's role says."""
         return self._persona(ticket.persona).system_prompt.strip()
 
     def instructions_first(self, ticket: Ticket) -> str:
@@ -120,7 +113,6 @@ class TicketParts:
         return "" if goes_last else self.instructions(ticket)
 
     def message(self, ticket: Ticket) -> str:
-        """Return what stands behind the context."""
         return task_message(
             ticket,
             track=self._track.description if self._track else "",
@@ -129,7 +121,6 @@ class TicketParts:
         )
 
     def around(self, ticket: Ticket) -> int:
-        """Return the tokens of a ticket's task and instructions."""
         first = self.instructions_first(ticket)
         return count(self.message(ticket)) + _SEPARATOR_TOKENS + (count(first) if first else 0)
 
@@ -150,14 +141,7 @@ class TicketParts:
 
 
 def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instructions: str = "") -> str:
-    """Return the last message to a worker; the ticket's own words end it.
-
-    Args:
-        ticket: Whose task.
-        track: What its track is about.
-        spec: The path of the track's specification, as the context shows it; ``""`` for none.
-        instructions: Of its persona, where they do not go before the context.
-    """
+    """Return the last message to a worker; the ticket's own words end it."""
     if leaves_open(instructions):  # the task would stand in it
         instructions = fence(instructions, "text")
     parts = ["## Instructions", instructions] if instructions else []

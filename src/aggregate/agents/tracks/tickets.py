@@ -34,94 +34,37 @@ class Ticket(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    id: str = Field(pattern=TICKET_ID, description="Names the ticket; part of file names.")
-    title: str = Field(
-        default="", description="One line; a plan's task of the same text is marked with it."
-    )
-    kind: TicketKind = Field(
-        default=TicketKind.WORK,
-        description="approval: nobody is asked; the ticket waits for aggregate conduct approve or reject.",
-    )
-    prompt: _Text = Field(description="What the worker is asked, behind its context.")
-    focus_files: tuple[_Text, ...] = Field(default=(), description="Files to show in full.")
-    depends_on: tuple[_Text, ...] = Field(
-        default=(),
-        description='Tickets, or a variable such as "$findings" for all that collect into it.',
-    )
-    collect_into: str = Field(
-        default="", description='The variable that the answer goes into, such as "$findings".'
-    )
-    merge_strategy: MergeStrategy | None = Field(
-        default=None, description="How the variable is merged; concat."
-    )
-    custom_function: str = Field(
-        default="", description="For custom: a Python expression or a JavaScript function."
-    )
-    aggregation_strategy: Literal["", "tier3", "auto", "summarize", "full"] = Field(
-        default="",
-        description="How files that are not in focus are shown; the persona's strategy by default, else tier3, "
-        "by structure.",
-    )
-    budget: TokenAmount | None = Field(
-        default=None,
-        description="The most tokens of all that the worker is shown: its title and prompt are the task that files "
-        'are chosen for, such as 32000, "32k" or "auto".',
-    )
-    persona: str = Field(
-        default="",
-        description="A persona of the configuration, with its instructions, model, strategy and budget.",
-    )
-    tools: tuple[_Text, ...] = Field(
-        default=(), description="Names of the tools that the worker may use."
-    )
-    timeout: float = Field(
-        default=600, gt=0, le=86_400, description="Seconds that one attempt may take."
-    )
-    retries: int = Field(default=2, ge=0, le=10, description="Further attempts after a failed one.")
-    when: str = Field(
-        default="",
-        max_length=EXPRESSION_CHARACTERS,
-        description="An expression over results in JavaScript, such as results.check != 'no': where it is not true, "
-        "the ticket is not run.",
-    )
-    for_each: str = Field(
-        default="",
-        max_length=EXPRESSION_CHARACTERS,
-        description="An expression over results in JavaScript that gives a list, such as results.files: the ticket "
-        "is run once for each item, which stands for {{item}}, {{item.field}} and {{index}} in its prompt.",
-    )
-    max_children: int = Field(
-        default=USUAL_CHILDREN,
-        ge=1,
-        le=MOST_CHILDREN,
-        description="With for_each: a longer list is a failure.",
-    )
-    answer: dict[str, Any] | _Text | None = Field(
-        default=None,
-        description="The JSON Schema that the answer must meet, or a file with it in the track's folder.",
-    )
-    max_cost: Dollars | None = Field(
-        default=None,
-        description="The most US dollars that the ticket may cost; once spent, it is not attempted again.",
-    )
-    max_tokens: TokenNumber | None = Field(
-        default=None,
-        description="The most tokens of all requests and answers of one attempt; it can only lower what you allow.",
-    )
-    max_seconds: float | None = Field(
-        default=None,
-        gt=0,
-        description="The most seconds of one attempt; it can only lower timeout and what you allow.",
-    )
-    max_steps: int | None = Field(
-        default=None,
-        ge=1,
-        description="The most steps of a ticket with tools; it can only lower what you allow.",
-    )
+    id: str = Field(pattern=TICKET_ID)  # part of file names
+    title: str = ""  # one line; a plan's task of the same text is marked with it
+    kind: TicketKind = TicketKind.WORK  # an approval waits for aggregate conduct approve or reject
+    prompt: _Text  # what the worker is asked, behind its context
+    focus_files: tuple[_Text, ...] = ()  # shown in full
+    depends_on: tuple[_Text, ...] = ()  # tickets, or a variable for all that collect into it
+    collect_into: str = ""  # the variable that the answer goes into, such as "$findings"
+    merge_strategy: MergeStrategy | None = None  # how the variable is merged; concat
+    custom_function: str = ""  # for custom: a Python expression or a JavaScript function
+    # How files that are not in focus are shown: by default as the persona says, else by structure.
+    aggregation_strategy: Literal["", "tier3", "auto", "summarize", "full"] = ""
+    # The most tokens of all that the worker is shown; title and prompt are the task that files are chosen for.
+    budget: TokenAmount | None = None
+    persona: str = ""  # of the configuration, with its instructions, model, strategy and budget
+    tools: tuple[_Text, ...] = ()
+    timeout: float = Field(default=600, gt=0, le=86_400)  # seconds of one attempt
+    retries: int = Field(default=2, ge=0, le=10)
+    # Expressions over results in JavaScript: where it is not true, the ticket is not run; the list that it is run for.
+    when: str = Field(default="", max_length=EXPRESSION_CHARACTERS)
+    for_each: str = Field(default="", max_length=EXPRESSION_CHARACTERS)
+    max_children: int = Field(default=USUAL_CHILDREN, ge=1, le=MOST_CHILDREN)
+    # The JSON Schema that the answer must meet, or a file with it in the track's folder.
+    answer: dict[str, Any] | _Text | None = None
+    max_cost: Dollars | None = None  # of all attempts together
+    # Of one attempt; they can only lower what the user allows.
+    max_tokens: TokenNumber | None = None
+    max_seconds: float | None = Field(default=None, gt=0)
+    max_steps: int | None = Field(default=None, ge=1)
 
     @property
     def name(self) -> str:
-        """The title, or the id where there is none."""
         return self.title or self.id
 
     @property
@@ -136,27 +79,18 @@ class Ticket(BaseModel):
 
     @property
     def variable(self) -> str:
-        """The variable that the answer goes into; a ticket without one is shown under its own id."""
         return self.collect_into or self.id
 
 
 class Tickets(BaseModel):
-    """A track's ``tickets.toml``."""
+    """A track's ``tickets.toml``; their order is that of their results."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    on_error: FailurePolicy = Field(
-        default=FailurePolicy.REPORT,
-        description="What a failed ticket does to those that depend on it: report shows them the failure, "
-        "skip hides it, fail keeps them from running.",
-    )
-    max_cost: Dollars | None = Field(
-        default=None,
-        description="The most US dollars that a run may cost; once spent, no further ticket is begun.",
-    )
-    tickets: tuple[Ticket, ...] = Field(
-        default=(), description="The tickets, in the order of their results."
-    )
+    # A failed ticket's dependents are shown the failure, are not shown it, or are not run.
+    on_error: FailurePolicy = FailurePolicy.REPORT
+    max_cost: Dollars | None = None  # of a run; once spent, no further ticket is begun
+    tickets: tuple[Ticket, ...] = ()
 
 
 def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:

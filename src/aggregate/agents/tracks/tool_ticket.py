@@ -60,10 +60,6 @@ def work_with_tools(
     """Plan, do the steps, and write the answer.
 
     ``begun`` is called when the plan is there: the context is in the provider's cache then.
-
-    Raises:
-        WorkerError: A limit is reached, no plan can be made, the last step gave nothing, or the model refused.
-        ClientError: The provider refused or failed.
     """
     started = monotonic()
     context = client.size(assignment.text, assignment.persona)
@@ -153,7 +149,6 @@ def _findings(result: GoalResult) -> tuple[Segment, list[str]]:
 
 
 def _check_steps(result: GoalResult) -> None:
-    """Refuse a goal without an answer: no step gave something usable, or the last one did not."""
     reason = ""
     if not result.success:
         reasons = "; ".join(result.warnings[:_REASONS])

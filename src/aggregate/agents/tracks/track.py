@@ -76,7 +76,6 @@ class TrackEntry:
 
 
 def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the text of each line that is no part of a fenced block."""
     start, open_fence = 0, ""
     for line in text.split("\n"):
         stripped = line.strip()
@@ -93,7 +92,6 @@ def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def read_plan(text: str) -> list[PlanTask]:
-    """Return the tasks and sub-tasks of a ``plan.md`` in order."""
     tasks: list[PlanTask] = []
     for start, line in lines_outside_fences(text):
         if match := _TASK.fullmatch(line):
@@ -153,11 +151,7 @@ def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
 
 
 def set_values(text: str, values: Mapping[str, str]) -> str:
-    """Return a JSON object's text with values replaced where their keys stand first; missing keys stay missing.
-
-    Raises:
-        ValueError: The text is no JSON object.
-    """
+    """Return a JSON object's text with values replaced where their keys stand first; missing keys stay missing."""
     if not isinstance(json.loads(text), dict):
         raise ValueError("it is no JSON object")
     for key, value in values.items():
@@ -183,12 +177,7 @@ class Track:
     written_in: Path | None = None  # what its files must lie in, links resolved, to be changed
 
     def tickets(self) -> Tickets:
-        """Read its tickets.
-
-        Raises:
-            TrackError: It has no ``tickets.toml``.
-            ConfigError: The file cannot be used.
-        """
+        """Read its tickets."""
         path = self.folder / TICKETS
         if not path.is_file():
             raise TrackError(
@@ -260,7 +249,6 @@ def open_track(project_folder: Path, name: str) -> Track:
 
 
 def list_tracks(project_folder: Path) -> list[TrackEntry]:
-    """Return the tracks of a project; none where there is no ``tracks.md``."""
     return read_tracks_file(_read(project_folder / FOLDER / TRACKS))
 
 

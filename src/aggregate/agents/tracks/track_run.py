@@ -13,7 +13,6 @@ from time import monotonic
 
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome, ticket_of
 from aggregate.agents.tracks.fan_out import (
-    FanOutError,
     children_of,
     evaluate,
     is_met,
@@ -96,7 +95,6 @@ class TrackRun:
         self._marked_at = 0.0
 
     def run(self) -> TrackResult:
-        """Run what has not ended, and write the report."""
         self._track.set_status(TrackStatus.IN_PROGRESS, datetime.now(UTC))
         self._collect_earlier([ticket.id for ticket in self._tickets.tickets])
         laid_down = 0
@@ -131,8 +129,7 @@ class TrackRun:
             chunk = ids[start : start + CHUNK]
             self._asked_before |= self._notice_begun(chunk)
             for outcome in self._outcomes.of(chunk):
-                if not self._files.has_reply(outcome):
-                    self._files.write_reply(outcome)
+                self._files.write_reply(outcome)  # the last process may have been killed before
                 self._end(outcome, announce=False)
             for ticket_id in chunk:
                 ending = self._outcomes.ending(ticket_id)
@@ -161,7 +158,6 @@ class TrackRun:
             self._ask_worker(ticket)
 
     def _is_met(self, ticket: Ticket) -> bool:
-        """Tell whether a ticket's condition holds; else it is over."""
         try:
             values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.when)
             if is_met(ticket.when, values):
@@ -203,7 +199,7 @@ class TrackRun:
             try:
                 values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.for_each)
                 items = items_of(evaluate(ticket.for_each, values), ticket)
-            except (SandboxError, FanOutError) as error:
+            except (SandboxError, ValueError) as error:
                 self._fail(ticket, str(error))
                 return
             spread = Ending(EndingState.SPREAD, json.dumps(items))
@@ -218,7 +214,6 @@ class TrackRun:
         self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
-        """Collect what has ended; tell whether anything has happened."""
         self._changed.clear()
         warming_up = self._schedule.warming_up
         if warming_up:
@@ -274,19 +269,16 @@ class TrackRun:
                 self._end_parent(parent_id)
 
     def _end_parent(self, parent_id: str) -> None:
-        """End a ticket that was spread over others when all of them have ended."""
         if self._open_children.get(parent_id) == set():
             del self._open_children[parent_id]
             for outcome in self._outcomes.of([parent_id]):
                 self._write_and_end(outcome)
 
     def _fail(self, ticket: Ticket, reason: str) -> None:
-        """End a ticket that no worker can be asked for."""
         ending = self._outcomes.record(ticket.id, Ending(EndingState.FAILED, reason))
         self._write_and_end(ending.outcome(ticket.id))
 
     def _leave_out(self, ticket: Ticket, reason: str, *, announce: bool = True) -> None:
-        """End a ticket whose condition is recorded not to be met."""
         self._schedule.end(ticket.id, failed=False, asked=False)
         self._mark(ticket, Checkbox.OPEN)
         self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
@@ -304,7 +296,6 @@ class TrackRun:
             self._marked_at = monotonic()
 
     def _close(self, *, cancelled: bool) -> TrackResult:
-        """Take back what is under way, and write the report, the last checkboxes and the status."""
         self._queue.cancel([self._keys.of(ticket_id) for ticket_id in self._asked])
         result = self._write_report(cancelled=cancelled)
         if not self._schedule.finished and not cancelled:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -82,23 +82,23 @@ class ModelWorker:
         limits = allowed.lowered(assignment.max_tokens, assignment.max_steps)
         seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
         assignment = replace(assignment, timeout=seconds)
-        client: MeteredClient | None = None
+        client = self._client(assignment)
+        if isinstance(begun, AttemptAccount):
+            # For an attempt whose time is over before its worker returns.
+            client.on_usage = lambda: begun.note(client.tokens, client.cost)
         try:
-            client = self._client(assignment)
-            if isinstance(begun, AttemptAccount):
-                # For an attempt whose time is over before its worker returns.
-                client.on_usage = partial(_note, begun, client)
             if not assignment.tools:
                 return _send(assignment, client, limits, begun)
             tools, state_dir = self._tools(assignment), self.root / "state"
             return work_with_tools(assignment, client, tools, state_dir, limits, begun)
-        except (WorkerError, ClientError) as error:
+        except WorkerError as error:
+            tokens, again = max(client.tokens, error.tokens), error.again
+            raise WorkerError(str(error), again=again, tokens=tokens, cost=client.cost) from error
+        except ClientError as error:
             again = isinstance(error, ProviderError) and error.retryable
-            tokens = client.tokens if client else 0
-            if isinstance(error, WorkerError):
-                again, tokens = error.again, max(tokens, error.tokens)
-            price = client.cost if client else None
-            raise WorkerError(str(error), again=again, tokens=tokens, cost=price) from error
+            raise WorkerError(
+                str(error), again=again, tokens=client.tokens, cost=client.cost
+            ) from error
 
     def _client(self, assignment: Assignment) -> MeteredClient:
         """Return whom to ask: the model of the ticket's persona, else the worker's own."""
@@ -113,7 +113,10 @@ class ModelWorker:
                 f"{assignment.ticket}: its persona asks {recipient}, which this worker was not started for",
                 again=False,
             )
-        client = self.open_provider(recipient.provider, recipient.model)
+        try:
+            client = self.open_provider(recipient.provider, recipient.model)
+        except ClientError as error:
+            raise WorkerError(str(error), again=False) from error
         return MeteredClient(client, recipient.model)
 
     def _tools(self, assignment: Assignment) -> ToolRegistry:
@@ -125,10 +128,6 @@ class ModelWorker:
             return registry.only(assignment.tools)
         except ToolError as error:
             raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
-
-
-def _note(account: AttemptAccount, client: MeteredClient) -> None:
-    account.note(client.tokens, client.cost)
 
 
 def _send(

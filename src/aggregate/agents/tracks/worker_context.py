@@ -8,7 +8,6 @@ for itself.
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -44,10 +43,8 @@ from aggregate.project.index import user_index
 from aggregate.prompt import (
     ALL_FILES,
     Composition,
-    FocusIndex,
     Request,
     record_audit,
-    select_files,
     with_references,
 )
 from aggregate.prompt.sections import Results, results_segments
@@ -93,7 +90,6 @@ class WorkerContexts:
         self._beginnings: dict[str, _SharedBeginning] = {}
         # Whether tickets with different focus files share enough for a provider's cache.
         self._any_focus = False
-        self._candidates: dict[str, _Candidates] = {}
         # By what is read: the entries, as texts, since the items are no keys.
         self._read: dict[str, ReadFiles] = {}
         # Of the last ticket only: its account is written before the next one is composed.
@@ -104,13 +100,11 @@ class WorkerContexts:
 
     @property
     def output_dir(self) -> Path:
-        """The folder that the project's prompts are written to; the runs' folders lie in it."""
         request = self._parts.focused
         return confined(request.output_dir, request.written_in)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was left out of the files or is doubtful, one sentence each."""
         return tuple(dict.fromkeys((*self._parts.files.warnings, *self._warnings)))
 
     def check(self, ticket: Ticket) -> None:
@@ -229,7 +223,6 @@ class WorkerContexts:
         )
 
     def _prompt(self, ticket: Ticket, results: tuple[Results, ...]) -> Prompt:
-        """Return the context of a ticket; one that exceeds its budget with others' results is chosen for it alone."""
         granted, asked = self.granted(ticket), self._parts.asked(ticket)
         room = granted.budget.tokens - self._parts.around(ticket)
         merged = results_segments(results) if results else ()
@@ -259,7 +252,6 @@ class WorkerContexts:
         return _exceeds(self._parts.whole_prompt(ticket), own)
 
     def _room(self, ticket: Ticket) -> int:
-        """Return the tokens of its budget that a ticket's focus files, its task and others' results leave."""
         own = sum(map(_tokens, self._parts.files.in_full(ticket.focus_files).values()))
         tokens = self.granted(ticket).budget.tokens
         return tokens - self._parts.around(ticket) - own - self._for_results(ticket)
@@ -298,15 +290,15 @@ class WorkerContexts:
         self, ticket: Ticket, granted: GrantedBudget, request: Request
     ) -> Composition:
         """Return the context that is chosen for one ticket's task, its focus files in full (rule B-11)."""
-        candidates = self._candidates_of(request)
-        paths = candidates.named_by(ticket.focus_files)
-        unnamed = tuple(Entry(FileItem(path)) for path in paths if path not in candidates.known)
+        named = {focus: self._parts.files.named(focus) for focus in ticket.focus_files}
+        paths = tuple(dict.fromkeys(path for each in named for path in named[each] or [each]))
+        unnamed = (Entry(FileItem(focus)) for focus in named if not named[focus])
         task = replace(
             request.task or Task(), text=plain_task(ticket), focus=tuple(map(Place, paths))
         )
         request = replace(
             request,
-            entries=(*candidates.request.entries, *unnamed),
+            entries=(*self._entries(request), *unnamed),
             focus_files=paths if request.tier is not None else (),
             task=task,
         )
@@ -320,8 +312,7 @@ class WorkerContexts:
         request, granted = self._parts.asked(tickets[0]), self.granted(tickets[0])
         budget = replace(granted.budget, tokens=min(map(self._room, tickets)))
         words = "\n\n".join("\n".join((plain_task(one), *one.focus_files)) for one in tickets)
-        entries = self._candidates_of(request).request.entries
-        asked = replace(request, entries=entries, task=Task(words))
+        asked = replace(request, entries=self._entries(request), task=Task(words))
         _, composition = self._compose_within(asked, granted._replace(budget=budget))
         return _SharedBeginning(request, composition, self._parts.files.late_paths)
 
@@ -333,12 +324,7 @@ class WorkerContexts:
         around: int = 0,
         ticket: Ticket | None = None,
     ) -> tuple[Request, Composition]:
-        """Compose for a budget less what stands around; one that nobody named is raised to what must be shown.
-
-        Raises:
-            BudgetError: What must be shown exceeds a budget that somebody named; the message names the ticket.
-            ScopeError: A file may not be read.
-        """
+        """Compose for a budget less what stands around; one that nobody named is raised to what must be shown."""
         budget = granted.budget
         asked = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
@@ -381,42 +367,12 @@ class WorkerContexts:
             self._read[key] = read_files(request, index=index)
         return compose_within_budget(request, index=index, files=self._read[key])
 
-    def _candidates_of(self, request: Request) -> "_Candidates":
-        key = f"{request.strategy} {request.tier}"
-        if key not in self._candidates:
-            # Without any files a budget is about all that git would take (rule T-6).
-            entries = request.entries or (Entry(FileItem(ALL_FILES)),)
-            entries = (*entries, *self._parts.spec_entries)
-            self._candidates[key] = _Candidates(replace(request, entries=entries))
-        return self._candidates[key]
-
-
-@dataclass(frozen=True)
-class _Candidates:
-    """The files that a context within a budget may show."""
-
-    request: Request
-
-    @cached_property
-    def known(self) -> tuple[str, ...]:
-        return tuple(path for path, _ in self._files)
-
-    def named_by(self, focus_files: Sequence[str]) -> tuple[str, ...]:
-        """Return the paths of the files that focus files name; one that names none of the project's is a path."""
-        named = (
-            [self.known[place] for place in self._index.places(focus)] or [focus]
-            for focus in focus_files
+    def _entries(self, request: Request) -> tuple[Entry, ...]:
+        # Without any files a budget is about all that git would take (rule T-6).
+        return (
+            *(request.entries or (Entry(FileItem(ALL_FILES)),)),
+            *self._parts.spec_entries,
         )
-        return tuple(dict.fromkeys(path for paths in named for path in paths))
-
-    @cached_property
-    def _files(self) -> tuple[tuple[str, str], ...]:
-        selection = select_files(self.request)
-        return tuple((file.path, file.item.path) for file in selection.files if not file.is_remark)
-
-    @cached_property
-    def _index(self) -> FocusIndex:
-        return FocusIndex(self._files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,7 +384,6 @@ class _SharedBeginning:
     late_paths: frozenset[str]  # of files that some tickets focus on
 
     def prompt(self, in_full: Mapping[str, Segment], results: Sequence[Segment]) -> Prompt:
-        """Return the context of a ticket with these focus files, and what others have found for it."""
         segments = self.composition.prompt.segments
         late = {one.source: one for one in segments if self._is_late(one)} | dict(in_full)
         changing = [replace(segment, stability=Stability.SLOW) for segment in late.values()]
@@ -438,7 +393,6 @@ class _SharedBeginning:
         return Prompt((*self._shared(), *changing, *stable, *results, *history))
 
     def account(self, in_full: Mapping[str, Segment]) -> Composition:
-        """Return the composition as one ticket shows it, its focus files as pins."""
         choices = tuple(
             choice._replace(
                 level=Level.FULL, pinned=True, tokens=_tokens(in_full[choice.path]), next=None

@@ -36,9 +36,8 @@ def run(
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     if not dry_run:
         require_dbos()
-        from aggregate.cli.conduct.start import (
-            start_track,  # needs DBOS, without which a dry run works
-        )
+        # It needs DBOS, without which a dry run works.
+        from aggregate.cli.conduct.start import start_track
 
         start_track(project, track, settings)
         return

@@ -97,7 +97,6 @@ ROUNDS = sa.Table(
 
 
 def workflow_table(dialect: str, *columns: str) -> sa.TableClause:
-    """Return DBOS's table of workflows with these columns and its key."""
     schema = "dbos" if dialect == "postgresql" else None
     names = ("workflow_uuid", *columns)
     return sa.table("workflow_status", *map(sa.column, names), schema=schema)
@@ -116,11 +115,7 @@ def refuse_pickles() -> None:
 
 
 def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
-    """Raise what is said of a row that is not read.
-
-    Raises:
-        StateError: Always.
-    """
+    """Raise what is said of a row that is not read."""
     raise StateError(
         f"{name} in the database {fault} and is not read: it comes from an older version or from somebody "
         "else; end the run with `aggregate conduct cancel`, delete it with `aggregate conduct forget`, or use another "
@@ -129,11 +124,7 @@ def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
 
 
 def database_url(text: str) -> str:
-    """Return a URL for the engine: ``postgres://`` and ``postgresql://`` get their driver, a path becomes SQLite.
-
-    Raises:
-        StateError: It is neither SQLite nor Postgres.
-    """
+    """Return a URL for the engine: ``postgres://`` and ``postgresql://`` get their driver, a path becomes SQLite."""
     for scheme in ("postgres://", "postgresql://"):
         if text.startswith(scheme):
             return "postgresql+psycopg://" + text.removeprefix(scheme)
@@ -148,7 +139,6 @@ def database_url(text: str) -> str:
 
 
 def locate_database(project: Project, database: str) -> str:
-    """Return the URL of ``database``, or of the one in the user's state folder where none is named."""
     return database_url(database or str(state_folder(project.folder) / DATABASE))
 
 
@@ -158,7 +148,6 @@ def database_exists(url: str) -> bool:
 
 
 def project_name(project: Project) -> str:
-    """Return what a project's runs stand under in a database."""
     return project.config.project.name or project.folder.resolve().name
 
 
@@ -230,11 +219,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -
 
 @contextmanager
 def database_errors(url: str) -> Iterator[None]:
-    """Turn a database's errors into one sentence.
-
-    Raises:
-        StateError: The block failed in the database.
-    """
+    """Turn a database's errors into one sentence."""
     try:
         yield
     except (SQLAlchemyError, dbos_errors.DBOSException, OSError) as error:
@@ -258,9 +243,6 @@ def retry_while_away(
     """Return what ``ask`` does, which may be repeated; a server that went away is waited for.
 
     DBOS waits too, but without an end, and a run that a person looks at must say what is wrong.
-
-    Raises:
-        StateError: It stays away for ``patience`` seconds, or something else is wrong with it.
     """
     end = monotonic() + patience
     failures = 0

@@ -117,17 +117,14 @@ class DbosQueue:
             )
 
     def concurrency(self) -> int:
-        """Return how many tickets a worker on this database works on at one time."""
         queue = retry_while_away(self._engine, lambda: self._client.retrieve_queue(QUEUE))
         return (queue.worker_concurrency if queue else None) or CONCURRENCY
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
-        """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
         workflows = self._find(keys, load_output=False)
         return {each.workflow_id: _BEGUN in (each.attributes or {}) for each in workflows}
 
     def put(self, assignment: Assignment) -> None:
-        """Enqueue an assignment; one with a known key changes nothing."""
         options: EnqueueOptions = {
             "workflow_name": WORKFLOW,
             "queue_name": QUEUE,
@@ -141,11 +138,7 @@ class DbosQueue:
         retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
 
     def assignment(self, text: str, digests: Sequence[str]) -> Assignment:
-        """Return the assignment that ``put`` wrote as these values.
-
-        Raises:
-            StateError: Its context is not what was written.
-        """
+        """Return the assignment that ``put`` wrote as these values."""
         bare = Assignment.from_json(text)
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
@@ -156,31 +149,25 @@ class DbosQueue:
             retry_while_away(self._engine, mark, patience=0)
 
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
-        """Return the outcomes that there are, by key."""
         # Most of what is asked for is still under way, and to look at a row costs more than to find it.
         workflows = self._find(self._with_status(keys, lambda status: status.in_(_ENDED)))
         return {workflow.workflow_id: _outcome(workflow) for workflow in workflows}
 
     def keys(self, run_id: str) -> set[str]:
-        """Return the keys of all tickets of a run that were put here, whatever they hold."""
         return self._keys_where(lambda columns: begins_with(columns.workflow_uuid, f"{run_id}/"))
 
     def unfinished(self, keys: Collection[str]) -> set[str]:
-        """Return which of ``keys`` were put here and have not ended."""
         return self._with_status(keys, lambda status: status.not_in(_ENDED))
 
     def cancelled(self, keys: Collection[str]) -> set[str]:
-        """Return which of ``keys`` were taken back."""
         return self._with_status(keys, lambda status: status == "CANCELLED")
 
     def cancel(self, keys: Collection[str]) -> None:
-        """Take back what has not ended; what a worker still gives for it is dropped."""
         unfinished = sorted(self.unfinished(keys))
         if unfinished:
             retry_while_away(self._engine, lambda: self._client.cancel_workflows(unfinished))
 
     def taken_by(self, executor_id: str) -> set[str]:
-        """Return the keys of what a worker took and has not ended."""
         workflows = self._client.list_workflows(
             executor_id=executor_id,
             status="PENDING",
@@ -196,7 +183,6 @@ class DbosQueue:
             self._client.resume_workflows(sorted(keys), queue_name=QUEUE)
 
     def forget(self, keys: Collection[str]) -> None:
-        """Delete what the database has of ``keys``."""
         for batch in batches(sorted(keys), _KEYS_AT_ONCE):
             retry_while_away(self._engine, partial(self._client.delete_workflows, batch))
 
@@ -209,11 +195,7 @@ class DbosQueue:
                 load_input=False,
                 load_output=load_output,
             )
-            try:
-                workflows += retry_while_away(self._engine, find)
-            except (ValueError, RecursionError):
-                # JSON that DBOS reads by itself, such as a workflow's attributes.
-                refuse_row("a ticket's row")
+            workflows += retry_while_away(self._engine, find)
         return workflows
 
     def _with_status(

@@ -49,7 +49,6 @@ class ProcessIdentity:
 
 
 def this_process() -> ProcessIdentity:
-    """Return this process under an id that no other ever has."""
     name, pid, host = socket.gethostname(), os.getpid(), ""
     # What tells two machines, or two containers on one, apart; process ids mean nothing across them.
     with suppress(OSError):

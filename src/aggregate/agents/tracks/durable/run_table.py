@@ -47,11 +47,7 @@ class RunRow:
 
     @property
     def tickets(self) -> Tickets:
-        """What is run: the tickets of the moment when it began.
-
-        Raises:
-            StateError: They are none, or cannot be run: the run can be ended and deleted all the same.
-        """
+        """What is run: the tickets of the moment when it began."""
         try:
             return check_tickets(Tickets.model_validate_json(self.tickets_json))
         except ValueError:  # pydantic's own error is one
@@ -71,12 +67,10 @@ class RunTable:
         ).where((columns.project == project) & (columns.track == track))
 
     def latest(self) -> RunRow | None:
-        """Return the newest run, ``None`` where there is none."""
         rows = _execute(self._engine, self._rows.order_by(RUNS.c.number.desc()).limit(1))
         return RunRow(*rows[0]) if rows else None
 
     def over(self) -> list[RunRow]:
-        """Return the runs that are finished or cancelled, the oldest first."""
         query = self._rows.where(RUNS.c.state != RUNNING).order_by(RUNS.c.number)
         return [RunRow(*row) for row in _execute(self._engine, query)]
 
@@ -101,23 +95,19 @@ class RunTable:
         return run
 
     def set_state(self, run: RunRow, state: str) -> None:
-        """Write how a run stands; one that is over stays as it is."""
         running = (RUNS.c.run_id == run.run_id) & (RUNS.c.state == RUNNING)
         _execute(self._engine, RUNS.update().where(running).values(state=state))
 
     def reopen(self, run: RunRow) -> RunRow:
-        """Let a run that is over go on, and return it."""
         is_this = RUNS.c.run_id == run.run_id
         _execute(self._engine, RUNS.update().where(is_this).values(state=RUNNING))
         return replace(run, state=RUNNING)
 
     def state(self, run: RunRow) -> str:
-        """Return how a run stands now; one that was forgotten is cancelled."""
         rows = _execute(self._engine, sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
         return str(rows[0].state) if rows else CANCELLED
 
     def forget(self, run: RunRow) -> None:
-        """Delete a run that is over, and what its tickets were shown."""
         is_over = (RUNS.c.run_id == run.run_id) & (RUNS.c.state != RUNNING)
         _execute(self._engine, SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
         _execute(self._engine, RUNS.delete().where(is_over))
@@ -145,12 +135,10 @@ class EndingTable:
         self._run_id = run_id
 
     def all(self) -> Mapping[str, Ending]:
-        """Return the endings, by key."""
         rows = _execute(self._engine, self._query())
         return {str(key): _ending(key, state, text) for key, state, text in rows}
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Write an ending where there is none, and return the one that counts."""
         values = {"run_id": self._run_id, "key": key, "state": ending.state, "text": ending.text}
         insert = _insert(self._engine, ENDINGS).values(**values)
         _execute(self._engine, insert.on_conflict_do_nothing())
@@ -166,7 +154,6 @@ class EndingTable:
         return bool(_execute(self._engine, update.returning(ENDINGS.c.key)))
 
     def keys(self) -> TicketKeys:
-        """Return the keys of the run's tickets in their latest rounds."""
         query = sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS))
         rounds: dict[str, int] = dict(map(tuple, _execute(self._engine, query)))
         for ticket_id, number in rounds.items():
@@ -186,7 +173,6 @@ class EndingTable:
             _execute(self._engine, upsert)
 
     def forget(self) -> None:
-        """Delete what there is of the run."""
         for table in (ENDINGS, ROUNDS):
             _execute(self._engine, table.delete().where(self._of_run(table)))
 
@@ -235,11 +221,7 @@ class SegmentTable:
         return digests
 
     def read(self, run_id: str, digests: Sequence[str]) -> tuple[Segment, ...]:
-        """Return the segments with these digests.
-
-        Raises:
-            StateError: One of them is not what was written here.
-        """
+        """Return the segments with these digests."""
         segments = {digest: self._read[digest] for digest in digests if digest in self._read}
         unread = [digest for digest in set(digests) if digest not in segments]
         columns = SEGMENTS.c

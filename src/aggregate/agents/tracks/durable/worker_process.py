@@ -87,7 +87,6 @@ class WorkerProcess:
 
     @property
     def executor_id(self) -> str:
-        """This process's name in the database."""
         return self._heartbeat.me.executor_id
 
     def __enter__(self) -> Self:
@@ -165,7 +164,6 @@ class WorkerProcess:
 
     @contextmanager
     def _at_work_on(self, key: str) -> Iterator[Event]:
-        """Yield what is set when the ticket is taken back or this process is to end."""
         stop = Event()
         self._busy[stop] = key
         try:
