@@ -5,7 +5,6 @@ call has a deadline here too: the worker that misses it is killed, and the next 
 between calls; every call gets a fresh JavaScript context.
 """
 
-import atexit
 import json
 import math
 import os
@@ -27,12 +26,10 @@ from aggregate.agents.sandbox.limits import (
 )
 from aggregate.agents.sandbox.plain_data import parse_answer, parse_reply
 from aggregate.agents.sandbox.seccomp import MACHINES, seccomp_filter
-from aggregate.base.concurrency import DeadlinePassed, PoolProcess, WorkerPool
+from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 
-MAX_WORKERS: Final = 4
-"""At one time; each may take ``WORKER_BYTES`` of address space, and stays for the next call."""
 GRACE: Final = 0.25
 """Seconds after the limit until a worker is killed."""
 START_SECONDS: Final = 10.0
@@ -92,12 +89,15 @@ def run_javascript(
 def _ask(request: bytes, limits: SandboxLimits) -> bytes:
     # The result is JSON inside JSON, where each quote takes two bytes.
     most = 2 * limits.output_bytes + FRAME_BYTES
+    worker = _start_worker()
     try:
-        return _POOL.ask(request, seconds=limits.seconds + GRACE, most=most)
+        return worker.ask(request, seconds=limits.seconds + GRACE, most=most)
     except DeadlinePassed:
         raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
     except OSError as error:
         raise SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH) from None
+    finally:
+        worker.kill()
 
 
 def _start_worker() -> PoolProcess:
@@ -141,9 +141,3 @@ def _seccomp_hex() -> str:
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         return ""
     return seccomp_filter(platform.machine()).hex()
-
-
-_POOL: Final = WorkerPool(_start_worker, MAX_WORKERS)
-atexit.register(_POOL.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_POOL.after_fork)
