@@ -59,11 +59,7 @@ class ForkedProcess:
 
 
 class PoolProcess:
-    """A child process with messages on their way to and from it.
-
-    Args:
-        process: Started with ``stdin`` and ``stdout`` as pipes and ``bufsize=0``; it belongs to this object now.
-    """
+    """A child process, started with unbuffered pipes, and the messages on their way to and from it."""
 
     def __init__(self, process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
         if process.stdin is None or process.stdout is None:
@@ -119,16 +115,9 @@ class PoolProcess:
     ) -> bytes:
         """Send a request and return the answer; after any error the process is of no use any more: kill it.
 
-        Args:
-            request: One message, ``None`` to hear what the process says before any.
-            seconds: From now until the answer has to be there.
-            most: Bytes that the answer may have.
-            watch: Called while waiting; what it raises ends the wait.
-            every: Seconds between two calls of ``watch``.
-
-        Raises:
-            DeadlinePassed: The time is over.
-            OSError: The process ended, or announces more than ``most`` bytes.
+        No request is sent to hear what the process says before any. ``watch`` is called ``every`` so many seconds; what
+        it raises ends the wait, as ``DeadlinePassed`` does after ``seconds``, and an ``OSError`` where the process ends
+        or announces more than ``most`` bytes.
         """
         if request is not None:
             self.send(request)

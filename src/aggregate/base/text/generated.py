@@ -52,12 +52,8 @@ C_SUFFIXES: Final = frozenset(
 def leading_comments(text: str, suffix: str) -> list[str]:
     """Return the lines of the comments before the first code of ``text``, without their marks.
 
-    A blank line, and one that only has marks, is ``""``. In C the lines of an include guard may
-    stand before a comment. At most the first 4,096 characters are looked at.
-
-    Args:
-        text: The file.
-        suffix: Of its name, in lower case, such as ``.py``; in prose only blocks are comments.
+    A blank line, and one that only has marks, is ``""``. In C the lines of an include guard may stand before a comment,
+    in prose only blocks are comments; at most the first 4,096 characters are looked at.
     """
     comments: list[str] = []
     closed_by = ""
@@ -164,15 +160,9 @@ _TAKEN_BACK: Final = re.compile(
 
 
 def generated_reason(path: str, text: str) -> str:
-    """Return why the file is taken for generated, ``""`` where it is not.
+    """Return why the file is taken for generated, ``""`` where it is not: a kind of file, or a line of it, quoted.
 
-    A kind of file (``lock file``, ``minified``, ``compiled``, ``source map``, ``snapshot``, ``protobuf``) or the
-    line that says so, in double quotes. It follows from the name and the text alone, for most files
-    from the text's first 4,096 characters.
-
-    Args:
-        path: The file's path, with ``/``.
-        text: What it holds.
+    It follows from the name and the text alone, for most files from the text's first 4,096 characters.
     """
     name = path[path.rfind("/") + 1 :]
     if name in LOCK_FILES:
