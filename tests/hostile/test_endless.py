@@ -24,6 +24,7 @@ from tests.projects import project
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
 
+SEND = ("send", "Hello?", "--provider", "scripted")
 CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["*.py"]\n'
 Kind = Callable[[Path], None]
 
@@ -86,35 +87,25 @@ def says_why(ended: Ended) -> str:
 
 @no_folder
 @pytest.mark.parametrize(
-    "command", [("run",), ("send", "Hello?", "--provider", "scripted"), ("stats",)], ids=" ".join
+    ("name", "command"),
+    [
+        ("manual_slop.toml", ("run",)),
+        ("manual_slop.toml", SEND),
+        ("manual_slop.toml", ("stats",)),
+        ("../.xdg/manual_slop/manual_slop.toml", ("preset", "list")),
+        ("manual_slop_history.toml", ("run",)),
+        ("history.toml", ("run",)),
+        (".gitignore", ("run",)),  # without its rules what they hide would be taken
+    ],
 )
-def test_a_configuration_ends(
-    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, command: tuple[str, ...]
+def test_what_steers_a_command_ends(
+    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str, command: tuple[str, ...]
 ) -> None:
-    """A configuration that is no file, or an endless one, is one sentence that names it."""
-    (tree / "manual_slop.toml").unlink()
-    kind(tree / "manual_slop.toml")
-    assert "manual_slop.toml" in says_why(aggregate(capsys, *command))
-
-
-@no_folder
-def test_a_global_configuration_ends(
-    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: Kind
-) -> None:
-    """The user's own configuration is read in the same way."""
-    (tmp_path / ".xdg/manual_slop").mkdir(parents=True)
-    kind(tmp_path / ".xdg/manual_slop/manual_slop.toml")
-    says_why(aggregate(capsys, "preset", "list"))
-
-
-@no_folder
-@pytest.mark.parametrize("name", ["manual_slop_history.toml", "history.toml"])
-def test_a_history_ends(
-    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str
-) -> None:
-    """A discussion's own file is never taken for an empty one because it is no file."""
+    """A configuration, history or list of rules that is no file, or an endless one, is one sentence that names it."""
+    (tree / name).parent.mkdir(parents=True, exist_ok=True)
+    (tree / name).unlink(missing_ok=True)
     kind(tree / name)
-    assert name in says_why(aggregate(capsys, "run"))
+    assert Path(name).name in says_why(aggregate(capsys, *command))
 
 
 @any_kind
@@ -128,15 +119,8 @@ def test_a_record_of_a_prompt_ends(
     if kind is not folder:
         kind(tree / "md_gen/demo_002.md")
         (tree / "md_gen/.demo_002.chain.json").write_text("[" * 100_000, encoding="utf-8")
-    for command in (("run",), ("send", "Hello?", "--provider", "scripted"), ("stats",)):
+    for command in (("run",), SEND, ("stats",)):
         assert aggregate(capsys, *command).code == 0
-
-
-@no_folder
-def test_ignore_rules_end(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind) -> None:
-    """Ignore rules that cannot be read stop the run: without them, what they hide would be taken."""
-    kind(tree / ".gitignore")
-    assert ".gitignore" in says_why(aggregate(capsys, "run"))
 
 
 @any_kind
@@ -154,17 +138,6 @@ def test_what_git_reads_ends(
     )
     kind(tree / name)
     assert "a = 1" in aggregate(capsys, "run", "--stdout").out
-
-
-@any_kind
-def test_a_redirect_of_beads_ends(tree: Path, kind: Kind) -> None:
-    """A ``redirect`` that is no file is as if it were not there."""
-    write_jsonl(tree / ".beads/issues.jsonl", [record("bd-1")])
-    kind(tree / ".beads/redirect")
-    with ends():
-        files = find_beads_files(tree, environ={})
-    assert files is not None
-    assert files.directory == tree / ".beads"
 
 
 @any_kind
@@ -197,9 +170,9 @@ def test_beads_end(tree: Path, kind: Kind, name: str) -> None:
 
 
 @any_kind
-@pytest.mark.parametrize("name", ["config.yaml", "metadata.json"])
-def test_settings_of_beads_are_not_read(tree: Path, kind: Kind, name: str) -> None:
-    """Of the settings of beads only the names count."""
+@pytest.mark.parametrize("name", ["redirect", "config.yaml", "metadata.json"])
+def test_settings_of_beads_are_as_if_they_were_not_there(tree: Path, kind: Kind, name: str) -> None:
+    """What leads elsewhere or says how beads are kept may be anything."""
     write_jsonl(tree / ".beads/issues.jsonl", [record("bd-1")])
     kind(tree / ".beads" / name)
     with ends():
@@ -228,11 +201,25 @@ def uses_of(track: Track) -> dict[str, Callable[[], object]]:
 
 
 @any_kind
-def test_scripts_end(tree: Path, kind: Kind) -> None:
-    """The scripts of the scripted model are read in the same way."""
-    kind(tree / "script.json")
-    with ends(), pytest.raises(AggregateError, match="script cannot be read"):
-        read_script(tree / "script.json")
+@pytest.mark.parametrize(
+    ("name", "use", "error"),
+    [
+        ("script.json", read_script, AggregateError),
+        ("presets.toml", lambda file: ContextPresetManager(file).load_all(), AggregateError),
+        (
+            "k_0123456789ab.json",
+            lambda file: load_data_reference(file.stem, cache_dir=file.parent),
+            DataReferenceError,
+        ),
+    ],
+)
+def test_what_a_host_reads_ends(
+    tree: Path, kind: Kind, name: str, use: Callable[[Path], object], error: type[Exception]
+) -> None:
+    """Scripts of the scripted model, presets and kept values are read in the same way."""
+    kind(tree / name)
+    with ends(), pytest.raises(error):
+        use(tree / name)
 
 
 @any_kind
@@ -263,23 +250,6 @@ def test_a_message_ends(
         ended = aggregate(capsys, "send", "-", "--provider", "scripted")
     assert ended.code == 2
     assert "standard input is too large" in ended.err
-
-
-@any_kind
-def test_kept_values_end(tree: Path, kind: Kind) -> None:
-    """A kept value that is no file is no reference."""
-    (tree / "state/data_cache").mkdir(parents=True)
-    kind(tree / "state/data_cache/k_0123456789ab.json")
-    with ends(), pytest.raises(DataReferenceError):
-        load_data_reference("k_0123456789ab", cache_dir=tree / "state/data_cache")
-
-
-@any_kind
-def test_presets_end(tree: Path, kind: Kind) -> None:
-    """A project's presets are read in the same way."""
-    kind(tree / "presets.toml")
-    with ends(), pytest.raises(AggregateError):
-        ContextPresetManager(tree / "presets.toml").load_all()
 
 
 def test_a_deep_record_is_no_record(tmp_path: Path) -> None:

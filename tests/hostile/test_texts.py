@@ -73,23 +73,9 @@ TEXTS = {
 @pytest.mark.parametrize(
     "atom",
     [
-        *(
-            "/*a",
-            "AB_(",
-            ") AB(",
-            "class AB C<",
-            "__attribute__(",
-            "AB(a)\nb(c)\n",
-            "#if A\nrequires a\n",
-        ),
-        *(
-            "AB_C x<",
-            "AB_C ",
-            "AB_C f(,",
-            "}AB_CATCH(",
-            "#define A \\\n/*",
-            "#if A\nx\n#endif\n/**/",
-        ),
+        *("/*a", "AB_(", ") AB(", "class AB C<", "__attribute__(", "AB(a)\nb(c)\n", "AB_C x<"),
+        *("#if A\nrequires a\n", "AB_C ", "AB_C f(,", "}AB_CATCH(", "#define A \\\n/*"),
+        "#if A\nx\n#endif\n/**/",
     ],
 )
 def test_macros_are_found_in_linear_time(atom: str) -> None:
@@ -179,23 +165,27 @@ def test_long_runs_that_a_query_reads_again_are_not_searched(path: str, atom: st
     assert view.problems
 
 
-def test_comments_before_a_body_are_searched_once() -> None:
-    """Thousands of comments between a signature of Ruby and its body take no square of their number."""
-    began = thread_time()
-    view = render_view(
-        ViewRequest("a.rb", f"def f(a)\n{repeated('  # b' + chr(10))}  1\nend\n", ViewMode.OUTLINE)
-    )
-    assert isinstance(view, View)
-    assert view.text.endswith("def f(a)\n")
-    assert thread_time() - began < 3
+LINE = "\n"
+STARS = "*" * 60_000
 
 
-def test_zero_bytes_are_blanks() -> None:
-    """Runs of zeros, which take Bash's scanner the square of their length, are read as blanks."""
+@pytest.mark.parametrize(
+    ("path", "text", "ending"),
+    [
+        ("a.rb", f"def f(a)\n{repeated('  # b' + LINE)}  1\nend\n", "def f(a)\n"),
+        ("a.sh", "f() {\n a\n}\n" + "\0" * 60_000, "1-3  f()\n"),
+        ("a.py", f"def f(a,{LINE * 3_000}b):\n    pass\n", "def f(a, b)\n"),
+        ("a.js", f"/* x {STARS} y */\nvar a\n", ""),
+    ],
+    ids=["comments before a body", "zero bytes", "blanks in a signature", "stars in a comment"],
+)
+def test_what_is_long_is_read_once(path: str, text: str, ending: str) -> None:
+    """No search takes the square or the cube of a run's length; zeros are blanks."""
     began = thread_time()
-    view = render_view(ViewRequest("a.sh", "f() {\n a\n}\n" + "\0" * 60_000, ViewMode.OUTLINE))
+    mode = ViewMode.OUTLINE if ending else ViewMode.SUMMARY
+    view = render_view(ViewRequest(path, text, mode))
     assert isinstance(view, View)
-    assert view.text == "1-3  f()\n"
+    assert view.text.endswith(ending)
     assert thread_time() - began < 3
 
 
@@ -236,25 +226,6 @@ def test_a_region_of_errors_with_names_in_it_is_searched() -> None:
     view = render_view(ViewRequest("a.rb", text, ViewMode.OUTLINE))
     assert isinstance(view, View)
     assert not view.problems
-
-
-def test_blanks_in_a_signature_are_read_once() -> None:
-    """Thousands of empty lines between parameters take no cube of their number."""
-    began = thread_time()
-    view = render_view(
-        ViewRequest("a.py", f"def f(a,{chr(10) * 3_000}b):\n    pass\n", ViewMode.OUTLINE)
-    )
-    assert isinstance(view, View)
-    assert view.text.endswith("def f(a, b)\n")
-    assert thread_time() - began < 3
-
-
-def test_a_long_line_of_stars_in_a_comment_is_read_once() -> None:
-    """A line of a comment is read as far as it is shown: the search for its closing marks would take its square."""
-    began = thread_time()
-    view = render_view(ViewRequest("a.js", f"/* x {'*' * 60_000} y */\nvar a\n", ViewMode.SUMMARY))
-    assert isinstance(view, View)
-    assert thread_time() - began < 3
 
 
 def test_a_role_of_marks_is_read_once() -> None:

@@ -8,12 +8,7 @@ from typing import Any
 
 
 def door(package: str, offered: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package.
-
-    Args:
-        package: Its full name.
-        offered: By the name of a module in it, what is taken from there, separated by spaces.
-    """
+    """Return the ``__getattr__`` of a package: ``offered`` says by module what is taken from there, in one text."""
     modules = {name: module for module, names in offered.items() for name in names.split()}
 
     class Package(ModuleType):

@@ -133,13 +133,7 @@ class TrackError(AggregateError):
 
 
 class WorkerError(AggregateError):
-    """A worker gave no answer to its assignment.
-
-    Attributes:
-        again: Whether asking once more may help; a refusal stays one.
-        tokens: What it has taken all the same, as far as is known.
-        cost: Of these in US dollars, ``None`` where the price is not known.
-    """
+    """A worker gave no answer, and took ``tokens`` and dollars all the same; asking ``again`` may help."""
 
     def __init__(
         self, message: str, *, again: bool = True, tokens: int = 0, cost: float | None = None
@@ -173,13 +167,7 @@ class PromptTooLongError(ClientError):
 
 
 class ProviderError(ClientError):
-    """The provider refused or failed.
-
-    Attributes:
-        status: The HTTP status, ``None`` where there was no answer.
-        retry_after: Seconds that the provider asks to wait, where it does.
-        retryable: Whether the same request may succeed later.
-    """
+    """The provider refused or failed, perhaps with an HTTP status and the seconds that it asks to wait."""
 
     def __init__(
         self,

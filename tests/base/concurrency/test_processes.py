@@ -1,17 +1,15 @@
-"""Child processes that answer framed requests: ahead or in a row, bounded in number, killed at their deadline."""
+"""Child processes that answer framed requests: ahead or in a row, killed at their deadline."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from aggregate.base.concurrency import DeadlinePassed, PoolProcess, WorkerPool
+from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.concurrency.child_server import frame
 from aggregate.base.concurrency.processes import AlternatingProcess, wait_for_any
 
@@ -26,7 +24,7 @@ def answer(request):
         os._exit(3)
     if request == b"hang":
         time.sleep(3600)
-    return b"%d" % os.getpid() if request == b"who" else request * 2
+    return request * 2
 
 serve_requests(answer)
 """
@@ -34,7 +32,7 @@ SIZES = (0, 1, 3_000_000, 7, 2_000_000)
 
 
 def child(stderr: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
-    """Start a process that says each request twice and dies, hangs or names itself when it is told to."""
+    """Start a process that says each request twice and dies or hangs when it is told to."""
     command = [sys.executable, "-c", CHILD, *sys.path]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, bufsize=0)
@@ -89,54 +87,21 @@ def test_a_child_whose_answers_nobody_takes_says_nothing() -> None:
     assert process.returncode == 0
 
 
-def start_worker() -> PoolProcess:
-    """Start a process of a pool."""
-    worker = PoolProcess(child())
-    assert worker.greeting(seconds=30, most=0) == b""
-    return worker
-
-
-@pytest.fixture
-def pool() -> Iterator[WorkerPool]:
-    """Return a pool of two workers."""
-    workers = WorkerPool(start_worker, 2)
-    yield workers
-    workers.close()
-
-
-def ask(pool: WorkerPool, request: bytes, *, seconds: float = 30, most: int = 10_000_000) -> bytes:
-    """Return what a worker of the pool answers."""
-    return pool.ask(request, seconds=seconds, most=most)
-
-
-def test_one_worker_answers_calls_in_a_row(pool: WorkerPool) -> None:
-    """A worker is used again, for messages of any size, whatever a library prints; closing the pool ends it."""
-    large = os.urandom(3_000_000)
-    pid = ask(pool, b"who")
-    assert [ask(pool, request) for request in (large, b"", b"who")] == [large * 2, b"", pid]
-    pool.close()
-    assert not Path(f"/proc/{int(pid)}").exists()
-
-
-def test_no_more_workers_than_agreed(pool: WorkerPool) -> None:
-    """Callers beyond the pool's size wait for a worker; each gets its own answer."""
-    with ThreadPoolExecutor(6) as threads:
-        got = list(threads.map(lambda number: ask(pool, b"%d" % number), range(30)))
-        pids = set(threads.map(lambda _: ask(pool, b"who"), range(30)))
-    assert got == [b"%d" % number * 2 for number in range(30)]
-    assert len(pids) <= 2
-
-
 @pytest.mark.parametrize(
     ("request_text", "seconds", "error"),
     [(b"hang", 0.3, DeadlinePassed), (b"die", 30, OSError), (b"too long" * 10, 30, OSError)],
 )
-def test_a_worker_that_fails_is_replaced(
-    pool: WorkerPool, request_text: bytes, seconds: float, error: type[Exception]
+def test_one_that_is_asked_in_a_row_and_fails(
+    request_text: bytes, seconds: float, error: type[Exception]
 ) -> None:
-    """One that hangs, dies or floods is killed and reaped, and the next call gets another one."""
-    pid = ask(pool, b"who")
-    with pytest.raises(error):
-        ask(pool, request_text, seconds=seconds, most=100)
-    assert not Path(f"/proc/{int(pid)}").exists()
-    assert ask(pool, b"who") != pid
+    """Its answers are bounded in time and size, and it is gone with its zombie once it is killed."""
+    process = PoolProcess(child())
+    try:
+        assert process.greeting(seconds=30, most=0) == b""
+        large = os.urandom(3_000_000)
+        assert process.ask(large, seconds=30, most=6_000_000) == large * 2
+        with pytest.raises(error):
+            process.ask(request_text, seconds=seconds, most=100)
+    finally:
+        process.kill()
+    assert not Path(f"/proc/{process.pid}").exists()

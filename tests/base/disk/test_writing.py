@@ -44,13 +44,8 @@ def test_what_is_ours_is_for_the_user_alone(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     replace_own(tmp_path / "a" / "b" / "c", "text")
     os.close(create_private(tmp_path / "d"))
-    assert [mode(tmp_path / one) for one in (".", "a", "a/b", "a/b/c", "d")] == [
-        0o755,
-        0o700,
-        0o700,
-        0o600,
-        0o600,
-    ]
+    modes = [mode(tmp_path / one) for one in (".", "a", "a/b", "a/b/c", "d")]
+    assert modes == [0o755, 0o700, 0o700, 0o600, 0o600]
 
 
 @UNIX

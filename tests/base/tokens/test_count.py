@@ -17,22 +17,9 @@ from tests.base.tokens.plain_count import encoding, plain_count
 PIECES = st.sampled_from(
     [
         *"/\\ \n\r\t#`-~>'_.\u00a0\u2028\u200b\x00\x0b\x0céß\u4e2d\u0301\U0001f600",
-        "\n\n",
-        "\r\n",
-        "//",
-        "/\n/",
-        "   ",
-        "```",
-        "````\n",
-        "---\n",
-        "## Files",
-        "<|endoftext|>",
-        "<|im_start|>",
-        "<|fim_prefix|>",
+        *("\n\n", "\r\n", "//", "/\n/", "   ", "```", "````\n", "---\n", "## Files", "123456"),
+        *("<|endoftext|>", "<|im_start|>", "<|fim_prefix|>", "don't", "CamelCase"),
         "def f():\n    return 1\n",
-        "don't",
-        "123456",
-        "CamelCase",
     ]
 )
 CONTENTS = st.lists(PIECES, max_size=14).map("".join)

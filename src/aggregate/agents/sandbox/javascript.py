@@ -1,11 +1,9 @@
 """JavaScript functions in QuickJS, in worker processes that can be killed.
 
 QuickJS bounds most runs itself, but some of its built-ins (``new Array(1e9) + ''``) never look at the clock. So each
-call has a deadline here too: the worker that misses it is killed, and the next call starts another. Workers stay warm
-between calls; every call gets a fresh JavaScript context.
+call has a process of its own and a deadline here too, at which the process is killed.
 """
 
-import atexit
 import json
 import math
 import os
@@ -27,12 +25,10 @@ from aggregate.agents.sandbox.limits import (
 )
 from aggregate.agents.sandbox.plain_data import parse_answer, parse_reply
 from aggregate.agents.sandbox.seccomp import MACHINES, seccomp_filter
-from aggregate.base.concurrency import DeadlinePassed, PoolProcess, WorkerPool
+from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 
-MAX_WORKERS: Final = 4
-"""At one time; each may take ``WORKER_BYTES`` of address space, and stays for the next call."""
 GRACE: Final = 0.25
 """Seconds after the limit until a worker is killed."""
 START_SECONDS: Final = 10.0
@@ -81,12 +77,15 @@ def run_javascript(
     }
     # The result is JSON inside JSON, where each quote takes two bytes.
     most = 2 * bounds.output_bytes + FRAME_BYTES
+    worker = _start_worker()
     try:
-        reply = _POOL.ask(json.dumps(request).encode(), seconds=bounds.seconds + GRACE, most=most)
+        reply = worker.ask(json.dumps(request).encode(), seconds=bounds.seconds + GRACE, most=most)
     except DeadlinePassed:
         raise bounds.timeout() from None
     except OSError as error:
         raise SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH) from None
+    finally:
+        worker.kill()
     value = parse_reply(reply)["value"]
     if not isinstance(value, str):
         raise SandboxError("the answer cannot be read: its value is no text", kind=Stopped.CRASH)
@@ -130,9 +129,3 @@ def _start_worker() -> PoolProcess:
             f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH
         ) from None
     return worker
-
-
-_POOL: Final = WorkerPool(_start_worker, MAX_WORKERS)
-atexit.register(_POOL.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_POOL.after_fork)

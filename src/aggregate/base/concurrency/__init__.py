@@ -16,6 +16,6 @@ else:
             "call": "Call",
             "children": "PATIENCE in_child in_children",
             "threads": "doubling_delay ordered_map run_async run_in_thread",
-            "processes": "DeadlinePassed PoolProcess WorkerPool",
+            "processes": "DeadlinePassed PoolProcess",
         },
     )

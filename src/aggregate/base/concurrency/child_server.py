@@ -50,12 +50,8 @@ def serve_requests(answer: Callable[[bytes], bytes], pipes: tuple[int, int] | No
     """Say that the process is ready by an empty message, then answer messages until there are no more.
 
     Where nobody takes the answers any more the process ends without a word, and an interrupt of the terminal, which
-    reaches all its processes, is the parent's to handle.
-
-    Args:
-        answer: Returns the answer to a message.
-        pipes: Where messages come from, and where answers go; by default standard input and output, of which the latter
-            then goes to standard error: what a library prints is not to stand between the answers.
+    reaches all its processes, is the parent's to handle. By default messages come and go by standard input and output;
+    what a library prints then goes to standard error, not between the answers.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if pipes is None:

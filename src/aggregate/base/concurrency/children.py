@@ -24,13 +24,7 @@ _MOST_WAITING: Final = 4_000_000
 
 
 def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
-    """Return what ``function`` returns in a child process.
-
-    Raises:
-        DeadlineError: It crashes there, or takes too much memory or time.
-        SyntaxViewError: No process can be started.
-        Exception: What the function raises.
-    """
+    """Return what ``function`` returns in a child process, or raise its error or ``DeadlineError``."""
     (call,) = in_children([Call(None, function, arguments)])
     if isinstance(call.answer, DeadlineError):
         raise call.answer
@@ -45,14 +39,8 @@ def in_children(
 ) -> Generator[Call[_About, _Answer], None, None]:
     """Yield the calls in their order, each with its answer; a few megabytes of them are taken ahead.
 
-    Args:
-        calls: What to do.
-        workers: How many processes there may be; one at least.
-        patience: Seconds that a process has for a call.
-
-    Raises:
-        SyntaxViewError: No process can be started.
-        Exception: What a function raises, but for ``DeadlineError``, which is an answer.
+    What a function raises is raised, but for ``DeadlineError``, which is an answer; a ``SyntaxViewError`` says that no
+    process can be started. There are ``workers`` processes at the most, with ``patience`` seconds for a call.
     """
     lanes: Lanes | None = None
     waiting: deque[Call[_About, _Answer]] = deque()

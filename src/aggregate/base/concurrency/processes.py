@@ -1,4 +1,4 @@
-"""Child processes that answer framed requests: sent ahead or one by one, killed at their deadline, kept in pools.
+"""Child processes that answer framed requests: sent ahead or one by one, killed at their deadline.
 
 Between two answers a process that is asked only once it has answered stands idle until its parent gets to it. One that
 has its next request in the pipe already goes on at once, so nobody waits unless there is nothing to do.
@@ -59,11 +59,7 @@ class ForkedProcess:
 
 
 class PoolProcess:
-    """A child process with messages on their way to and from it.
-
-    Args:
-        process: Started with ``stdin`` and ``stdout`` as pipes and ``bufsize=0``; it belongs to this object now.
-    """
+    """A child process, started with unbuffered pipes, and the messages on their way to and from it."""
 
     def __init__(self, process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
         if process.stdin is None or process.stdout is None:
@@ -119,16 +115,9 @@ class PoolProcess:
     ) -> bytes:
         """Send a request and return the answer; after any error the process is of no use any more: kill it.
 
-        Args:
-            request: One message, ``None`` to hear what the process says before any.
-            seconds: From now until the answer has to be there.
-            most: Bytes that the answer may have.
-            watch: Called while waiting; what it raises ends the wait.
-            every: Seconds between two calls of ``watch``.
-
-        Raises:
-            DeadlinePassed: The time is over.
-            OSError: The process ended, or announces more than ``most`` bytes.
+        No request is sent to hear what the process says before any. ``watch`` is called ``every`` so many seconds; what
+        it raises ends the wait, as ``DeadlinePassed`` does after ``seconds``, and an ``OSError`` where the process ends
+        or announces more than ``most`` bytes.
         """
         if request is not None:
             self.send(request)
@@ -250,45 +239,3 @@ def wait_for_any(processes: Iterable[PoolProcess], deadline: float) -> None:
         process.watch(poller)
     seconds = min(max(0.0, deadline - time.monotonic()), _POLL_SECONDS)
     poller.poll(math.ceil(seconds * 1000))
-
-
-class WorkerPool:
-    """At most ``size`` processes, each handed to one caller at a time; callers beyond that wait.
-
-    Args:
-        start: Starts a process; what it raises reaches the caller of ``ask``.
-        size: How many there may be.
-    """
-
-    def __init__(self, start: Callable[[], PoolProcess], size: int) -> None:
-        self._start = start
-        self._size = size
-        self._idle: list[PoolProcess] = []
-        self.after_fork()
-
-    def after_fork(self) -> None:
-        """Begin anew in a forked child; the parent's processes stay the parent's and are held, not ended."""
-        self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(self._size)
-        self._of_parent, self._idle = self._idle, []
-
-    def ask(self, request: bytes, *, seconds: float, most: int) -> bytes:
-        """Let an idle or a new process answer, as ``PoolProcess.ask`` does; one that fails is killed."""
-        with self._slots:
-            with self._lock:
-                idle = self._idle.pop() if self._idle else None
-            worker = idle or self._start()
-            try:
-                answer = worker.ask(request, seconds=seconds, most=most)
-            except BaseException:
-                worker.kill()
-                raise
-            with self._lock:
-                self._idle.append(worker)
-            return answer
-
-    def close(self) -> None:
-        """Kill the idle processes; one that is asked at this moment goes on."""
-        with self._lock:
-            while self._idle:
-                self._idle.pop().kill()

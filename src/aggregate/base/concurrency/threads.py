@@ -29,8 +29,7 @@ def ordered_map(
 ) -> list[_R]:
     """Return what ``work`` gives for each item, in the order of the items, ``workers`` of them at a time.
 
-    Raises:
-        BaseException: What one of them has raised, or an interrupt; no further ones are begun, those that run go on.
+    What one of them raises, or an interrupt, lets no further ones begin; those that run go on.
     """
     futures: list[Future[_R]] = [Future() for _ in items]
     queue: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()

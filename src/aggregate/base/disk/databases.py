@@ -54,10 +54,8 @@ def has_triggers(connection: sqlite3.Connection) -> bool:
 def private_database(path: Path) -> None:
     """Make the file of a database for the user alone, before SQLite would with the user's default; a log inherits that.
 
-    Raises:
-        UnreadableError: Something else than a file is there, also in the place of one of the database's logs.
-        OutputError: A link leads its folder out of its project.
-        OSError: It cannot be made.
+    Something else than a file there, or in the place of a log, is an ``UnreadableError``, a folder that a link leads
+    out of its project an ``OutputError``.
     """
     private_folder(without_links(path.parent))
     for suffix in ("", "-wal", "-shm", "-journal"):

@@ -30,12 +30,9 @@ _FOLDERS: Final[set[str]] = set()
 def find_program(
     name: str, *, outside: Iterable[str | Path] = (), path: str | None = None
 ) -> str | None:
-    """Return the absolute path of the program ``name``, ``None`` where no folder of ``search_path`` has it.
+    """Return the absolute path of a program by its name, ``None`` where no folder of ``search_path`` has it.
 
-    Args:
-        name: A plain name, such as ``git``, or an absolute path that the user gave.
-        outside: Folders whose programs are never taken, beside the current one.
-        path: The search path, by default the environment's PATH.
+    Programs in the current folder and in those ``outside`` are never taken; an absolute path is the user's choice.
     """
     if Path(name).is_absolute():
         return shutil.which(name)

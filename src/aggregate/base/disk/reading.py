@@ -24,12 +24,7 @@ class UnreadableError(OSError):
 
 
 def open_regular(path: str | Path) -> tuple[int, os.stat_result]:
-    """Open the regular file at ``path``, through links, and return a descriptor to read from, and what it is.
-
-    Raises:
-        UnreadableError: It is no regular file.
-        OSError: It cannot be opened.
-    """
+    """Open the regular file at ``path``, through links, and return a descriptor and what it is."""
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
@@ -59,10 +54,7 @@ def is_file(path: str | Path) -> bool:
 def read_regular(path: str | Path, *, limit: int) -> tuple[bytes, os.stat_result]:
     """Return what the regular file at ``path``, or behind the link there, holds, and what it is.
 
-    Raises:
-        UnreadableError: It is no regular file, or holds more than ``limit`` bytes.
-        OSError: It cannot be read.
-        ValueError: The path holds a NUL.
+    What is none, or larger than ``limit`` bytes, is an ``UnreadableError``, a path with a NUL a ``ValueError``.
     """
     descriptor, info = open_regular(path)
     try:
@@ -91,10 +83,7 @@ def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
 
 
 def read_text(path: str | Path, *, limit: int = SETTINGS_BYTES) -> str:
-    """Return a file as ``read_regular`` does, as UTF-8 text with its own line ends, without a byte order mark.
-
-    What is no UTF-8 is a ``UnicodeDecodeError``, beside the other errors.
-    """
+    """Return a file as ``read_regular`` does, as UTF-8 text with its own line ends, without a byte order mark."""
     return read_bytes(path, limit=limit).decode("utf-8-sig")
 
 

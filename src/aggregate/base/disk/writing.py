@@ -93,17 +93,8 @@ def write_to_free(
     """Write a new file of ours, whole or not at all, under the first of ``paths`` that is free, and return that path.
 
     Each name is taken only if nothing bears it at that moment, so that no two programs share one and no file is
-    overwritten. The disk is not waited for.
-
-    Args:
-        paths: Names in the order in which they are tried; they do not end.
-        pieces: What is written.
-        temporary: Where it is written first: a new name in the same folder, which is made where it is missing.
-        within: Where that folder has to lie, with every link on the way resolved; ``None`` for anywhere.
-
-    Raises:
-        OSError: It cannot be written.
-        OutputError: The folder lies elsewhere.
+    overwritten. The ``temporary`` name lies in the same folder, which is made where it is missing and has to lie
+    ``within`` another one, links resolved; else it is an ``OutputError``.
     """
     private_folder(confined(temporary.parent, within))
     with _pinned(temporary.parent, within) as folder:
@@ -142,15 +133,7 @@ def private_folder(folder: Path) -> None:
 
 
 def confined(path: Path, root: Path | None) -> Path:
-    """Return ``path``, which need not exist, if it lies in ``root`` with every link on the way resolved.
-
-    Args:
-        path: A file or a folder.
-        root: The project's folder; ``None`` lets it lie anywhere.
-
-    Raises:
-        OutputError: It lies elsewhere.
-    """
+    """Return ``path``, which need not exist, if it lies in ``root``, links resolved, or raise an ``OutputError``."""
     if root is None or is_inside(real_path(path), real_path(root)):
         return path
     raise OutputError(
@@ -213,14 +196,8 @@ def temporary_name(folder: Path, stem: str) -> Path:
 def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[None]:
     """Keep others that ask the same from changing ``path`` meanwhile, by a lock on its folder that leaves no file.
 
-    Windows locks no folders; there two writers at the same moment are not kept apart.
-
-    Args:
-        path: What is changed.
-        seconds: How long it is waited for others; ``None`` for ever.
-
-    Raises:
-        OSError: The folder cannot be locked, or others keep it locked: whoever may read it can.
+    Windows locks no folders; there two writers at the same moment are not kept apart. Whoever may read the folder can
+    keep it locked: after ``seconds`` that is an ``OSError``.
     """
     if sys.platform == "win32":
         yield

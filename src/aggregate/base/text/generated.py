@@ -12,9 +12,10 @@ from typing import Final
 
 from aggregate.base.text.lines import printable
 
+# What of a text is looked at: a licence of usual length, and what follows it.
 HEAD_CHARACTERS: Final = 4096
-"""What of a text is looked at: a licence of usual length, and what follows it."""
 _HEAD_LINES: Final = 80
+# Comments of many lines, and docstrings, by what opens them.
 _BLOCKS: Final = {
     "/*": "*/",
     "<!--": "-->",
@@ -29,20 +30,20 @@ _BLOCKS: Final = {
     '"""': '"""',
     "'''": "'''",
 }
-"""Comments of many lines, and docstrings, by what opens them."""
 _QUOTES: Final = ('"""', "'''")
+# Kinds of text whose lines may begin with the mark of a comment and are none: headings, lists.
 _PROSE: Final = frozenset({".md", ".markdown", ".mdx", ".rst", ".adoc", ".html", ".htm", ".txt"})
-"""Kinds of text whose lines may begin with the mark of a comment and are none: headings, lists."""
 _OPENED: Final = re.compile(
     r"\s*(?:[rRuU]?(?P<block>" + "|".join(map(re.escape, _BLOCKS)) + r")|(?P<line>/{2,}[/!]?|#+!?"
     r"|--+|;+|%+|!+|dnl\b|(?i:@?rem\b)|\.\. |\.\\\"))"
 )
+# What may stand before or between such comments and is none: declarations, blank lines.
 _PREAMBLE: Final = re.compile(
     r"\s*(?:<[?!]|@charset\b|@echo\b|['\"]use strict['\"]|---|\ufeff|$)", re.IGNORECASE
 )
-"""What may stand before or between such comments and is none: declarations, blank lines."""
-_DIRECTIVE: Final = re.compile(r"\s*#\s*(?P<name>[a-z]+)\b(?P<rest>.*)")
-_GUARDS: Final = frozenset({"if", "ifndef", "ifdef", "endif", "pragma"})
+# Directives of the preprocessor that may stand before a file's first comment.
+_GUARD: Final = re.compile(r"\s*#\s*(?:(?:if|ifndef|ifdef|endif|pragma)\b.*|define\b\s*\S+\s*$)")
+_DIRECTIVE: Final = re.compile(r"\s*#\s*[a-z]+\b")
 C_SUFFIXES: Final = frozenset(
     {".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inc", ".m", ".mm"}
 )
@@ -51,12 +52,8 @@ C_SUFFIXES: Final = frozenset(
 def leading_comments(text: str, suffix: str) -> list[str]:
     """Return the lines of the comments before the first code of ``text``, without their marks.
 
-    A blank line, and one that only has marks, is ``""``. In C the lines of an include guard may
-    stand before a comment. At most the first 4,096 characters are looked at.
-
-    Args:
-        text: The file.
-        suffix: Of its name, in lower case, such as ``.py``; in prose only blocks are comments.
+    A blank line, and one that only has marks, is ``""``. In C the lines of an include guard may stand before a comment,
+    in prose only blocks are comments; at most the first 4,096 characters are looked at.
     """
     comments: list[str] = []
     closed_by = ""
@@ -65,11 +62,13 @@ def leading_comments(text: str, suffix: str) -> list[str]:
         if closed_by:
             if closed_by in _QUOTES and line[:1].isspace():  # an example in a docstring
                 continue
-        elif suffix in C_SUFFIXES and (directive := _DIRECTIVE.match(line)):
-            if not _is_guard(directive["name"], directive["rest"]):
+        elif suffix in C_SUFFIXES and _DIRECTIVE.match(line):
+            if not _GUARD.match(line):
                 break
             continue
-        elif opened := _opening(line, suffix):
+        elif (opened := _OPENED.match(line)) and (
+            suffix not in _PROSE or opened["line"] in (None, ".. ")
+        ):
             content = line[opened.end() :]
             closed_by = _BLOCKS.get(opened["block"] or "", "")
         elif _PREAMBLE.match(line):
@@ -79,84 +78,45 @@ def leading_comments(text: str, suffix: str) -> list[str]:
         if closed_by and closed_by in content:
             content, _, behind = content.partition(closed_by)
             closed_by = ""
-        comments.append(_bare(content))
+        comments.append(content.strip(" \t\r*#/;=-+|!%~_"))
         if behind.strip():  # code behind a comment
             break
     return comments
 
 
-def _opening(line: str, suffix: str) -> re.Match[str] | None:
-    opened = _OPENED.match(line)
-    if opened and suffix in _PROSE and opened["line"] not in (None, ".. "):
-        return None
-    return opened
-
-
-def _is_guard(name: str, rest: str) -> bool:
-    """Tell whether a directive of the preprocessor may stand before a file's first comment."""
-    return name in _GUARDS or (name == "define" and len(rest.split()) == 1)
-
-
-def _bare(line: str) -> str:
-    return line.strip(" \t\r*#/;=-+|!%~_")
-
-
+# What package managers write: the exact versions of everything that a project depends on.
 LOCK_FILES: Final = frozenset(
     {
-        ".terraform.lock.hcl",
-        "Cargo.lock",
-        "Cartfile.resolved",
-        "Chart.lock",
-        "Gemfile.lock",
-        "MODULE.bazel.lock",
-        "Package.resolved",
-        "Pipfile.lock",
-        "Podfile.lock",
-        "buf.lock",
-        "bun.lock",
-        "composer.lock",
-        "conda-lock.yml",
-        "deno.lock",
-        "flake.lock",
-        "gems.locked",
-        "go.sum",
-        "go.work.sum",
-        "gradle.lockfile",
-        "mix.lock",
-        "npm-shrinkwrap.json",
-        "package-lock.json",
-        "packages.lock.json",
-        "pdm.lock",
-        "pixi.lock",
-        "pnpm-lock.yaml",
-        "poetry.lock",
-        "pubspec.lock",
-        "uv.lock",
-        "yarn.lock",
+        *(".terraform.lock.hcl", "Cargo.lock", "Cartfile.resolved", "Chart.lock"),
+        *("Gemfile.lock", "MODULE.bazel.lock", "Package.resolved", "Pipfile.lock"),
+        *("Podfile.lock", "buf.lock", "bun.lock", "composer.lock", "conda-lock.yml"),
+        *("deno.lock", "flake.lock", "gems.locked", "go.sum", "go.work.sum"),
+        *("gradle.lockfile", "mix.lock", "npm-shrinkwrap.json", "package-lock.json"),
+        *("packages.lock.json", "pdm.lock", "pixi.lock", "pnpm-lock.yaml", "poetry.lock"),
+        *("pubspec.lock", "uv.lock", "yarn.lock"),
     }
 )
-"""What package managers write: the exact versions of everything that a project depends on."""
+# Characters of a banner that are quoted: longer ones hold command lines.
 _QUOTED: Final = 120
-"""Characters of a banner that are quoted: longer ones hold command lines."""
+# Characters before and behind a banner in which it may ask not to edit, or take back what it says.
 _AROUND: Final = 240
-"""Characters before and behind a banner in which it may ask not to edit, or take back what it says."""
+# Of a minified text at least, and of one of its lines on average: nobody writes such lines.
 _MINIFIED_CHARACTERS, _MINIFIED_LINE = 5_000, 500
-"""Of a minified text at least, and of one of its lines on average: nobody writes such lines."""
-_SOURCE_MAP, _END = "sourceMappingURL=", 300
-"""What a compiler writes into the last line, and the characters in which it is looked for; only the name of the file
-itself counts there, since tests of such tools hold others."""
+# In which is looked for what a compiler writes into the last line; only the name of the file itself counts there,
+# since tests of such tools hold others.
+_END: Final = 300
 _COMMENT: Final = ("/*", "*", "//")
 _HINTS: Final = ("enerated", "ENERATED")
+# One of these is in every banner, these two of C and C++ alone: looked for first, few files have any.
 _C_HINTS: Final = ("GNU Bison", "Meta object code")
-"""One of these is in every banner, these two of C and C++ alone: looked for first, few files have any."""
 
 _FILE: Final = r"(?:file|code|source|module|header|document|script|package|class|makefile)"
 _BY_MACHINE: Final = r"(?:auto(?:matically)?|machine)[- ]*generated"
+# A generator or its input: what a tool has laid out once, for its user to go on with, names none.
 _PATH: Final = (
     r"[`'\"]?(?:[\w$.-]+/[\w./$-]+|[\w-]+\.(?:pl|py|rb|sh|go|js|mjs|ts|awk|lua|rs"
     r"|in|y|l|g4|proto|idl|xml|ya?ml|json|tmpl|rules|td)\b)"
 )
-"""A generator or its input: what a tool has laid out once, for its user to go on with, names none."""
 _SURE: Final = (
     r"Code generated .*DO NOT EDIT\b",
     r"(?:.{0,60}\b(?:is|was|automatically|code|file) )?@generated(?![\w-])",
@@ -173,6 +133,7 @@ _SURE: Final = (
     r".{0,40}\bgenerated (?:automatically )?by (?:automake|aclocal|autoconf)\b",
     r"Meta object code from reading C\+\+ file",
 )
+# What generators write too, and authors of templates and migrations: it counts beside ``_NO_EDIT``.
 _LIKELY: Final = (
     rf"{_BY_MACHINE}\b",
     r"(?:Code )?Generated (?:by|from|with|using|on|file|code|automatically)\b",
@@ -180,7 +141,6 @@ _LIKELY: Final = (
     rf"This is an? (?:\w+[- ])?generated {_FILE}",
     r"(?:This is )?(?:an? )?GENERATED (?:FILE|CODE)\b",
 )
-"""What generators write too, and authors of templates and migrations: it counts beside ``_NO_EDIT``."""
 _REQUEST: Final = re.compile(
     r"[\s;:,.!*—–-]+(?:please )?do not (?:edit|modify)\b.{0,40}$", re.IGNORECASE
 )
@@ -189,6 +149,7 @@ _NO_EDIT: Final = re.compile(
     r"|(?:changes|edits|modifications)\b[^.]{0,60}\b(?:lost|overwritten|discarded)",
     re.IGNORECASE,
 )
+# What else such a sentence says where the file is somebody's own by now, or only a part of it is generated.
 _TAKEN_BACK: Final = re.compile(
     r"\b(?:originally|initially|partial(?:ly)?|partly|parts of|portions of|some of|sections? of|hand[- ]edited"
     r"|(?:then|and|later) (?:\w+ )?(?:edited|modified|adapted)|(?:may|can|free to|safe to|should) (?:now )?"
@@ -196,19 +157,12 @@ _TAKEN_BACK: Final = re.compile(
     r"|(?:generated|this) (?:section|region|block)|init\b|cookiecutter|scaffold)",
     re.IGNORECASE,
 )
-"""What else such a sentence says where the file is somebody's own by now, or only a part of it is generated."""
 
 
 def generated_reason(path: str, text: str) -> str:
-    """Return why the file is taken for generated, ``""`` where it is not.
+    """Return why the file is taken for generated, ``""`` where it is not: a kind of file, or a line of it, quoted.
 
-    A kind of file (``lock file``, ``minified``, ``compiled``, ``source map``, ``snapshot``, ``protobuf``) or the
-    line that says so, in double quotes. It follows from the name and the text alone, for most files
-    from the text's first 4,096 characters.
-
-    Args:
-        path: The file's path, with ``/``.
-        text: What it holds.
+    It follows from the name and the text alone, for most files from the text's first 4,096 characters.
     """
     name = path[path.rfind("/") + 1 :]
     if name in LOCK_FILES:
@@ -224,10 +178,10 @@ def generated_reason(path: str, text: str) -> str:
 
 
 def _banner(lines: list[str]) -> str:
-    """Return the line of the comments that says they stand in a generated file, quoted, or ``""``."""
+    # The line of the comments that says they stand in a generated file.
     text = "\n".join(" ".join(line.split()) for line in lines)
-    for sure, pattern in ((True, _sure()), (False, _likely())):
-        for match in pattern.finditer(text):
+    for sure, banners in ((True, _SURE), (False, _LIKELY)):
+        for match in _at_line_or_sentence(banners).finditer(text):
             around = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
             if (
                 _begins_sentence(text, match.start())
@@ -239,22 +193,13 @@ def _banner(lines: list[str]) -> str:
 
 
 @cache
-def _sure() -> re.Pattern[str]:
-    return _at_line_or_sentence(_SURE)
-
-
-@cache
-def _likely() -> re.Pattern[str]:
-    return _at_line_or_sentence(_LIKELY)
-
-
 def _at_line_or_sentence(banners: tuple[str, ...]) -> re.Pattern[str]:
-    """Compile banners; on first use, since most runs of the program meet none."""
+    # On first use, since most runs of the program meet none.
     return re.compile(rf"(?:^|(?<=[.!?:;>] ))(?:{'|'.join(banners)})", re.MULTILINE | re.IGNORECASE)
 
 
 def _begins_sentence(text: str, start: int) -> bool:
-    """Tell whether a sentence begins there: behind another one, or with a capital in a new line."""
+    # Behind another one, or with a capital in a new line.
     before = text[:start].rstrip(" ")
     if not before.endswith("\n"):
         return True
@@ -263,32 +208,26 @@ def _begins_sentence(text: str, start: int) -> bool:
 
 
 def _quoted(text: str, start: int) -> str:
-    """Return the line in double quotes, without the request not to edit, which is clear from where it is shown."""
+    # Without the request not to edit, which is clear from where it is shown.
     line = _REQUEST.sub("", text[start:].partition("\n")[0])
     shown = line if len(line) <= _QUOTED else f"{line[: _QUOTED - 3].rstrip()}..."
     return f'"{printable(shown)}"'
 
 
 def _compiled(path: str, text: str) -> str:
-    """Return whether a script or a style sheet was made from others: made small, or with a source map beside it."""
-    if kind := _minified(path, text):
-        return kind
-    map_name = f"{path[path.rfind('/') + 1 :]}.map"
-    _, mark, target = text[-_END:].rpartition(_SOURCE_MAP)
-    return "compiled" if mark and target.split(maxsplit=1)[:1] == [map_name] else ""
-
-
-def _minified(path: str, text: str) -> str:
-    """Return whether a script or a style sheet has been made small: by its name, or by its few long lines."""
-    stem = path.rpartition(".")[0]
-    if stem.endswith((".min", "-min")):
+    # A script or a style sheet made small, by its name or its few long lines, or with a source map beside it.
+    if path.rpartition(".")[0].endswith((".min", "-min")):
         return "minified"
-    lines = text.count("\n") + 1
-    if len(text) < _MINIFIED_CHARACTERS or len(text) < lines * _MINIFIED_LINE:
-        return ""
-    code = [line for line in text.split("\n") if line and not line.lstrip().startswith(_COMMENT)]
-    long = sum(len(line) >= _MINIFIED_LINE for line in code)
-    return "minified" if len(code) - long <= long + 1 else ""
+    if len(text) >= max(_MINIFIED_CHARACTERS, (text.count("\n") + 1) * _MINIFIED_LINE):
+        code = [
+            line for line in text.split("\n") if line and not line.lstrip().startswith(_COMMENT)
+        ]
+        long = sum(len(line) >= _MINIFIED_LINE for line in code)
+        if len(code) - long <= long + 1:
+            return "minified"
+    map_name = f"{path[path.rfind('/') + 1 :]}.map"
+    _, mark, target = text[-_END:].rpartition("sourceMappingURL=")
+    return "compiled" if mark and target.split(maxsplit=1)[:1] == [map_name] else ""
 
 
 def _source_map(path: str, text: str) -> str:
@@ -300,19 +239,16 @@ def _snapshot(path: str, text: str) -> str:
 
 
 def _stub(path: str, text: str) -> str:
-    """Return whether a stub belongs to a module made by ``protoc``, which writes no banner into it."""
+    # Of a module made by ``protoc``, which writes no banner into it.
     return "protobuf" if path.endswith(("_pb2.pyi", "_pb2_grpc.pyi")) else ""
 
 
 _BY_SUFFIX: Final[dict[str, Callable[[str, str], str]]] = {
-    ".js": _compiled,
-    ".mjs": _compiled,
-    ".cjs": _compiled,
-    ".css": _compiled,
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".css"), _compiled),
     ".map": _source_map,
     ".snap": _snapshot,
     ".ambr": _snapshot,
     ".pyi": _stub,
 }
+# Suffixes of files whose names may tell that they are generated; beside them only ``LOCK_FILES`` do.
 TELLING_SUFFIXES: Final = frozenset(_BY_SUFFIX)
-"""Suffixes of files whose names may tell that they are generated; beside them only ``LOCK_FILES`` do."""

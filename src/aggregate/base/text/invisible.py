@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+# Scripts and emoji in which joiners are ordinary: Arabic and Persian, the scripts of India, families of people.
 _JOINED: Final = (
     "\u0590-\u1fff\u2190-\u2bff\u3030\u303d\ua800-\uabff\ufb00-\ufdff\ufe0f"
     "\U00010a00-\U00011fff\U0001f000-\U0001faff"
 )
-"""Scripts and emoji in which joiners are ordinary: Arabic and Persian, the scripts of India, families of people."""
+# Scripts without spaces between words, Thai, Lao, Burmese and Khmer: a zero width space stands there.
 _UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1a20-\u1aad"
-"""Scripts without spaces between words, Thai, Lao, Burmese and Khmer: a zero width space stands there."""
 _ORDINARY: Final = (
     f"\\A\ufeff|(?<=[{_JOINED}])[\u200c\u200d]|(?<=[{_UNSPACED}])\u200b"
     "|\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{4,6}\U000e007f"  # the flags of England and the like
@@ -23,39 +23,35 @@ _INVISIBLE: Final = (
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"  # a single one chooses a glyph, a row of them is hidden data
     "|[\u200b-\u200d\u2060-\u2064\ufeff\u180e]"  # have no width
 )
+# What either begins with.
 _CANDIDATE: Final = "[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U0001f3f4\U000e0000-\U000e01ef]"
-"""What either begins with."""
 _ASCII: Final = bytes(range(128))
+# What these characters begin with in UTF-8. Without ASCII a text is searched in a tenth of the time.
 _ANY: Final = re.compile(
     rb"\xe2\x80[\x8b-\x8d\xaa-\xae]|\xe2\x81[\xa0-\xa9]|\xe1\xa0\x8e|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf|\xf3\xa0"
 )
-"""What these characters begin with in UTF-8. Without ASCII a text is searched in a tenth of the time."""
 _MOST_LINES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Invisible:
-    """What nobody sees in a text.
+    """What nobody sees in a text."""
 
-    Attributes:
-        count: How many characters.
-        lines: The 1-based lines that have them, each once.
-        kinds: The characters, each once, by their number.
-    """
-
-    count: int
-    lines: tuple[int, ...]
-    kinds: tuple[str, ...]
+    count: int  # of characters
+    lines: tuple[int, ...]  # that have them, 1-based, each once
+    kinds: tuple[str, ...]  # the characters, each once, by their number
 
     @property
     def sentence(self) -> str:
         """What there is, and where."""
         noun = "character that is" if self.count == 1 else "characters that are"
         lines = ", ".join(f"{line:,}" for line in self.lines[:_MOST_LINES])
-        more = (
-            f" and {len(self.lines) - _MOST_LINES:,} more" if len(self.lines) > _MOST_LINES else ""
+        rest = len(self.lines) - _MOST_LINES
+        more = f" and {rest:,} more" if rest > 0 else ""
+        names = ", ".join(
+            f"U+{ord(kind):04X} {unicodedata.name(kind, '').lower()}".rstrip()
+            for kind in self.kinds[:_MOST_LINES]
         )
-        names = ", ".join(_name(kind) for kind in self.kinds[:_MOST_LINES])
         where = "line" if len(self.lines) == 1 else "lines"
         return f"{self.count:,} {noun} invisible, in {where} {lines}{more} ({names}): a model reads what nobody sees"
 
@@ -94,8 +90,3 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
         end = match.end() if match else candidate.end()
         if match and match.lastgroup != "ordinary":
             yield match
-
-
-def _name(character: str) -> str:
-    name = unicodedata.name(character, "").lower()
-    return f"U+{ord(character):04X} {name}".rstrip()

@@ -8,32 +8,39 @@ from difflib import SequenceMatcher
 
 from aggregate.base.text.lines import common_prefix
 
-_CONTEXT = 3
-"""Equal lines around a change, as ``diff -u`` has them."""
+_CONTEXT = 3  # equal lines around a change, as ``diff -u`` has them
+# Pairs of lines that are compared within one stretch: 500 lines with 500, some milliseconds. A longer stretch without
+# any line that both sides have just once is hardly the same text, and is replaced as a whole.
 _MOST_PAIRS = 250_000
-"""Pairs of lines that are compared within one stretch: 500 lines with 500, some milliseconds. A longer stretch without
-any line that both sides have just once is hardly the same text, and is replaced as a whole."""
 _HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
-Edit = tuple[str, int, int, int, int]
-"""As ``difflib`` names them: what happens, from and to which line of the older text, and of the newer one."""
+Block = tuple[
+    int, int, int
+]  # where equal lines begin in the older text and in the newer one, and how many
 
 
 def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a unified diff without names of files, none where the texts are equal."""
-    first = common_prefix(older, newer)
-    last = common_prefix(older[first:][::-1], newer[first:][::-1])
-    old, new = older[first : len(older) - last], newer[first : len(newer) - last]
-    if not old and not new:
-        return
-    for hunk in _hunks(_with_context(_edits(old, new), len(old), len(new), first, last)):
-        (_, i, _, j, _), (_, _, i_end, _, j_end) = hunk[0], hunk[-1]
-        yield f"@@ -{_range(i, i_end - i)} +{_range(j, j_end - j)} @@"
-        for tag, a, b, c, d in hunk:
-            if tag == "equal":
-                yield from (f" {line}" for line in older[a:b])
-            else:
-                yield from (f"-{line}" for line in older[a:b])
-                yield from (f"+{line}" for line in newer[c:d])
+    blocks = _joined(_equal(older, newer))
+    hunk: list[str] = []
+    i = j = equal = start = to = 0
+    for number, (a, b, size) in enumerate(blocks, 1):
+        if i < a or j < b:
+            if not hunk:
+                before = min(equal, _CONTEXT)
+                start, to = i - before, j - before
+                hunk = [f" {line}" for line in older[start:i]]
+            hunk += [f"-{line}" for line in older[i:a]]
+            hunk += [f"+{line}" for line in newer[j:b]]
+        i, j, equal = a + size, b + size, size
+        if not hunk:
+            continue
+        is_over = size > 2 * _CONTEXT or number == len(blocks)
+        behind = min(size, _CONTEXT) if is_over else size
+        hunk += [f" {line}" for line in older[a : a + behind]]
+        if is_over:
+            yield f"@@ -{_range(start, a + behind)} +{_range(to, b + behind)} @@"
+            yield from hunk
+            hunk = []
 
 
 def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
@@ -57,27 +64,25 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
     return [*newer, *older[place:]]
 
 
-def _edits(old: Sequence[str], new: Sequence[str]) -> Iterator[Edit]:
-    """Yield what becomes of each run of lines, compared between the lines that both sides have just once."""
+def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
+    """Yield what is equal in order, and at last what both end with, which may be nothing.
+
+    Only what differs is compared, between the lines that both sides have just once: those before and behind could be
+    matched to others that are alike, and programs that apply a diff want them as context.
+    """
+    first = common_prefix(older, newer)
+    last = common_prefix(older[first:][::-1], newer[first:][::-1])
+    old, new = older[first : len(older) - last], newer[first : len(newer) - last]
+    yield 0, 0, first
     i = j = 0
     for a, b in (*_unique_pairs(old, new), (len(old), len(new))):
-        yield from _edits_between(old, new, i, a, j, b)
-        if a < len(old):
-            yield "equal", a, a + 1, b, b + 1
+        if 0 < (a - i) * (b - j) <= _MOST_PAIRS:
+            matcher = SequenceMatcher(None, old[i:a], new[j:b], autojunk=False)
+            for start, to, size in matcher.get_matching_blocks():
+                yield first + i + start, first + j + to, size
+        is_end = a == len(old)
+        yield first + a, first + b, last if is_end else 1
         i, j = a + 1, b + 1
-
-
-def _edits_between(
-    old: Sequence[str], new: Sequence[str], i: int, a: int, j: int, b: int
-) -> Iterator[Edit]:
-    if i == a and j == b:
-        return
-    if (a - i) * (b - j) > _MOST_PAIRS:
-        yield "replace", i, a, j, b
-        return
-    matcher = SequenceMatcher(None, old[i:a], new[j:b], autojunk=False)
-    for tag, start, end, to, to_end in matcher.get_opcodes():
-        yield tag, i + start, i + end, j + to, j + to_end
 
 
 def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
@@ -106,55 +111,20 @@ def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
     return chosen[::-1]
 
 
-def _with_context(
-    edits: Iterable[Edit], old: int, new: int, first: int, last: int
-) -> Iterator[Edit]:
-    """Yield the edits of the lines that differ, between up to three lines of context on each side.
-
-    Only what differs is compared: the lines around it could be matched to others that are alike, and programs that
-    apply a diff want them as context.
-
-    Args:
-        edits: Of the lines that differ.
-        old: How many older lines differ.
-        new: How many stand there now.
-        first: How many equal lines stand before them.
-        last: How many equal lines stand behind them.
-    """
-    if before := min(first, _CONTEXT):
-        yield "equal", first - before, first, first - before, first
-    for tag, a, b, c, d in edits:
-        yield tag, first + a, first + b, first + c, first + d
-    if behind := min(last, _CONTEXT):
-        a, c = first + old, first + new
-        yield "equal", a, a + behind, c, c + behind
-
-
-def _joined(edits: Iterable[Edit]) -> Iterator[Edit]:
-    run: Edit | None = None
-    for edit in edits:
-        if run and edit[0] == run[0] == "equal":
-            run = ("equal", run[1], edit[2], run[3], edit[4])
-            continue
-        if run:
-            yield run
-        run = edit
-    if run:
-        yield run
-
-
-def _hunks(edits: Iterable[Edit]) -> Iterator[list[Edit]]:
-    """Yield the edits in groups, cut where many lines are equal."""
-    hunk: list[Edit] = []
-    for tag, a, b, c, d in _joined(edits):
-        if tag == "equal" and b - a > 2 * _CONTEXT:
-            yield [*hunk, (tag, a, a + _CONTEXT, c, c + _CONTEXT)]
-            hunk = [(tag, b - _CONTEXT, b, d - _CONTEXT, d)]
+def _joined(blocks: Iterable[Block]) -> list[Block]:
+    # Of empty ones only the last is kept: behind it both texts end.
+    joined: list[Block] = []
+    for a, b, size in blocks:
+        i, j, before = joined[-1] if joined else (0, 0, 0)
+        if joined and (i + before, j + before) == (a, b):
+            joined[-1] = (i, j, before + size)
+        elif joined and not before:
+            joined[-1] = (a, b, size)
         else:
-            hunk.append((tag, a, b, c, d))
-    yield hunk
+            joined.append((a, b, size))
+    return joined
 
 
-def _range(start: int, length: int) -> str:
-    """Return the lines of a hunk on one side; an empty one is named by the line before it."""
-    return f"{start + bool(length)},{length}"
+def _range(start: int, end: int) -> str:
+    # An empty range is named by the line before it.
+    return f"{start + (end > start)},{end - start}"

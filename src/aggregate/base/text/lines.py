@@ -29,12 +29,9 @@ def line_count(text: str) -> int:
 
 def common_prefix(earlier: Sequence[str], later: Sequence[str]) -> int:
     """Return how many elements both sequences begin with."""
-    shared = 0
-    for left, right in zip(earlier, later, strict=False):
-        if left != right:
-            break
-        shared += 1
-    return shared
+    pairs = enumerate(zip(earlier, later, strict=False))
+    shortest = min(len(earlier), len(later))
+    return next((number for number, (left, right) in pairs if left != right), shortest)
 
 
 # What steers a terminal or hides text: C0 and C1 controls, marks of direction, characters without width, line and
@@ -53,10 +50,7 @@ def printable(text: str, *, body: bool = False) -> str:
 
     Each character is treated alone, so that pieces of a stream may be made printable one by one: an escape sequence
     that is split over two of them has no first character left.
-
-    Args:
-        text: What somebody else wrote: a file name, an answer, an error.
-        body: It is a text of many lines, whose line breaks and tabs stay; otherwise it has to fit into one line.
+    The line breaks and tabs of a ``body`` stay; other texts, such as file names and errors, have to fit into one line.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -84,19 +78,12 @@ def fence(content: str, language: str = "", *, before: str = "") -> str:
     A final newline is added before the closing fence where the content lacks one. ``language`` becomes the info string.
     ``before`` is put before the block: large contents are then copied once.
     """
-    ticks = "`" * _fence_length(content)
+    ticks = "```"
+    if "`" in content and ticks in content:  # one character is found ten times as fast as three
+        runs = _RUN_AT_LINE_START.findall(RARE_BREAKS.sub("\n", content))
+        ticks = max((run + "`" for run in runs), default=ticks, key=len)
     newline = "" if not content or content.endswith("\n") else "\n"
     return f"{before}{ticks}{language}\n{content}{newline}{ticks}"
-
-
-def _fence_length(content: str) -> int:
-    """Return the number of backticks that a fence around ``content`` needs, at least three."""
-    if (
-        "`" not in content or "```" not in content
-    ):  # one character is found ten times as fast as three
-        return 3
-    lines = RARE_BREAKS.sub("\n", content)
-    return max((len(run) + 1 for run in _RUN_AT_LINE_START.findall(lines)), default=3)
 
 
 def heading_text(text: str) -> str:

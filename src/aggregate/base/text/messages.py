@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+# Names that a message lists: more are not read.
 _MOST = 20
-"""Names that a message lists: more are not read."""
+# Hundredths that two names have in common: of three letters one is another one or elsewhere.
 _ALIKE = 66.0
-"""Hundredths that two names have in common: of three letters one is another one or elsewhere."""
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -53,21 +53,20 @@ def short_list(known: Sequence[str]) -> str:
     return ", ".join(known[:_MOST]) + more
 
 
+# Sentences of one kind that have a line each: as many as one reads.
 MOST_OF_A_KIND: Final = 20
-"""Sentences of one kind that have a line each: as many as one reads."""
+# Lines in all, whatever the kinds: a name with a colon in it makes a kind of its own.
 MOST_LINES: Final = 60
-"""Lines in all, whatever the kinds: a name with a colon in it makes a kind of its own."""
 _LABEL: Final = re.compile(r"(?:ERROR|NOTE): ")
+# What differs between sentences of one kind.
 _VARIABLE: Final = re.compile(r'sha256:[0-9a-f]+|"[^"]*"|\d[\d,.]*')
-"""What differs between sentences of one kind."""
 
 
 def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
     """Return ``sentences``, of kinds that have more than 20 only the first one, with how many follow, 60 lines in all.
 
-    Args:
-        sentences: Each says ``place: reason``, or ``ERROR: reason: place`` as the content of a prompt does.
-        more: Where all of them are, such as ``--json``.
+    Each says ``place: reason``, or ``ERROR: reason: place`` as the content of a prompt does; ``more`` is where all are,
+    such as ``--json``.
     """
     where = f" ({more} lists them)" if more else ""
     kinds = [_kind(sentence) for sentence in sentences]
@@ -85,14 +84,11 @@ def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
 
 
 def _kind(sentence: str) -> str:
-    """Return the reason that a sentence gives, without what differs from place to place."""
+    # The reason that a sentence gives, without what differs from place to place.
     label = _LABEL.match(sentence)
-    reason = (
-        sentence[label.end() :].partition(": ")[0]
-        if label
-        else sentence.partition(": ")[2] or sentence
-    )
-    return _VARIABLE.sub("#", reason)
+    if label:
+        return _VARIABLE.sub("#", sentence[label.end() :].partition(": ")[0])
+    return _VARIABLE.sub("#", sentence.partition(": ")[2] or sentence)
 
 
 def shorten(text: str, most: int) -> str:
@@ -111,9 +107,8 @@ def cut(text: str, most: int) -> str:
 
 def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:
     """Return the first ``most`` sentences, each with at most ``characters`` of its own, and how many more there are."""
-    from aggregate.base.values.jsonable import (
-        message_text,  # 8 ms, and starts of commands load this module
-    )
+    # 8 ms, and starts of commands load this module.
+    from aggregate.base.values.jsonable import message_text
 
     listed = [shorten(message_text(sentence), characters) for sentence in sentences[:most]]
     more = len(sentences) - len(listed)

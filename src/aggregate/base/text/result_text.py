@@ -14,14 +14,10 @@ _LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")
 
 
 def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
-    r"""Render the value of ``result``; open and unknown groups give ``""``.
+    r"""Render the value of ``result`` (``concat`` with ``labels``, O-3); open and unknown groups give ``""``.
 
     A line inside an item that begins as the label of an item does gets a ``\`` before it, so that no item can pass a
     part of itself off as another's.
-
-    Args:
-        result: What a group became.
-        labels: Write ``label: `` before each item of a ``concat`` that has a label (rule O-3).
     """
     if result.value is None:
         return ""

@@ -64,53 +64,44 @@ def _leaves_open(text: str) -> bool:
     return end not in (None, _BLANK)
 
 
+# Roles that are known without a turn of theirs.
 _USUAL = frozenset(
     {"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"}
 )
-"""Roles that are known without a turn of theirs."""
 _USERS = frozenset({"user", "human"})
 _ASSISTANTS = frozenset({"ai", "assistant", "model", "bot"})
 _LETTER = re.compile(r"[^\W_]")
+# Longer beginnings of lines are no roles: they are sentences.
 _LONGEST = 60
-"""Longer beginnings of lines are no roles: they are sentences."""
 # A line that begins with blanks and marks, such as those of quotes, lists and emphasis, still looks like what follows.
 _HEADING = re.compile(r"^[^\w\n]*discussion[ \t]+(?:excerpt|history)", re.IGNORECASE | re.MULTILINE)
 _RULE = re.compile(r"^[ \t>]*-(?:[ \t]*-){2,}[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(rf"^[^\w\n]*(\w[^\n:]{{0,{_LONGEST}}}?)[^\w\n:]{{0,8}}:", re.MULTILINE)
 _ROLE_AND_COLON = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
+# A text that begins like a turn that is fenced; no role holds a colon and a blank.
 _FENCED = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
-"""A text that begins like a turn that is fenced; no role holds a colon and a blank."""
+# A turn's text as ``turn_texts`` writes it, with a role.
 _SPOKEN = re.compile(
     r"(?P<role>(?:(?!: )[^\n])*?):"
     r"(?:\n\n(?P<fence>`{3,})text\n(?P<fenced>.*)\n(?P=fence)\Z|(?: (?P<plain>.*))?\Z)",
     re.DOTALL,
 )
-"""A turn's text as ``turn_texts`` writes it, with a role."""
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+# What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown.
 _MARKS = frozenset("#-+*>`~=|<[_")
-"""What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown."""
 
 
 class SpokenTurn(NamedTuple):
-    """A turn without the marks that tell it from others in a text.
+    """A turn without the marks that tell it from others in a text."""
 
-    Attributes:
-        words: What was said; with a role that is neither the user's nor the model's, with that role before it.
-        is_assistant: Whether the model has said it.
-    """
-
-    words: str
-    is_assistant: bool
+    words: str  # with a role before them that is neither the user's nor the model's
+    is_assistant: bool  # the model has said it
 
 
 def turn_texts(history: Sequence[object]) -> list[str]:
-    """Return the text of each turn.
-
-    Args:
-        history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
-    """
+    """Return the text of each turn, a text or a mapping with ``role`` and ``content``; all else is shown as ``str``."""
     roles = _USUAL | {_name(_role_of(entry)) for entry in history if isinstance(entry, Mapping)}
     return [_turn(entry, roles) for entry in history]
 
@@ -125,31 +116,23 @@ def spoken_turn(text: str) -> SpokenTurn:
     if match is None or role not in _USERS | _ASSISTANTS:
         return SpokenTurn(text, is_assistant=False)
     words = match["plain"] if match["fence"] is None else match["fenced"]
-    if not (words or "").strip():
-        return SpokenTurn(text, is_assistant=False)
-    return SpokenTurn(words, is_assistant=role in _ASSISTANTS)
+    has_words = bool((words or "").strip())
+    return SpokenTurn(words if has_words else text, has_words and role in _ASSISTANTS)
 
 
 def fenced_lines(text: str) -> int:
     """Return in which line of a turn's text the fence begins that is around what was said, ``0`` for none."""
     opening = _FENCED.match(text)
-    return (
-        text.count("\n", 0, opening.end() - text[: opening.end()].endswith("\n")) + 1
-        if opening
-        else 0
-    )
+    return opening[0].removesuffix("\n").count("\n") + 1 if opening else 0
 
 
 def _turn(entry: object, roles: AbstractSet[str]) -> str:
     if isinstance(entry, Mapping):
         name, content = _role_of(entry), entry.get("content")
         text = "" if content is None else str(content).strip()
-        # The first line stands behind the role.
-        return (
-            f"{name}:\n\n{fence(text, 'text')}"
-            if _misleads(text, roles, behind=True)
-            else f"{name}: {text}"
-        )
+        if _misleads(text, roles, behind=True):  # the first line stands behind the role
+            return f"{name}:\n\n{fence(text, 'text')}"
+        return f"{name}: {text}"
     text = str(entry).strip()
     if not (_misleads(text, roles) or _FENCED.match(text)):
         return text
@@ -165,12 +148,9 @@ def _role_of(turn: Mapping[Any, Any]) -> str:
 
 
 def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
-    """Tell whether a line could pass for the beginning of a turn, or hide that of the next one.
+    """Tell whether a line could pass for the beginning of a turn of these roles, or hide that of the next one.
 
-    Args:
-        text: What was said.
-        roles: Who says something here, in the form of ``_name``.
-        behind: Whether the first line stands behind something and so begins no line.
+    With ``behind`` the first line stands behind something and so begins no line.
     """
     text = f"x{text}" if behind else text
     lines = _plain(text)

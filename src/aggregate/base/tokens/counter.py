@@ -32,12 +32,7 @@ def count_batch(texts: Sequence[str]) -> list[int]:
 
 
 def cut(text: str, characters: int) -> Iterator[str]:
-    """Yield parts of ``text`` whose token counts sum up to that of the whole.
-
-    Args:
-        text: What to cut.
-        characters: From how many on a part ends where it can: in what a person has written, a few characters later.
-    """
+    """Yield parts of ``text`` whose token counts sum up to that of the whole, of hardly more ``characters``."""
     start = 0
     while len(text) - start > characters and (border := _BORDER.search(text, start + characters)):
         yield text[start : border.end()]
@@ -85,10 +80,7 @@ class TokenCounter:
             self._threads.shutdown(cancel_futures=True)
 
     def submit(self, text: str) -> int:
-        """Take a text to count, and return its position among the results, from 0.
-
-        Waits while the texts that are not counted yet have more than 8,000,000 characters.
-        """
+        """Take a text to count, and return its position among the results; waits while too much is not counted yet."""
         position = len(self._counts)
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
@@ -99,11 +91,7 @@ class TokenCounter:
         return position
 
     def results(self) -> list[int]:
-        """Return the number of o200k tokens of each text that was submitted, in order.
-
-        Raises:
-            TokenizerError: The bundled vocabulary is missing or damaged.
-        """
+        """Return the number of o200k tokens of each text that was submitted, in order."""
         if self._threads:
             self._start_batch()
             while self._waiting:

@@ -54,11 +54,7 @@ class Tokenizer(Protocol):
 
 
 def tokenizer() -> Tokenizer:
-    """Return the tokenizer, loaded once, also by threads that ask at the same moment: 0.2 s and about 75 MB.
-
-    Raises:
-        TokenizerError: The bundled vocabulary is missing or damaged.
-    """
+    """Return the tokenizer, loaded once, also by threads that ask at the same moment: 0.2 s and about 75 MB."""
     with _LOADING:
         return _load()
 

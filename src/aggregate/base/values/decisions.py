@@ -43,39 +43,28 @@ class Reason(NamedTuple):
 
 
 class FileChoice(NamedTuple):
-    """What was decided about one file; a tuple, since a large project has a hundred thousand.
+    """What was decided about one file; a tuple, since a large project has a hundred thousand."""
 
-    Attributes:
-        path: As the prompt shows it.
-        entry: The path or glob of the configuration that it belongs to.
-        level: How much of it is shown.
-        most: The most that its entry allows.
-        pinned: Whether it is shown whatever it costs.
-        tokens: Of its segment in the prompt, with the separator behind it; ``0`` where it has none.
-        score: How likely the task touches it, ``0`` to ``1`` (all files together ``1``); ``None`` without a task.
-        rank: 1-based place by score; ``None`` without a task.
-        reasons: Why, the strongest first.
-        definitions: Names of the definitions that are shown in full.
-        next: The level that another tenth of the budget would buy, ``None`` where that changes nothing.
-        content_hash: SHA-256 of the file's bytes in hexadecimal digits, ``""`` where it was not read.
-        size: Tokens of the whole file, as far as they are known or estimated from its characters.
-        lines: Those that are shown, of the most that may be: of the file's own lines where it may be shown in full,
-            else of those of its view.
-    """
-
-    path: str
-    entry: str
+    path: str  # as the prompt shows it
+    entry: str  # the path or glob of the configuration that it belongs to
     level: Level
-    most: Level
-    pinned: bool = False
+    most: Level  # the most that its entry allows
+    pinned: bool = False  # whether it is shown whatever it costs
+    # Of its segment in the prompt, with the separator behind it; ``0`` where it has none.
     tokens: int = 0
+    # How likely the task touches it, ``0`` to ``1`` (all files together ``1``); ``None`` without a task.
     score: float | None = None
-    rank: int | None = None
-    reasons: tuple[Reason, ...] = ()
-    definitions: tuple[str, ...] = ()
+    rank: int | None = None  # 1-based place by score; ``None`` without a task
+    reasons: tuple[Reason, ...] = ()  # why, the strongest first
+    definitions: tuple[str, ...] = ()  # names of the definitions that are shown in full
+    # The level that another tenth of the budget would buy, ``None`` where that changes nothing.
     next: Level | None = None
+    # SHA-256 of the file's bytes in hexadecimal digits, ``""`` where it was not read.
     content_hash: str = ""
+    # Tokens of the whole file, as far as they are known or estimated from its characters.
     size: int = 0
+    # Those that are shown, of the most that may be: of the file's own lines where it may be shown in full, else of
+    # those of its view.
     lines: Lines = ()
 
 

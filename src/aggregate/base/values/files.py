@@ -87,18 +87,13 @@ PackedView = tuple[
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A file as a model sees it.
-
-    Attributes:
-        text: The rendered text.
-        spans: Where its lines come from, in order; lines that come from nowhere (a digest's prose) are not covered.
-        language: The language tag for the fence around it, ``""`` for none.
-        problems: What was asked for and could not be shown, one line each; the text says so too.
-    """
+    """A file as a model sees it."""
 
     text: str
+    # Where its lines come from, in order; lines that come from nowhere (a digest's prose) are not covered.
     spans: Sequence[Span] = ()
-    language: str = ""
+    language: str = ""  # the language tag for the fence around it, ``""`` for none
+    # What was asked for and could not be shown, one line each; the text says so too.
     problems: tuple[str, ...] = ()
 
     def source_line(self, line: int) -> int | None:
@@ -225,31 +220,20 @@ class FileRecord(TypedDict):
 
 @dataclass
 class FileItem:
-    """How one file (or every file of a glob) is shown: the per-file curation memory (rule M-40).
+    """How one file (or every file of a glob) is shown: the per-file curation memory (rule M-40)."""
 
-    Attributes:
-        path: Relative to the base directory, absolute, or a glob.
-        auto_aggregate: ``False`` keeps the file in the items but out of the markdown.
-        force_full: Show the raw text whatever the view mode or strategy says.
-        view_mode: One of the seven modes; unknown or empty means ``summary``.
-        selected: For batch operations of a user interface.
-        ast_signatures: Shortcut for the skeleton view.
-        ast_definitions: Shortcut for the skeleton view.
-        ast_mask: ``{symbol path: "def" | "sig" | "hide"}`` for the masked view.
-        custom_slices: Runs of lines for the custom view; each gets ``tag`` and ``comment``.
-        injected_at: Unix time of the last injection.
-    """
-
-    path: str
-    auto_aggregate: bool = True
-    force_full: bool = False
-    view_mode: str = "full"
-    selected: bool = False
-    ast_signatures: bool = False
-    ast_definitions: bool = False
+    path: str  # relative to the base directory, absolute, or a glob
+    auto_aggregate: bool = True  # ``False`` keeps the file in the items but out of the markdown
+    force_full: bool = False  # show the raw text whatever the view mode or strategy says
+    view_mode: str = "full"  # one of the seven modes; unknown or empty means ``summary``
+    selected: bool = False  # for batch operations of a user interface
+    ast_signatures: bool = False  # shortcut for the skeleton view
+    ast_definitions: bool = False  # shortcut for the skeleton view
+    # ``{symbol path: "def" | "sig" | "hide"}`` for the masked view.
     ast_mask: dict[str, str] = field(default_factory=dict)
+    # Runs of lines for the custom view; each gets ``tag`` and ``comment``.
     custom_slices: list[dict[str, Any]] = field(default_factory=list)
-    injected_at: float | None = None
+    injected_at: float | None = None  # Unix time of the last injection
 
     def __post_init__(self) -> None:
         self.custom_slices = [

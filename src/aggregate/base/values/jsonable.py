@@ -89,12 +89,7 @@ def type_name(value: object) -> str:
 
 
 class JsonCopy:
-    """One copy under way.
-
-    Args:
-        stored: As rule D-40 stores it: dates as their ``str()``, and NaN and infinities stay numbers, which Python's
-            own JSON reads.
-    """
+    """One copy under way; ``stored`` keeps dates as their ``str()``, and NaN and infinities as numbers (rule D-40)."""
 
     def __init__(self, *, stored: bool = False) -> None:
         # Why the copy is not the whole value: it contains itself, has too many levels, or the same parts too often.
@@ -239,11 +234,7 @@ def free_key(
 ) -> str:
     """Return ``wanted``, or with ``-2``, ``-3``, ... the first key that is not taken.
 
-    Args:
-        taken: Where the key has to be new.
-        wanted: The key without a number.
-        last_numbers: The number that each key was given last: kept from call to call, many same keys take no longer.
-        separator: Before the number.
+    ``last_numbers`` has the number that each key was given last: kept from call to call, many same keys take no longer.
     """
     if wanted not in taken:
         return wanted

@@ -30,20 +30,13 @@ def api_family(provider: str, model: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more requests; every input token is in exactly one of the first three fields.
+    """Tokens of one or more requests; every input token is in exactly one of the first three fields."""
 
-    Attributes:
-        fresh: Input that was neither read from a cache nor written to one.
-        cache_write: Input that was written to a cache and is charged for it.
-        cache_read: Input that was read from a cache.
-        output: What the model wrote, its thoughts included.
-        cache_write_long: The part of ``cache_write`` that was written for the longer of two lifetimes, at its price.
-    """
-
-    fresh: int = 0
-    cache_write: int = 0
-    cache_read: int = 0
-    output: int = 0
+    fresh: int = 0  # input that was neither read from a cache nor written to one
+    cache_write: int = 0  # input that was written to a cache and is charged for it
+    cache_read: int = 0  # input that was read from a cache
+    output: int = 0  # what the model wrote, its thoughts included
+    # The part of ``cache_write`` that was written for the longer of two lifetimes, at its price.
     cache_write_long: int = 0
 
     @property
@@ -83,18 +76,11 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to one request.
+    """The answer to one request."""
 
-    Attributes:
-        text: What the model wrote, without its thoughts.
-        usage: Tokens, in the one form of all providers; zeros where the provider reports none.
-        stop: Why it stopped.
-        model: The model that answered, as the provider calls it.
-        raw: The provider's own account of usage and stop, for what the other fields do not say.
-    """
-
-    text: str
-    usage: Usage
+    text: str  # what the model wrote, without its thoughts
+    usage: Usage  # tokens, in the one form of all providers; zeros where the provider reports none
     stop: FinishReason = FinishReason.END
-    model: str = ""
+    model: str = ""  # the model that answered, as the provider calls it
+    # The provider's own account of usage and stop, for what the other fields do not say.
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)

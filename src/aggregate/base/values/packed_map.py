@@ -41,9 +41,7 @@ def pack_map(source_map: SourceMap, known: Sequence[str] = ()) -> tuple[list[str
 def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
     """Return the map that ``pack_map`` wrote; a ``ValueError`` says that it is damaged or somebody else's.
 
-    Args:
-        text: The runs.
-        sources: The known and the other sources, one behind the other.
+    Its ``sources`` are the known and the other ones, one behind the other.
     """
     inflater = zlib.decompressobj()
     try:

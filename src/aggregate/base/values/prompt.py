@@ -84,19 +84,13 @@ class Segment:
     ``text`` begins with ``#`` or ``-`` and neither begins nor ends with a separator: a segment's bytes stay the same
     whatever follows it, and token counts of segments add up to the count of the document exactly (see
     ``aggregate.base.tokens``). Halves of surrogate pairs in it are escaped, whoever gave them: UTF-8 holds none.
-
-    Attributes:
-        section: The section it belongs to.
-        text: Its markdown.
-        stability: How often it changes.
-        source: Path of the file, name of the variable, or ``""`` for a section's heading.
-        shown: Of a file's block, what its lines were made of, where that is known.
     """
 
     section: Section
     text: str
     stability: Stability
-    source: str = ""
+    source: str = ""  # path of the file, name of the variable, or ``""`` for a section's heading
+    # Of a file's block, what its lines were made of, where that is known.
     shown: ShownText | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:

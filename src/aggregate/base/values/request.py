@@ -18,18 +18,11 @@ class FileOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A maximum for the whole prompt (rule B-1).
+    """A maximum for the whole prompt (rule B-1)."""
 
-    Attributes:
-        tokens: The most o200k tokens of the markdown.
-        history: The part of what pins leave that the discussion may take at most.
-        results: The part of what pins leave that sub-agents' results may take at most.
-        order: The order of the files.
-    """
-
-    tokens: int
-    history: float = 0.2
-    results: float = 0.2
+    tokens: int  # the most o200k tokens of the markdown
+    history: float = 0.2  # the part of what pins leave that the discussion may take at most
+    results: float = 0.2  # the part of what pins leave that sub-agents' results may take at most
     order: FileOrder = FileOrder.CONFIGURED
 
 
@@ -38,17 +31,11 @@ _LINES = re.compile(r"(?P<path>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file, or lines of one.
+    """A file, or lines of one."""
 
-    Attributes:
-        path: As the user wrote it, or relative to the base directory.
-        first: The first line, 1-based; ``0`` for the whole file.
-        last: The last line, inclusive; ``0`` for the whole file.
-    """
-
-    path: str
-    first: int = 0
-    last: int = 0
+    path: str  # as the user wrote it, or relative to the base directory
+    first: int = 0  # the first line, 1-based; ``0`` for the whole file
+    last: int = 0  # the last line, inclusive; ``0`` for the whole file
 
     @classmethod
     def parse(cls, text: str) -> "Place":
@@ -68,19 +55,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What somebody is about to do, from which it follows what they need to see (rules T-1 and T-2).
+    """What somebody is about to do, from which it follows what they need to see (rules T-1 and T-2)."""
 
-    Attributes:
-        text: In the user's words: a question, a ticket, a commit message, a traceback; may be empty.
-        focus: Files and places that are shown whatever they cost, and from which ranking starts.
-        symbols: Names of definitions, such as ``name`` or ``Class.name``.
-        since: A git revision: what has changed since then is a seed.
-    """
-
+    # In the user's words: a question, a ticket, a commit message, a traceback; may be empty.
     text: str = ""
+    # Files and places that are shown whatever they cost, and from which ranking starts.
     focus: tuple[Place, ...] = ()
-    symbols: tuple[str, ...] = ()
-    since: str = ""
+    symbols: tuple[str, ...] = ()  # names of definitions, such as ``name`` or ``Class.name``
+    since: str = ""  # A git revision: what has changed since then is a seed
 
 
 # The options of the command line that permit it.
@@ -122,21 +104,16 @@ FileEntry = FileItem | str | Mapping[str, Any]
 
 @dataclass
 class ContextPreset:
-    """A named set of files and screenshots (rule M-43).
-
-    Attributes:
-        name: The key under ``[context_presets]``.
-        files: Entries; strings are promoted to ``FileItem``.
-        screenshots: Paths or globs, relative to the screenshots' base directory.
-        description: One line for lists.
-        budget: The most tokens of a prompt with it, such as ``32000``, ``"32k"`` or ``"auto"``; ``None`` for what the
-            configuration says (rule B-4).
-    """
+    """A named set of files and screenshots (rule M-43)."""
 
     name: str
+    # Entries; strings are promoted to ``FileItem``.
     files: list[ContextFileEntry] = field(default_factory=list)
+    # Paths or globs, relative to the screenshots' base directory.
     screenshots: list[str] = field(default_factory=list)
-    description: str = ""
+    description: str = ""  # one line for lists
+    # The most tokens of a prompt with it, such as ``32000``, ``"32k"`` or ``"auto"``; ``None`` for what the
+    # configuration says (rule B-4).
     budget: int | str | None = None
 
     def __post_init__(self) -> None:

@@ -104,19 +104,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class LabelledOutput:
-    """One output on its way into a merge.
+    """One output on its way into a merge."""
 
-    Attributes:
-        output: Any value; ignored where ``error`` is set.
-        label: The name that the user gave it; the key in a ``json`` merge.
-        run_id: Names it in warnings where it has no label.
-        error: Why there is no output, or ``None``.
-    """
-
-    output: Any = None
-    label: str | None = None
-    run_id: str = ""
-    error: str | None = None
+    output: Any = None  # any value; ignored where ``error`` is set
+    label: str | None = None  # the name that the user gave it; the key in a ``json`` merge
+    run_id: str = ""  # names it in warnings where it has no label
+    error: str | None = None  # why there is no output, or ``None``
 
     @property
     def name(self) -> str:
@@ -126,32 +119,21 @@ class LabelledOutput:
 
 @dataclass(frozen=True, slots=True)
 class AggregatedResult:
-    """The results of a group as one value (rules O-10, O-50).
-
-    Attributes:
-        variable_name: ``$name``.
-        strategy: How the value was made.
-        value: The merged value; ``None`` while the group is open and for an unknown name.
-        errors: One sentence for each failed run.
-        warnings: What a reader should know: outputs that could not be merged, empty outputs, keys with several values.
-        completed_at: When the group became final.
-        count: Results so far, failed ones included.
-        status: Where the group stands.
-        labels: For ``concat``: the label of each item of the value, ``""`` where it has none.
-        failed: How many of the results are failures.
-        notes: Where all errors and warnings are, whole, when those above are shortened.
-    """
+    """The results of a group as one value (rules O-10, O-50)."""
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
-    value: Any = None
-    errors: tuple[str, ...] = ()
+    value: Any = None  # the merged value; ``None`` while the group is open and for an unknown name
+    errors: tuple[str, ...] = ()  # one sentence for each failed run
+    # What a reader should know: outputs that could not be merged, empty outputs, keys with several values.
     warnings: tuple[str, ...] = ()
-    completed_at: datetime | None = None
-    count: int = 0
+    completed_at: datetime | None = None  # when the group became final
+    count: int = 0  # results so far, failed ones included
     status: GroupStatus = GroupStatus.EMPTY
+    # For ``concat``: the label of each item of the value, ``""`` where it has none.
     labels: tuple[str, ...] = ()
-    failed: int = 0
+    failed: int = 0  # how many of the results are failures
+    # Where all errors and warnings are, whole, when those above are shortened.
     notes: DataReference | None = None
 
 
@@ -178,43 +160,27 @@ class AnswerSource:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the user reads of a chain of results (rule X-6).
-
-    Attributes:
-        summary: The text.
-        source: Where it comes from.
-        success: ``False`` when no result was usable.
-        warnings: Failed steps, blank results, a count that was not met.
-        detailed_results: All results in order; long lists are shortened when the whole is large (rule D-74).
-        whole: Where the whole text is, when ``summary`` only tells of it.
-        notes: Where all warnings are, whole, when those above are shortened.
-        missing: What a check found the answer to lack, ``""`` for nothing.
-    """
+    """What the user reads of a chain of results (rule X-6)."""
 
     summary: str
     source: AnswerSource
-    success: bool
-    warnings: tuple[str, ...] = ()
+    success: bool  # ``False`` when no result was usable
+    warnings: tuple[str, ...] = ()  # failed steps, blank results, a count that was not met
+    # All results in order; long lists are shortened when the whole is large (rule D-74).
     detailed_results: tuple[Any, ...] = ()
-    whole: DataReference | None = None
+    whole: DataReference | None = None  # where the whole text is, when ``summary`` only tells of it
+    # Where all warnings are, whole, when those above are shortened.
     notes: DataReference | None = None
-    missing: str = ""
+    missing: str = ""  # what a check found the answer to lack, ``""`` for nothing
 
 
 @dataclass(frozen=True, slots=True)
 class CompilationContext:
-    """What a result compiler is told beside the results (rule R-3).
-
-    Attributes:
-        user_prompt: What the user asked for.
-        tools_executed: Names of the tools, in the order in which they ran.
-        timestamp: When the analysis ran; a naive time is taken as UTC.
-        analysis_type: The kind of analysis.
-    """
+    """What a result compiler is told beside the results (rule R-3)."""
 
     user_prompt: str
-    tools_executed: list[str]
-    timestamp: datetime
+    tools_executed: list[str]  # names of the tools, in the order in which they ran
+    timestamp: datetime  # when the analysis ran; a naive time is taken as UTC
     analysis_type: str = "ai_orchestrated"
 
 

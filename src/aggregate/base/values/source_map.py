@@ -64,23 +64,17 @@ WITHOUT_SOURCE = frozenset({Label.BLANK, Label.REMAINDER, Label.RULE})
 
 
 class Origin(NamedTuple):
-    """Where one line of a prompt comes from.
+    """Where one line of a prompt comes from."""
 
-    Attributes:
-        kind: What it was made of.
-        source: Path of a file or screenshot, number of a turn, id of a bead, name of who gave a result; of a generated
-            line what it belongs to, ``""`` for nothing.
-        first: The first line of the file that it shows or stands for, 1-based; ``0`` where that are no lines.
-        last: The last of these lines, inclusive.
-        is_verbatim: Whether it is that line of the file as it was.
-        stands_for: Of a generated line, what it stands for; of a line that is not as in the file, why.
-    """
-
-    kind: OriginKind
+    kind: OriginKind  # what it was made of
+    # Path of a file or screenshot, number of a turn, id of a bead, name of who gave a result; of a generated line what
+    # it belongs to, ``""`` for nothing.
     source: str = ""
+    # The first line of the file that it shows or stands for, 1-based; ``0`` where that are no lines.
     first: int = 0
-    last: int = 0
-    is_verbatim: bool = False
+    last: int = 0  # the last of these lines, inclusive
+    is_verbatim: bool = False  # whether it is that line of the file as it was
+    # Of a generated line, what it stands for; of a line that is not as in the file, why.
     stands_for: str = ""
 
 
