@@ -33,8 +33,7 @@ from aggregate.prompt import (
     FolderRow,
     folder_rows,
     measure_files,
-    missing_grammar,
-    missing_grammar_notes,
+    missing_grammars,
     request_for,
     select_files,
 )
@@ -72,9 +71,7 @@ def view(
     except DeadlineError as error:
         raise SyntaxViewError(f"{path}: {error}") from None
     write_result(_without(rendered.problems, rendered.text))
-    if language := missing_grammar(request):
-        notes = missing_grammar_notes([(request.path, language)])
-        say(*(f"aggregate: {file}: {problem}" for file, problem in notes))
+    say(*(f"aggregate: {note}" for note in missing_grammars([request])))
     if rendered.problems:
         say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in rendered.problems))
         raise click.exceptions.Exit(1)
@@ -181,7 +178,8 @@ def stats(
     )
     warn_all([f"{path}: {sentence}" for path, sentence in told if sentence], more="--json")
     measured = [file for file in sizes if not file.error]
-    warn_all(_missing_grammars(measured))
+    structured = (ViewRequest(file.path, "", ViewMode.SKELETON) for file in measured)
+    warn_all(missing_grammars(structured))
     rows = folder_rows(measured, scores)
     if rows:
         _print_table(rows, has_scores=scores is not None)
@@ -190,14 +188,6 @@ def stats(
 def _data(file: FileSizes, scores: Mapping[str, float] | None) -> dict[str, Any]:
     score = {} if scores is None else {"score": scores.get(file.path, 0.0)}
     return file.to_dict() | score
-
-
-def _missing_grammars(files: Sequence[FileSizes]) -> list[str]:
-    requests = (ViewRequest(file.path, "", ViewMode.SKELETON) for file in files)
-    missing = [
-        (request.path, language) for request in requests if (language := missing_grammar(request))
-    ]
-    return [f"{path}: {problem}" for path, problem in missing_grammar_notes(missing)]
 
 
 def _print_table(rows: Sequence[FolderRow], *, has_scores: bool) -> None:

@@ -107,16 +107,7 @@ def read_corpus(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> FileCorpus:
-    """Return the corpus of ``files``, of which only those are read that the index does not know.
-
-    Args:
-        files: The candidates in the order of the prompt; remarks and what is not to be read may be among them.
-        index: Where analyses are kept from run to run.
-        redaction: What is a secret in them.
-        reader: Reads the files, and notes what is doubtful about them.
-        on_start: Called once with the number of files of which something is not known.
-        on_done: Called with the number of these that have become known.
-    """
+    """Return the corpus of ``files``, of which only those are read that the index does not know; these are counted."""
     reading = _CorpusReading(files, index, reader)
     groups = list(reading.groups())
     reading.look_at(groups)

@@ -60,15 +60,7 @@ class NumberedGroup(NamedTuple):
 
 @dataclass(slots=True)
 class CorpusFiles:
-    """The files of a corpus, by their numbers.
-
-    Attributes:
-        shown: As they are to be shown.
-        facts: What is known of each.
-        identities: As ``AnalysisIndex`` knows them.
-        hashes: The SHA-256 of the bytes of those whose identities do not begin with it.
-        held: Analyses by identity, packed, where the index keeps none.
-    """
+    """The files of a corpus, by their numbers."""
 
     shown: Sequence[ResolvedFile]
     facts: Sequence[FileFacts]

@@ -76,11 +76,7 @@ def refusals(selection: Selection) -> tuple[str, ...]:
 
 
 def check_refused(refused: Sequence[str]) -> None:
-    """Make sure that nothing was refused.
-
-    Raises:
-        ScopeError: Something was; the message is the first reason.
-    """
+    """Make sure that nothing was refused."""
     if refused:
         more = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
         raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
@@ -128,13 +124,7 @@ class KnownView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RenderedFiles:
-    """The files of a request, read and rendered once; many prompts can be laid out from them.
-
-    Attributes:
-        files: In the order of the prompt.
-        warnings: What was left out or is doubtful, one sentence each.
-        refused: Those of the warnings that say what the scope does not allow.
-    """
+    """The files of a request, read and rendered once; many prompts can be laid out from them."""
 
     files: tuple[RenderedFile, ...]
     warnings: tuple[str, ...] = ()
@@ -143,6 +133,10 @@ class RenderedFiles:
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in order."""
         return iter(self.files)
+
+    def check_refused(self) -> None:
+        """Make sure that the scope allows all of them, else raise a ``ScopeError``."""
+        check_refused(self.refused)
 
 
 class FileStream:

@@ -76,14 +76,7 @@ def measure_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
-    """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run.
-
-    Args:
-        selection: The files.
-        index: Keeps sizes from run to run.
-        on_start: Called once with the number of views.
-        on_done: Called with the number of views that have become ready.
-    """
+    """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
     if on_start:
         on_start(len(selection.files) * len(MEASURED))
     reader = FileReader(AS_THEY_ARE, selection.generated)
@@ -234,17 +227,7 @@ def _path_of(file: Any) -> str:  # noqa: ANN401 - three public forms
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """A line of a tree of files: a folder with the sums of what is below it, or a file.
-
-    Attributes:
-        name: Of the folder or file.
-        depth: How many folders it lies in.
-        is_folder: Whether it is one.
-        lines: Its lines.
-        elements: Its definitions outside of functions.
-        tokens: Its tokens in each measured view.
-        score: How likely a task touches it, ``0`` to ``1``; ``0`` without a task.
-    """
+    """A line of a tree of files: a folder with the sums of what is below it, or a file."""
 
     name: str
     depth: int
@@ -259,9 +242,6 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return the three folders with the most tokens, largest first, each as a path ending with ``/``.
 
     They lie side by side, below the folders that hold everything.
-
-    Args:
-        tokens: Tokens by file, its path written with ``/``.
     """
     folders = {path: PurePosixPath(path).parts[:-1] for path in tokens}
     ordered = sorted(folders.values())
@@ -275,12 +255,7 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
 def folder_rows(
     sizes: Sequence[FileSizes], scores: Mapping[str, float] | None = None
 ) -> list[FolderRow]:
-    """Return the files as a tree: each folder with its sums, above what it holds, by name.
-
-    Args:
-        sizes: Of the files.
-        scores: How likely a task touches each of them, by path; ``None`` without a task.
-    """
+    """Return the files as a tree: each folder with its sums, above what it holds, by name."""
     sums: dict[tuple[str, ...], list[int]] = {}
     score_sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
     files: dict[tuple[str, ...], FileSizes] = {}

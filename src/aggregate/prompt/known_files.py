@@ -32,12 +32,7 @@ USUAL: Final = ReadFacts()
 
 
 class KnownFile(NamedTuple):
-    """A file's analysis, and what is told of the file.
-
-    Attributes:
-        facts: What reading it told.
-        analysis: Of its text; of an empty one where there is none.
-    """
+    """A file's analysis, and what is told of the file."""
 
     facts: ReadFacts
     analysis: Analysis
@@ -75,10 +70,6 @@ def pack_all(
     """Yield the packed ``KnownFile`` of each request, in their order, made in child processes.
 
     Requests are taken some megabytes ahead, and dropped once they are answered.
-
-    Args:
-        requests: What to analyse.
-        workers: How many processes at most; by default one per core.
     """
     calls = (Call(request, _packed if request else None, request or ()) for request in requests)
     with closing(in_children(calls, workers=useful_workers(workers))) as answered:
@@ -209,9 +200,6 @@ class AnalysisIndex:
     """Finds analyses by what files hold and are called, and groups by what their files hold.
 
     A file's identity is its content's hash and a digest of what else decides.
-
-    Args:
-        index: Where they are kept.
     """
 
     def __init__(self, index: "Index") -> None:

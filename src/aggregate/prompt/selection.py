@@ -111,11 +111,6 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
     What the program wrote itself and excluded files are never taken by a glob. With a task and no budget the files that
     it points at are shown in full (rule T-2); a budget itself decides how its pins are shown, and Tier 3 has its way.
 
-    Args:
-        request: Whose files.
-        listing: What was listed before, with the request's scope, where nothing has changed since; by default all
-            folders are listed now.
-
     Raises:
         ConfigError: The base directory is no folder, or there are too many rules of what to leave out.
     """

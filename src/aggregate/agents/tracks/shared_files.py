@@ -12,7 +12,6 @@ from aggregate.prompt import (
     RenderedFiles,
     Request,
     Tier3Files,
-    check_refused,
     files_segments,
     focus_paths,
     render_files,
@@ -118,7 +117,7 @@ class SharedFiles:
             return frozenset(), ()
         request = replace(self._request(strategy), entries=entries)
         rendered = render_files(request, index=user_index())
-        check_refused(rendered.refused)
+        rendered.check_refused()
         if strategy == TIER3:
             section = tier3_segments(rendered.files, focus_files)
         else:
@@ -152,7 +151,7 @@ class SharedFiles:
         """Read the project's files, once: how they are shown depends on their entries alone."""
         if self._rendered is None:
             self._rendered = render_files(self._request(TIER3), index=user_index())
-            check_refused(self._rendered.refused)
+            self._rendered.check_refused()
         return self._rendered
 
 

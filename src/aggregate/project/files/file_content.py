@@ -58,12 +58,7 @@ class SourceFile:
 
 
 def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
-    """Read and decode the file at ``path``; every failure becomes an error text, never an exception.
-
-    Args:
-        path: The file.
-        hashed: Whether to hash what it holds.
-    """
+    """Read and decode the file at ``path``; every failure becomes an error text, never an exception."""
     try:
         data, info = read_regular(path, limit=MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):

@@ -68,11 +68,7 @@ class FolderListing:
     _taken: dict[tuple[str, str], ResolvedPath] = field(default_factory=dict)
 
     def files(self, folder: str) -> list[str]:
-        """Return the files below ``folder`` that are not ignored, relative to it, sorted.
-
-        Raises:
-            ConfigError: An ignore file cannot be used.
-        """
+        """Return the files below ``folder`` that are not ignored, relative to it, sorted."""
         return self._walk(folder).files
 
     def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:

@@ -22,12 +22,7 @@ _MOST_RULES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What lies below a folder.
-
-    Attributes:
-        files: The files that are not ignored, relative to it, sorted.
-        unreadable: The folders that could not be read.
-    """
+    """What lies below a folder."""
 
     files: list[str]
     unreadable: tuple[str, ...] = ()
@@ -37,14 +32,6 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
     """Return the files below ``folder`` that no ``.gitignore`` in it ignores.
 
     Folders that are ignored are not entered, nor are ``.git`` and links to folders.
-
-    Args:
-        folder: Where the walk begins.
-        defaults: Whether folders of dependencies, outputs and caches are left out, as far as no ``.gitignore`` takes
-            them back.
-
-    Raises:
-        ConfigError: An ignore file has too many rules.
     """
     files: list[str] = []
     unreadable: list[str] = []
@@ -106,11 +93,7 @@ def walk_tree(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
 
 
 def with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
-    """Return the rules with those of the ignore file at ``path``, which lies in the folder ``prefix``.
-
-    Raises:
-        ConfigError: It has too many rules, or is no file.
-    """
+    """Return the rules with those of the ignore file at ``path``, which lies in the folder ``prefix``."""
     try:
         return rules.below(prefix, _read_rules(path))
     except TooManyRulesError as error:
@@ -137,10 +120,6 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
     """Return patterns, as in ``.gitignore``, for the folders below ``folder`` that hold what tools have put there.
 
     A folder that holds a file which git tracks is source, whatever its name.
-
-    Args:
-        folder: The project's folder.
-        files: The files in it that are not ignored, relative to it.
     """
     tracked = tracked_files(folder)
     if tracked is None:
