@@ -64,13 +64,10 @@ class FileGroup:
     """A group of files on its way into the corpus.
 
     Attributes:
-        files: Its files, in the order of their paths.
         places: Of these among all files of the prompt.
         name: What the index calls it by its files, whatever they hold.
         identities: The files' identities, ``b""`` while one is not known.
         states: The files as they were seen, where what they hold is known; none where the group is known as a whole.
-        seen_ns: When they were looked at, in nanoseconds of Unix time.
-        known: What is known of it, ``None`` until it is made.
         terms: The table of its terms, where no index keeps it.
     """
 

@@ -34,13 +34,9 @@ class ReadFacts(NamedTuple):
     """What reading a file told besides its text.
 
     Attributes:
-        error: Why there is no text, ``""`` where there is.
         is_binary: Whether that is because it is no text file.
-        encoding: What it was read in.
         line: The first line with characters that nobody sees, ``0`` for none.
-        invisible: A sentence about them.
         generated: Why its text is taken for written by a program, ``""`` where it is not.
-        size: Its bytes in UTF-8.
         problem: Why it was analysed without its grammar.
     """
 
@@ -91,10 +87,7 @@ class Reading(NamedTuple):
     """A file that was read, or that is known without.
 
     Attributes:
-        file: What it is, as it is to be shown.
-        source: Its text as it is shown, or why there is none; nothing where it was not read.
         clean: The same without secrets: all that may be kept for later runs is made of it.
-        facts: What else reading it told.
         is_listed: Whether it is not shown itself: a remark on its glob stands for it.
         view: Its view, where an earlier run has made it.
         key: What a new view of it is kept under, ``b""`` for one that is not kept.

@@ -91,7 +91,6 @@ class KnownView(NamedTuple):
     """What reading and rendering a file told.
 
     Attributes:
-        facts: What is told of its text.
         view: Its view, ``None`` for a file that is only listed.
         is_own: Whether the view's text is the file's own, which the index must not hold (rule I-5).
     """
@@ -143,15 +142,10 @@ class FileStream:
     """The files of a selection, read and rendered one after another while they are asked for; it keeps none.
 
     Args:
-        selection: The files, and what was left out.
-        index: Where views are kept from run to run.
-        redaction: What is a secret in their texts, and whether it is replaced.
         reader: Reads the files, by default a new one.
         doubts: What is odd about what was asked for, told before all else.
         with_texts: Whether each file's own text is wanted beside its view. Without, files whose views are kept are
             not even read.
-        workers: How many processes render views; by default as many as pay.
-        on_done: Called with the number of views that have become ready.
     """
 
     def __init__(

@@ -37,11 +37,8 @@ class FileSizes:
     """How large a file is, as it is and in each view.
 
     Attributes:
-        path: As the prompt shows it.
-        lines: Its lines.
         elements: Its definitions outside of functions.
         tokens: Its tokens in each of the views of ``MEASURED``, in their order.
-        error: Why it could not be read, ``""`` where it could.
         problem: Why its views lack something, ``""`` where they do not.
     """
 

@@ -41,8 +41,6 @@ class ResolvedFile(NamedTuple):
     Attributes:
         path: As the prompt shows it: relative to the base directory with ``/``.
         file: Where it is, ``""`` for what is not read.
-        entry: What the caller asks for.
-        by_glob: Whether a glob stands for it.
         problem: Why it is not read, or not whole, ``""`` for a file to read.
         refused: Whether it is not read because the scope does not allow it.
         is_remark: Whether it is no file, but tells what a glob matches that is not shown.
@@ -95,9 +93,7 @@ class Selection:
     """The files of a prompt in order.
 
     Attributes:
-        files: What to read.
         skipped: What was left out, each path with the reason.
-        generated: What is shown of the generated ones among them.
     """
 
     files: tuple[ResolvedFile, ...]

@@ -35,23 +35,14 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
     """
     files: list[str] = []
     unreadable: list[str] = []
-    stack: list[tuple[str, IgnoreRules]] = [("", dependency_rules() if defaults else IgnoreRules())]
+    rules_of = {"": dependency_rules() if defaults else IgnoreRules()}
     rules_read = 0
-    while stack:
-        prefix, rules = stack.pop()
-        try:
-            entries = {
-                entry.name: entry.is_dir(follow_symlinks=False)
-                for entry in os.scandir(f"{folder}/{prefix}")
-            }
-        except (FileNotFoundError, NotADirectoryError):
+    for prefix, folders, names in walk_tree(folder, unreadable):
+        rules = rules_of.pop(prefix)
+        if defaults and prefix and not MARKERS.isdisjoint((*folders, *names)):
+            folders.clear()
             continue
-        except OSError:
-            unreadable.append(prefix)
-            continue
-        if defaults and prefix and not MARKERS.isdisjoint(entries):
-            continue
-        if entries.get(_RULES_FILE) is False:
+        if _RULES_FILE in names:
             rules_above = len(rules)
             rules = with_ignore_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
             rules_read += len(rules) - rules_above
@@ -60,35 +51,37 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
                     f"the .gitignore files have more than {_MOST_RULES:,} rules together",
                     path=folder,
                 )
-        for name, is_folder in entries.items():
-            path = prefix + name
-            if (is_folder and name == ".git") or rules.ignores(path, is_folder=is_folder):
-                continue
-            if is_folder:
-                stack.append((path + "/", rules))
-            else:
-                files.append(path)
+        folders[:] = [name for name in folders if not rules.ignores(prefix + name, is_folder=True)]
+        rules_of |= {f"{prefix}{name}/": rules for name in folders}
+        paths = (prefix + name for name in names)
+        files += [path for path in paths if not rules.ignores(path, is_folder=False)]
     return Walked(sorted(files), tuple(sorted(unreadable)))
 
 
-def walk_tree(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
+def walk_tree(
+    folder: str, unreadable: list[str] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each folder below ``folder``, itself first: its path and a slash, its folders in order, its other names.
 
-    What is taken out of a list of folders is not entered, and neither are ``.git``, links and what cannot be read.
-    ``os.walk`` does the same, but ends at a depth of about a thousand.
+    What is taken out of a list of folders is not entered, and neither are ``.git``, links and what cannot be read: that
+    is added to ``unreadable``. ``os.walk`` does the same, but ends at a depth of about a thousand.
     """
     stack = [""]
     while stack:
         prefix = stack.pop()
+        folders: list[str] = []
+        names: list[str] = []
         try:
-            entries = [
-                (entry.name, entry.is_dir(follow_symlinks=False))
-                for entry in os.scandir(f"{folder}/{prefix}")
-            ]
-        except OSError:
+            for entry in os.scandir(f"{folder}/{prefix}"):
+                (folders if entry.is_dir(follow_symlinks=False) else names).append(entry.name)
+        except (FileNotFoundError, NotADirectoryError):
             continue
-        folders = sorted(name for name, is_folder in entries if is_folder and name != ".git")
-        yield prefix, folders, [name for name, is_folder in entries if not is_folder]
+        except OSError:
+            if unreadable is not None:
+                unreadable.append(prefix)
+            continue
+        folders = sorted(name for name in folders if name != ".git")
+        yield prefix, folders, names
         stack += [f"{prefix}{name}/" for name in reversed(folders)]
 
 
