@@ -1,6 +1,6 @@
 """How large files are, as they are and in each view."""
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -253,31 +253,21 @@ def folder_rows(
     sizes: Sequence[FileSizes], scores: Mapping[str, float] | None = None
 ) -> list[FolderRow]:
     """Return the files as a tree: each folder with its sums, above what it holds, by name."""
-    sums: dict[tuple[str, ...], list[int]] = {}
-    score_sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
-    files: dict[tuple[str, ...], FileSizes] = {}
+    sums: dict[tuple[str, ...], list[float]] = {}
+    files: set[tuple[str, ...]] = set()
     for file in sizes:
         parts = PurePosixPath(file.path).parts
-        files[parts] = file
-        numbers = (file.lines, file.elements, *file.tokens)
+        files.add(parts)
         score = scores.get(file.path, 0.0) if scores else 0.0
-        score_sums[parts] += score
-        for depth in range(len(parts)):
-            folder = parts[:depth]
-            score_sums[folder] += score
-            sums[folder] = (
-                list(map(add, sums[folder], numbers)) if folder in sums else list(numbers)
-            )
+        numbers = (file.lines, file.elements, *file.tokens, score)
+        for depth in range(len(parts) + 1):
+            above = sums.get(parts[:depth], [0] * len(numbers))
+            sums[parts[:depth]] = list(map(add, above, numbers))
     rows: list[FolderRow] = []
-    for parts in sorted({*sums, *files}):
+    for parts in sorted(sums):
+        *counts, score = sums[parts]
+        lines, elements, *tokens = map(int, counts)
         name = parts[-1] if parts else ROOT
-        if file_here := files.get(parts):
-            lines, elements, tokens = file_here.lines, file_here.elements, file_here.tokens
-        else:
-            lines, elements, *folder_tokens = sums[parts]
-            tokens = tuple(folder_tokens)
         is_folder = parts not in files
-        rows.append(
-            FolderRow(name, len(parts), is_folder, lines, elements, tokens, score_sums[parts])
-        )
+        rows.append(FolderRow(name, len(parts), is_folder, lines, elements, tuple(tokens), score))
     return rows

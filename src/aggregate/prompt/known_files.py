@@ -230,12 +230,12 @@ class AnalysisIndex:
     def files(self, identities: Sequence[bytes]) -> list[KnownFile | None]:
         """Return what is kept of each file."""
         keys = [sha256(identity).digest() for identity in identities]
-        rows = self._index.get_many(_file_kind(), keys)
+        rows = self._index.get_many(_kind("analysis"), keys)
         return [KnownFile.unpack(row) if row else None for row in rows]
 
     def put_file(self, identity: bytes, packed: bytes) -> None:
         """Keep what is known of a file, packed."""
-        self._index.put_many(_file_kind(), [(sha256(identity).digest(), packed)])
+        self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), packed)])
 
     @cached_property
     def settings(self) -> bytes:
@@ -245,17 +245,17 @@ class AnalysisIndex:
 
     def groups(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:
         """Return what is kept of groups, by their ``FileGroup.key``."""
-        rows = self._index.get_many(_group_kind(), keys)
+        rows = self._index.get_many(_kind("name group"), keys)
         return [KnownGroup(row) if row else None for row in rows]
 
     def group_terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the tables of groups' terms, as far as they are kept."""
-        return self._index.get_many(_terms_kind(), keys)
+        return self._index.get_many(_kind("term group"), keys)
 
     def put_group(self, key: bytes, group: KnownGroup, terms: bytes) -> None:
         """Keep what is known of a group of files."""
-        self._index.put_many(_group_kind(), [(key, group.data)])
-        self._index.put_many(_terms_kind(), [(key, terms)])
+        self._index.put_many(_kind("name group"), [(key, group.data)])
+        self._index.put_many(_kind("term group"), [(key, terms)])
 
 
 @cache
@@ -266,16 +266,6 @@ def analysis_version() -> str:
 
 
 @cache
-def _file_kind() -> Kind:
+def _kind(name: str) -> Kind:
     # Numbers lie as this machine writes them, and a cache folder may be shared with others.
-    return Kind(f"analysis:{sys.byteorder}", analysis_version())
-
-
-@cache
-def _group_kind() -> Kind:
-    return Kind(f"name group:{sys.byteorder}", analysis_version())
-
-
-@cache
-def _terms_kind() -> Kind:
-    return Kind(f"term group:{sys.byteorder}", analysis_version())
+    return Kind(f"{name}:{sys.byteorder}", analysis_version())
