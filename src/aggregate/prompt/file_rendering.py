@@ -13,6 +13,7 @@ from aggregate.base.errors import ScopeError
 from aggregate.base.monitor import get_monitor
 from aggregate.base.text import generated_reason, heading_text
 from aggregate.base.values import (
+    GeneratedView,
     PackedSpans,
     Redaction,
     RenderedFile,
@@ -181,20 +182,33 @@ class FileStream:
 
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the selection's order, behind them a remark for each glob that met what is not shown."""
-        waiting: deque[Reading] = deque()
-
-        def requests() -> Iterator[ViewRequest]:
-            for reading in get_monitor().steps("read_files", self._readings()):
-                waiting.append(reading)
-                yield _view_request(reading)
-
-        views = render_all(requests(), workers=self._workers, on_done=self._on_done)
+        readings = get_monitor().steps("read_files", self._readings())
         # Reading the files is a part of it.
-        for view in get_monitor().steps("render_files", views):
-            rendered = self._rendered(waiting.popleft(), view)
+        for reading, view in get_monitor().steps("render_files", self._made(readings)):
+            rendered = self._rendered(reading, view)
             if rendered.error:
                 self._errors.append(error_sentence(rendered))
             yield rendered
+
+    def _made(self, readings: Iterator[Reading]) -> Iterator[tuple[Reading, View | str]]:
+        """Yield files with the views that are made of them; nothing starts where all are shown as they are."""
+        selection = self._selection
+        can_outline = selection.generated.view is GeneratedView.OUTLINE
+        if not can_outline and not any(file.is_rendered for file in selection.files):
+            for reading in readings:
+                yield reading, View("")
+                if self._on_done:
+                    self._on_done(1)
+            return
+        waiting: deque[Reading] = deque()
+
+        def requests() -> Iterator[ViewRequest]:
+            for reading in readings:
+                waiting.append(reading)
+                yield _view_request(reading)
+
+        for view in render_all(requests(), workers=self._workers, on_done=self._on_done):
+            yield waiting.popleft(), view
 
     def _readings(self) -> Iterator[Reading]:
         files = self._selection.files
