@@ -92,8 +92,18 @@ if (
     from aggregate.prompt import (
         Composition as Composition,
         LivePrompt as LivePrompt,
-        PromptStream as PromptStream,
         build_beads_section as build_beads_section,
+        compact_data as compact_data,
+        compose_prompt as compose_prompt,
+        find_next_increment as find_next_increment,
+        load_data_reference as load_data_reference,
+        open_project as open_project,
+        prune_data_cache as prune_data_cache,
+        request_for as request_for,
+        run as run,
+        stream_prompt as stream_prompt,
+    )
+    from aggregate.prompt.api import (
         build_file_items as build_file_items,
         build_markdown as build_markdown,
         build_markdown_from_items as build_markdown_from_items,
@@ -101,17 +111,13 @@ if (
         build_screenshots_section as build_screenshots_section,
         build_summary_markdown as build_summary_markdown,
         build_tier3_context as build_tier3_context,
-        compact_data as compact_data,
-        compose_prompt as compose_prompt,
+    )
+    from aggregate.prompt.assemble import (
+        PromptStream as PromptStream,
+    )
+    from aggregate.prompt.file_sizes import (
         compute_file_stats as compute_file_stats,
-        find_next_increment as find_next_increment,
         group_files_by_dir as group_files_by_dir,
-        load_data_reference as load_data_reference,
-        open_project as open_project,
-        prune_data_cache as prune_data_cache,
-        request_for as request_for,
-        run as run,
-        stream_prompt as stream_prompt,
     )
     from aggregate.prompt.sections import (
         build_discussion_section as build_discussion_section,
@@ -147,7 +153,10 @@ _HOMES = {
     "aggregate.project.configuration": "Project load_config",
     "aggregate.project.files": "resolve_paths",
     "aggregate.project.presets": "ContextPresetManager",
-    "aggregate.prompt": "Composition LivePrompt PromptStream build_beads_section build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context compact_data compose_prompt compute_file_stats find_next_increment group_files_by_dir load_data_reference open_project prune_data_cache request_for run stream_prompt",
+    "aggregate.prompt": "Composition LivePrompt build_beads_section compact_data compose_prompt find_next_increment load_data_reference open_project prune_data_cache request_for run stream_prompt",
+    "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context",
+    "aggregate.prompt.assemble": "PromptStream",
+    "aggregate.prompt.file_sizes": "compute_file_stats group_files_by_dir",
     "aggregate.prompt.sections": "build_discussion_section build_discussion_text",
     "aggregate.sending": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
     "aggregate.sending.clients": "Client RequestOptions open_client",

@@ -9,7 +9,7 @@ import pytest
 
 from aggregate import run
 from aggregate.base.disk import private_folder
-from aggregate.project.files import FolderListing, dependency_folders
+from aggregate.project.files import FolderListing
 from aggregate.prompt import find_screenshots
 
 _LEVELS = 1500
@@ -36,13 +36,12 @@ def deep(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 def test_a_tree_of_any_depth_is_listed(deep: Path) -> None:
-    """Globs with and without matches, and the look for dependencies, end with their answer at any depth."""
+    """Globs with and without matches end with their answer at any depth."""
     listing = FolderListing()
     file = "d/" * _LEVELS + "x.py"
     assert listing.resolve(deep, "**/*.py").names == (file,)
     assert listing.resolve(deep, "**/*.nope").names == ()
     assert listing.ignored(deep, "**/*.py") == [file]
-    assert dependency_folders(str(deep), [file]) == []
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,6 +34,7 @@ def read(folder: Path, data: bytes) -> SourceFile:
         (b"a" * 8191 + "é".encode(), "a" * 8191 + "é", "utf-8"),
         (b"a" * 1023 + "é".encode() * 2000, "a" * 1023 + "é" * 2000, "utf-8"),
         ("\ufffd kept\n".encode(), "\ufffd kept\n", "utf-8"),
+        (GERMAN.encode("cp1252"), GERMAN, "cp1250"),
         (b"a\x1b[31mred\x0c\x07\n", "a\x1b[31mred\x0c\x07\n", "utf-8"),
     ],
 )
@@ -71,75 +70,6 @@ def test_a_mark_that_lies_is_no_crash(tmp_path: Path, mark: bytes) -> None:
     assert read(tmp_path, mark + b"\xd8\x00\xd8").error
 
 
-def test_a_sure_guess_is_text_and_noted(tmp_path: Path) -> None:
-    """A text long enough to recognise its language is read in its encoding, which the result names (M-X18)."""
-    source = read(tmp_path, GERMAN.encode("cp1252"))
-    assert (source.text, source.error) == (GERMAN, "")
-    assert source.encoding != "utf-8"
-
-
-def test_a_missing_file_has_the_fixed_words(tmp_path: Path) -> None:
-    """A path without a file, or below a file, or a link to nothing, is ``file not found`` with no time (M-5)."""
-    (tmp_path / "file").touch()
-    (tmp_path / "dangling").symlink_to("gone")
-    for name in ("gone", "file/below", "dangling"):
-        assert read_file(tmp_path / name) == SourceFile("", 0.0, "file not found")
-    record = build_file_items(tmp_path, ["gone"])[0]
-    assert (record["content"], record["error"], record["mtime"]) == (
-        "ERROR: file not found: gone",
-        True,
-        0.0,
-    )
-
-
-@pytest.mark.parametrize("name", ["a" * 5000, "nul\0name", "round"])
-def test_a_path_that_cannot_be_opened_is_said(tmp_path: Path, name: str) -> None:
-    """Names beyond what the system takes, and links in circles, become an error text (M-X18)."""
-    (tmp_path / "round").symlink_to("round")
-    source = read_file(f"{tmp_path}/{name}")
-    assert source.error.startswith("cannot be read: ")
-    assert build_file_items(tmp_path, [name])[0]["error"]
-
-
-@contextmanager
-def unprivileged() -> Iterator[None]:
-    """Be nobody for a while, where the tests are run by root, to whom nothing is forbidden."""
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(user)
-
-
-def test_a_forbidden_file_is_said(tmp_path: Path) -> None:
-    """A file that the user may not read says so (M-X18)."""
-    path = tmp_path / "secret"
-    path.touch(mode=0o000)
-    with unprivileged():
-        source = read_file(path)
-    assert source.error == "no permission to read it"
-
-
-def test_what_is_no_file_is_said_at_once(tmp_path: Path) -> None:
-    """A folder names the way out; a FIFO without a writer and a device do not hang the run (M-X18)."""
-    os.mkfifo(tmp_path / "fifo")
-    assert (
-        read_file(tmp_path).error == "is a directory: name its files or use a glob such as dir/**"
-    )
-    assert read_file(tmp_path / "fifo").error == "is no regular file"
-    assert read_file("/dev/zero").error == "is no regular file"
-
-
-def test_a_huge_file_is_reported_not_read(tmp_path: Path) -> None:
-    """A file beyond the limit costs nothing but its line (M-X18)."""
-    path = tmp_path / "huge.log"
-    with path.open("wb") as file:
-        file.truncate(40 << 30)
-    assert read_file(path).error == f"too large: {40 << 30:,} bytes, the most is {MAX_FILE_BYTES:,}"
-
-
 def test_a_growing_file_is_read_to_where_it_was(tmp_path: Path) -> None:
     """A file that is appended to meanwhile gives whole lines from its beginning, and the read ends (M-X18)."""
     path = tmp_path / "growing.log"
@@ -162,3 +92,43 @@ def test_a_growing_file_is_read_to_where_it_was(tmp_path: Path) -> None:
     finally:
         stop.set()
         writer.join()
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("gone", "file not found"),
+        ("file/below", "file not found"),
+        ("dangling", "file not found"),
+        ("forbidden", "no permission to read it"),
+        ("folder", "is a directory: name its files or use a glob such as dir/**"),
+        ("fifo", "is no regular file"),
+        ("/dev/zero", "is no regular file"),
+        ("huge", f"too large: {40 << 30:,} bytes, the most is {MAX_FILE_BYTES:,}"),
+        ("a" * 5000, "cannot be read: File name too long"),
+        ("nul\0name", "cannot be read: embedded null byte"),
+        ("round", "cannot be read: Too many levels of symbolic links"),
+    ],
+)
+def test_what_cannot_be_read_says_so_at_once(tmp_path: Path, name: str, error: str) -> None:
+    """Missing and forbidden files, what is no file and what is too large end and hang nothing (M-5, M-X18)."""
+    (tmp_path / "file").touch()
+    (tmp_path / "forbidden").touch(mode=0o000)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "dangling").symlink_to("missing")
+    (tmp_path / "round").symlink_to("round")
+    os.mkfifo(tmp_path / "fifo")
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(40 << 30)
+    user = os.geteuid()
+    if user == 0 and name == "forbidden":  # to root nothing is forbidden
+        os.seteuid(65534)
+    try:
+        source = read_file(os.path.join(tmp_path, name))
+    finally:
+        os.seteuid(user)
+    assert (source.text, source.error) == ("", error)
+    if error == "file not found":
+        record = build_file_items(tmp_path, [name])[0]
+        shown = record["content"], record["error"], record["mtime"]
+        assert shown == (f"ERROR: file not found: {name}", True, 0.0)

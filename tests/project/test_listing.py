@@ -229,63 +229,6 @@ def test_the_discussion_is_never_a_file(tmp_path: Path, name: str) -> None:
     assert found(folder, "**") == ["a/history.tom", "a/prehistory.toml"]
 
 
-def test_a_file_that_is_named_is_taken_though_ignored(tmp_path: Path) -> None:
-    """Ignore rules are for globs; a plain name means the file (M-2)."""
-    folder = project(tmp_path, {".gitignore": "*.log\n", "a.log": "", "b.txt": ""})
-    git(folder, "init", "-q")
-    assert found(folder, "a.log") == ["a.log"]
-    assert found(folder, "*.log") == []
-
-
-def test_an_ignored_folder_that_is_named_is_listed(tmp_path: Path) -> None:
-    """A base folder that its repository ignores has files all the same: the user pointed at it (M-2)."""
-    folder = project(
-        tmp_path,
-        {".gitignore": "out/\n", "out/a.py": "", "out/.gitignore": "b.py\n", "out/b.py": ""},
-    )
-    git(folder, "init", "-q")
-    assert found(folder / "out", "*.py") == ["a.py"]
-
-
-def test_an_empty_rule_ignores_no_folder(tmp_path: Path) -> None:
-    """A lone slash says nothing: from a folder within, the rules above it stay in force (M-2)."""
-    folder = project(tmp_path, {".gitignore": "/\n*.log\n", "sub/a.log": "", "sub/b.py": ""})
-    git(folder, "init", "-q")
-    (tmp_path / "link").symlink_to("sub")
-    assert found(folder / "sub", "*") == ["b.py"]
-    assert found(folder / "link", "*") == ["b.py"]
-
-
-def test_what_git_tracks_counts_though_ignored_and_not_once_deleted(tmp_path: Path) -> None:
-    """Tracked files stay when a rule ignores them; deleted ones are gone; both as ``git ls-files`` says (M-2)."""
-    folder = project(tmp_path, {"a.log": "", "b.log": "", "c.log": "", "d.py": ""})
-    git(folder, "init", "-q")
-    git(folder, "add", "a.log", "b.log")
-    (folder / ".gitignore").write_text("*.log\n", encoding="utf-8")
-    (folder / "b.log").unlink()
-    assert found(folder, "**") == [".gitignore", "a.log", "d.py"]
-
-
-def test_the_repositorys_own_excludes_count(tmp_path: Path) -> None:
-    """``.git/info/exclude`` hides files, and a ``.gitignore`` can take them back (M-2)."""
-    folder = project(
-        tmp_path, {"a.txt": "", "b.txt": "", "sub/c.txt": "", "sub/.gitignore": "!c.txt\n"}
-    )
-    git(folder, "init", "-q")
-    (folder / ".git/info/exclude").write_text("*.txt\n!b.txt\n", encoding="utf-8")
-    assert found(folder, "**/*.txt") == ["b.txt", "sub/c.txt"]
-
-
-def test_rules_above_the_base_folder_count(tmp_path: Path) -> None:
-    """From a folder within a repository the rules of the folders above it are in force (M-2)."""
-    folder = project(
-        tmp_path,
-        {".gitignore": "*.log\n/sub/x.py\n", "sub/a.log": "", "sub/x.py": "", "sub/b.py": ""},
-    )
-    git(folder, "init", "-q")
-    assert found(folder / "sub", "*") == ["b.py"]
-
-
 def test_links_stay_inside(tmp_path: Path) -> None:
     """A glob takes links to files below its folder; links out of it are named as left out, dangling ones are nothing."""
     folder = project(tmp_path, {"in/a.py": "", "secret/key.py": ""}) / "in"
@@ -341,26 +284,46 @@ def test_a_repository_cannot_start_programs(tmp_path: Path, setting: str) -> Non
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_nested_repository_is_not_entered(tmp_path: Path) -> None:
-    """What lies in a repository within belongs to that one, as for git (M-2)."""
-    folder = project(tmp_path, {"a.py": "", "inner/b.py": ""})
-    git(folder, "init", "-q")
-    git(folder / "inner", "init", "-q")
-    assert found(folder, "**/*.py") == ["a.py"]
-    assert found(folder, "inner/*.py") == ["inner/b.py"]
-
-
-def test_variables_of_a_hook_do_not_mislead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("files", "tracked", "excludes", "base", "entry", "expected"),
+    [
+        ({".gitignore": "*.log\n", "a.log": ""}, "", "", "", "a.log", ["a.log"]),
+        ({".gitignore": "out/\n", "out/a.py": ""}, "", "", "out", "*.py", ["a.py"]),
+        ({".gitignore": "/\n*.log\n", "s/a.log": "", "s/b": ""}, "", "", "s", "*", ["b"]),
+        ({"a.log": "", "b.log": "", "c": ""}, "a.log", "*.log\n", "", "**", ["a.log", "c"]),
+        ({"a.txt": "", "b.txt": ""}, "", "*.txt\n!b.txt\n", "", "*", ["b.txt"]),
+        ({".gitignore": "/s/x\n", "s/x": "", "s/b": ""}, "", "", "s", "*", ["b"]),
+        ({"a.py": "", "inner/.git/HEAD": "", "inner/b.py": ""}, "", "", "", "*.py", ["a.py"]),
+    ],
+    ids=[
+        "a name means the file",
+        "an ignored folder that is named",
+        "a lone slash says nothing",
+        "what git tracks counts",
+        "the repository's own excludes",
+        "rules above the base folder",
+        "a nested repository",
+    ],
+)
+def test_in_a_repository_git_decides(
+    tmp_path: Path,
+    files: dict[str, str],
+    tracked: str,
+    excludes: str,
+    base: str,
+    entry: str,
+    expected: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Within a git hook, whose variables name another repository, the folder's own rules count (M-2)."""
-    other = project(tmp_path / "other", {"x.py": ""})
-    folder = project(tmp_path / "mine", {"a.py": "", "b.log": "", ".gitignore": "*.log\n"})
-    for one in (other, folder):
-        git(one, "init", "-q")
-    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    monkeypatch.setenv("GIT_WORK_TREE", str(other))
-    assert found(folder, "**") == [".gitignore", "a.py"]
+    """What its rules, its list and its excludes say holds, also within a hook of another repository (M-2)."""
+    folder = project(tmp_path / "p", files)
+    git(folder, "init", "-q")
+    if tracked:
+        git(folder, "add", tracked)
+    (folder / ".git/info/exclude").write_text(excludes, encoding="utf-8")
+    git(project(tmp_path / "other", {"x.py": ""}), "init", "-q")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other/.git"))
+    assert found(folder / base, entry) == expected
 
 
 def test_without_git_the_rules_are_the_same(
@@ -368,8 +331,7 @@ def test_without_git_the_rules_are_the_same(
 ) -> None:
     """Where no git program is found, ignore files still count (M-2)."""
     folder = project(
-        tmp_path,
-        {".gitignore": "*.log\n", "a.log": "", "b.py": "", "c/.gitignore": "!a.log", "c/a.log": ""},
+        tmp_path, {".gitignore": "*.log\n", "a.log": "", "c/.gitignore": "!a.log", "c/a.log": ""}
     )
     git(folder, "init", "-q")
     expected = untracked_and_tracked(folder)

@@ -158,22 +158,6 @@ def test_random_edits_leave_what_a_fresh_look_finds(tmp_path: Path) -> None:
         assert told(request, index) == told(request, kept_nothing())
 
 
-def test_many_names_are_found_as_few_are(tmp_path: Path) -> None:
-    """However many names are looked up, each is found where it is defined (rule I-6)."""
-    corpus, _ = corpus_of(large(tmp_path / "p", 150), kept_nothing())
-    few = [corpus.files_defining(f"name{number}") for number in range(50)]
-    for number in range(150):
-        corpus.files_defining(f"name{number}")
-    assert [corpus.files_defining(f"name{number}") for number in range(50)] == few
-    assert len({tuple(places) for places in few}) == 50
-    assert not corpus.files_defining("absent")
-
-
-def number_of(corpus: FileCorpus, path: str) -> int:
-    """Return a file's number."""
-    return [file.path for file in corpus.files].index(path)
-
-
 def test_what_the_index_lost_is_made_again(tmp_path: Path) -> None:
     """An index that forgets between opening and asking, and a file that changes then, end nothing (rule I-2)."""
     folder = tmp_path / "p"
@@ -185,7 +169,8 @@ def test_what_the_index_lost_is_made_again(tmp_path: Path) -> None:
     (tmp_path / "index" / "i.sqlite").rename(tmp_path / "index" / "away")
     (folder / "src/001.py").write_text("class Changed:\n    pass\n")
     (folder / "src/002.py").unlink()
-    changed, gone, kept = (number_of(corpus, f"src/00{number}.py") for number in (1, 2, 3))
+    paths = [file.path for file in corpus.files]
+    changed, gone, kept = (paths.index(f"src/00{number}.py") for number in (1, 2, 3))
     analyses = corpus.analyses([changed, gone, kept])
     names = [[each.path for each in analysis.definitions] for analysis in analyses]
     assert names == [[("Changed",)], [], [("name3",)]]
@@ -197,7 +182,7 @@ def test_text_and_analysis_go_together(tmp_path: Path) -> None:
     """A file that changes while a prompt is composed is analysed as it is read (rule L-1)."""
     folder = tmp_path / "p"
     corpus, _ = corpus_of(large(folder, 3), kept_nothing())
-    number = number_of(corpus, "src/000.py")
+    number = [file.path for file in corpus.files].index("src/000.py")
     assert corpus.analyses([number])[0].definitions[0].path == ("name0",)
     (folder / "src/000.py").write_text("x = 1\n\n\ndef late():\n    pass\n")
     assert "late" in corpus.text(number)

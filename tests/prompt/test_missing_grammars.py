@@ -66,14 +66,6 @@ def test_a_notebook_is_shown_without_the_grammar_of_its_cells(tmp_path: Path) ->
         assert "class Parcel" in document or "cell" in document
 
 
-def test_whole_files_need_no_grammar(tmp_path: Path) -> None:
-    """Nothing is said of files in full, and their fence has the language's tag."""
-    make_project(tmp_path, "full")
-    document, said = without_ruby(tmp_path, "run", "--stdout")
-    assert f"```ruby\n{_RUBY}```" in document
-    assert "grammar" not in said
-
-
 def test_commands_that_look_say_so_too(tmp_path: Path) -> None:
     """``view``, ``stats`` and ``languages`` name the language and the command that installs it."""
     make_project(tmp_path, "outline")
@@ -84,14 +76,3 @@ def test_commands_that_look_say_so_too(tmp_path: Path) -> None:
     listed, _ = without_ruby(tmp_path, "languages")
     rows = [row for row in listed.splitlines() if "not installed" in row]
     assert [row.split()[0] for row in rows] == ["ruby"]
-
-
-def test_a_parser_of_it_says_so(tmp_path: Path) -> None:
-    """A host that asks for the language by name gets one sentence."""
-    script = _WITHOUT_RUBY.partition("from")[0] + (
-        "from aggregate import ASTParser\n"
-        "from aggregate.base.errors import AggregateError\n"
-        "try:\n    ASTParser('ruby')\nexcept AggregateError as error:\n    print(error)\n"
-    )
-    said = subprocess.check_output([sys.executable, "-P", "-c", script], cwd=tmp_path, text=True)
-    assert said == "the grammar of ruby is not installed: pip install 'manual-slop[languages]'\n"

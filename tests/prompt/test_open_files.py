@@ -114,10 +114,3 @@ def test_what_was_changed_just_now_is_looked_at_again(tmp_path: Path) -> None:
     index, opened = in_index(tmp_path), OpenFiles()
     answer(request, index, opened)
     assert opened.read(request, index=index) is not opened.read(request, index=index)
-
-
-def test_without_an_index_nothing_is_remembered(tmp_path: Path) -> None:
-    """An index that keeps nothing says that nothing is to be kept."""
-    request = asking(project(tmp_path / "p", FILES))
-    index, opened = kept_nothing(), OpenFiles(later)
-    assert opened.read(request, index=index) is not opened.read(request, index=index)

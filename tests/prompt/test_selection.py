@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from aggregate.base.errors import ConfigError
-from aggregate.base.values import FileItem
 from aggregate.prompt import Composition, compose_prompt, open_project, request_for, select_files
 from tests.project.repository import git
 from tests.projects import project
@@ -71,22 +70,6 @@ def test_nothing_that_a_run_has_written_is_fed_back(tmp_path: Path, pattern: str
     assert not set(found) & set(OWN)
     expected = [name for name in THEIRS if pattern == "**" or name.startswith("md_gen/")]
     assert set(expected) <= set(found)
-
-
-def test_own_output_beside_the_files(tmp_path: Path) -> None:
-    """The rule holds where the output folder is the project's own, or lies beside the base folder."""
-    folder = project(
-        tmp_path, {"demo_001.md": "x", "demo.md": "x", "t_001/report.md": "x", "src/a.md": "x"}
-    )
-    assert taken(
-        folder, '[output]\noutput_dir = "."\nnamespace = "demo"\n[files]\npaths = ["**/*.md"]\n'
-    ) == [
-        "demo.md",
-        "src/a.md",
-    ]
-    project(folder, {"md_gen/demo_001.md": "x", "md_gen/b.md": "x"})
-    config = '[output]\nnamespace = "demo"\n[files]\nbase_dir = "src"\npaths = ["../md_gen/*.md"]\n'
-    assert taken(folder, config) == ["../md_gen/b.md"]
 
 
 def test_binary_files_of_a_glob_are_one_note(tmp_path: Path) -> None:
@@ -189,29 +172,6 @@ def test_a_wrong_base_folder_is_one_sentence(tmp_path: Path, base_dir: str) -> N
         ConfigError, match=rf"^files.base_dir: there is no folder {tmp_path}/{base_dir}: correct it"
     ):
         compose_prompt(request)
-
-
-def test_a_link_that_is_named_is_not_warned_of(tmp_path: Path) -> None:
-    """A link that a glob leaves out is a warning, by its path from the base folder, unless an entry names it."""
-    folder = project(tmp_path, {"in/sub/a.py": "a\n", "other/b.py": "b\n"}) / "in"
-    (folder / "sub/link.py").symlink_to("../../other/b.py")
-    assert made(folder, {"paths": ["sub/*.py"]}).warnings == (
-        "sub/link.py: a link that leaves the folder; name it without a wildcard to take it",
-    )
-    assert made(folder, {"paths": ["sub/*.py", "sub/link.py"]}).warnings == ()
-
-
-def test_a_mapping_may_hold_items(tmp_path: Path) -> None:
-    """``[files] paths`` of a mapping takes ``FileItem`` as the builders do, unknown view modes included (M-X1)."""
-    folder = project(tmp_path, {"a.py": "def f():\n    return 1\n"})
-    items = [
-        FileItem("a.py", view_mode="outline", custom_slices=[{"start_line": 1, "end_line": 1}])
-    ]
-    assert made(folder, {"paths": items}).prompt.markdown.endswith("```text\n1-2  def f()\n```")
-    assert (
-        made(folder, {"paths": [FileItem("a.py", view_mode="odd")]}).records[0]["view_mode"]
-        == "summary"
-    )
 
 
 def test_beads_are_looked_for_in_the_base_folder(tmp_path: Path) -> None:

@@ -144,22 +144,10 @@ class _OnlyKnown(Index):
         super().remember(state, content_hash)
 
 
-def test_no_index_holds_a_whole_text(tmp_path: Path) -> None:
-    """A view that equals its file's text is not stored, and still is not rendered again (I-5)."""
-    text = "UNCOMMON_LIMIT = 31415926\n"
-    folder = project(tmp_path / "p", {"plain.py": text, "a.py": FILES["a.py"]})
-    request = made(folder, "skeleton")
-    index = in_index(tmp_path)
-    prompt, _ = streamed(request, index)
-    assert text in prompt.markdown
-    stored = b"".join(path.read_bytes() for path in (tmp_path / "index").iterdir())
-    assert b"UNCOMMON_LIMIT" not in stored
-    assert b"def one" in stored
-
-
 @pytest.mark.parametrize(
     ("name", "text", "mode"),
     [
+        ("a.py", "UNCOMMON_LIMIT = 31415926\n", "skeleton"),
         ("a.py", "UNCOMMON_LIMIT = 31415926\n", "custom"),
         ("a.py", "UNCOMMON_LIMIT = 31415926\r\nB = 2", "custom"),
         ("a.py", "\n\nclass Uncommon:\n    UNCOMMON_LIMIT = 31415926\n", "masked"),
@@ -169,7 +157,7 @@ def test_no_index_holds_a_whole_text(tmp_path: Path) -> None:
 def test_no_index_holds_a_whole_text_in_other_words(
     name: str, text: str, mode: str, tmp_path: Path
 ) -> None:
-    """Nor a view that shows all of it: slices and masks that leave out nothing, a notebook's cells (I-5)."""
+    """Nor a view that is its text or shows all of it: slices and masks of everything, a notebook's cells (I-5)."""
     folder = project(tmp_path / "p", {name: text})
     entry = {
         "path": name,

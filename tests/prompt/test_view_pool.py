@@ -108,12 +108,6 @@ def test_a_file_that_takes_too_long_is_given_up() -> None:
     assert zombies() == []
 
 
-def test_nothing_to_do_starts_nothing() -> None:
-    """No requests give no views, with one process and with two."""
-    assert list(render_all([], workers=2)) == []
-    assert list(render_all([])) == []
-
-
 def test_requests_are_taken_as_they_are_needed() -> None:
     """Of a long stream a few megabytes are read before the first views are out, and all of it in the end."""
     taken: list[int] = []
@@ -133,21 +127,6 @@ def test_requests_are_taken_as_they_are_needed() -> None:
     assert len(taken) == 200
 
 
-def test_files_in_full_are_not_held_back() -> None:
-    """What needs no parser comes out while the stream is read, whatever its size."""
-    taken: list[int] = []
-
-    def stream() -> Iterator[ViewRequest]:
-        for i in range(40):
-            taken.append(i)
-            yield ViewRequest(f"m{i}.txt", f"{i}" * 500_000, ViewMode.FULL)
-
-    views = render_all(stream())
-    assert isinstance(next(views), View)
-    assert len(taken) < 20
-    assert len(list(views)) == 39
-
-
 def test_views_of_one_text_are_those_of_each_alone() -> None:
     """Views that share a parse are the ones that each would be by itself, in all languages and with one process and with two."""
     texts = {
@@ -162,23 +141,6 @@ def test_views_of_one_text_are_those_of_each_alone() -> None:
     alone = [view for request in wanted for view in render_all([request], workers=1)]
     assert list(render_all(wanted, workers=1)) == alone
     assert list(render_all(wanted, workers=2)) == alone
-
-
-def test_threads_may_render_at_the_same_time() -> None:
-    """Several threads of one program, each with workers of its own, get their own views."""
-    wanted = requests(12)
-    expected = list(render_all(wanted, workers=1))
-    results: list[list[View | str]] = [[] for _ in range(3)]
-
-    def render(i: int) -> None:
-        results[i] = list(render_all(wanted, workers=2))
-
-    threads = [threading.Thread(target=render, args=(i,)) for i in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == [expected] * 3
 
 
 def test_a_reader_that_stops_early_leaves_no_process_at_work() -> None:
@@ -204,38 +166,6 @@ def zombies() -> list[str]:
     """Return those of the children that have ended and were not waited for."""
     states = {pid: Path(f"/proc/{pid}/stat").read_text(encoding="utf-8") for pid in children()}
     return [pid for pid, state in states.items() if state.rpartition(")")[2].split()[0] == "Z"]
-
-
-SCRIPT = """\
-    import threading
-    from pathlib import Path
-    from aggregate.prompt import api
-    from aggregate.prompt.api import compose_prompt
-    from aggregate.prompt.project import open_project, request_for
-
-    print("main module runs")
-    config = {"files": {"paths": [{"path": "*.py", "view_mode": "skeleton"}]}}
-    stop = threading.Event()
-    thread = threading.Thread(target=stop.wait)
-    thread.start()
-    made = compose_prompt(request_for(open_project(config)), workers=2)
-    stop.set()
-    print(made.prompt.markdown)
-"""
-
-
-def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
-    """A program with no ``__main__`` guard and with threads works, and its module is not run again in the workers."""
-    project(tmp_path, {"script.py": SCRIPT, "a.py": SOURCE.replace("{0}", "1")})
-    done = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, timeout=60
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert (
-        done.stdout.count(b"\nmain module runs\n") + done.stdout.startswith(b"main module runs\n")
-        == 1
-    )
-    assert b"### File a.py" in done.stdout
 
 
 def test_the_bytes_are_the_same_everywhere(tmp_path: Path) -> None:

@@ -29,8 +29,7 @@ from aggregate.prompt import (
     FolderRow,
     folder_rows,
     measure_files,
-    missing_grammar,
-    missing_grammar_notes,
+    missing_grammars,
     request_for,
     select_files,
 )
@@ -79,7 +78,7 @@ def view(
         lines = (line for line in text.split("\n") if line.removeprefix("NOTE: ") not in problems)
         text = "\n".join(lines).strip("\n")
     write_result(text)
-    say(*(f"aggregate: {note}" for note in _missing_grammars([request])))
+    say(*(f"aggregate: {note}" for note in missing_grammars([request])))
     say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in problems))
     if problems:
         raise click.exceptions.Exit(1)
@@ -92,13 +91,6 @@ def _line_range(option: str) -> dict[str, int]:
             f"{option!r} is no run of lines: write A-B, such as 10-20", param_hint="--lines"
         )
     return {"start_line": int(match[1]), "end_line": int(match[2])}
-
-
-def _missing_grammars(requests: Sequence[ViewRequest]) -> list[str]:
-    missing = [
-        (request.path, language) for request in requests if (language := missing_grammar(request))
-    ]
-    return [f"{path}: {problem}" for path, problem in missing_grammar_notes(missing)]
 
 
 @click.command()
@@ -161,7 +153,7 @@ def stats(
             told.append(f"{file.path}: {sentence}")
     warn_all(told, more="--json")
     measured = [file for file in sizes if not file.error]
-    warn_all(_missing_grammars([ViewRequest(f.path, "", ViewMode.SKELETON) for f in measured]))
+    warn_all(missing_grammars([ViewRequest(f.path, "", ViewMode.SKELETON) for f in measured]))
     if rows := folder_rows(measured, scores):
         _print_table(rows, has_scores=scores is not None)
 

@@ -7,13 +7,6 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.project.files import display_path
     from aggregate.prompt.api import (
-        build_file_items,
-        build_markdown,
-        build_markdown_from_items,
-        build_markdown_no_history,
-        build_screenshots_section,
-        build_summary_markdown,
-        build_tier3_context,
         compose_prompt,
         run,
         stream_prompt,
@@ -21,7 +14,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.assemble import (
         ComposedPrompt,
         Composition,
-        PromptStream,
         assemble,
         with_references,
     )
@@ -38,19 +30,16 @@ if TYPE_CHECKING:
     from aggregate.prompt.beads_reading import build_beads_section
     from aggregate.prompt.budgeted_prompt import BudgetFitting, compose_within_budget
     from aggregate.prompt.file_corpus import FileCorpus
-    from aggregate.prompt.file_reading import missing_grammar, missing_grammar_notes, redact_file
+    from aggregate.prompt.file_reading import missing_grammars, redact_file
     from aggregate.prompt.file_rendering import (
         RenderedFiles,
-        check_refused,
         render_files,
     )
     from aggregate.prompt.file_sizes import (
         MEASURED,
         FileSizes,
         FolderRow,
-        compute_file_stats,
         folder_rows,
-        group_files_by_dir,
         largest_folders,
         measure_files,
     )
@@ -123,21 +112,21 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context compose_prompt run stream_prompt",
-            "assemble": "ComposedPrompt Composition PromptStream assemble with_references",
+            "api": "compose_prompt run stream_prompt",
+            "assemble": "ComposedPrompt Composition assemble with_references",
             "audit": "audit_data audit_of row_data",
             "audit_file": "newest_audited read_audit record_audit write_audit",
             "audit_text": "audit_lines audit_schema footing_lines heading_lines row_lines table_lines",
             "beads_reading": "build_beads_section",
             "budgeted_prompt": "BudgetFitting compose_within_budget",
             "file_corpus": "FileCorpus",
-            "file_rendering": "RenderedFiles check_refused render_files",
-            "file_sizes": "FileSizes FolderRow MEASURED compute_file_stats folder_rows group_files_by_dir largest_folders measure_files",
+            "file_rendering": "RenderedFiles render_files",
+            "file_sizes": "FileSizes FolderRow MEASURED folder_rows largest_folders measure_files",
             "focus": "ALL_FILES FOCUS_TIER FocusIndex for_reader is_named parse_place",
             "layout": "Strategy files_segments",
             "live_prompt": "LivePrompt",
             "manifest": "compare_manifests",
-            "file_reading": "missing_grammar missing_grammar_notes redact_file",
+            "file_reading": "missing_grammars redact_file",
             "numbered_output": "audit_path find_next_increment is_output numbered_files prune_outputs reply_path request_log_path write_numbered",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
             "ranked_files": "OpenFiles RankedFiles ReadFiles file_scores rank_files read_files scores_of",

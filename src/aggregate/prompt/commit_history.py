@@ -64,10 +64,7 @@ class CommitHistory:
     """The newest commits of a project.
 
     Attributes:
-        folder: Whose files they changed.
         head: Where the history begins, ``None`` for none.
-        ids: Of the commits.
-        commits: The newest first, in the order of ``ids``.
         missing: Why there are none, ``None`` where there are.
     """
 

@@ -64,13 +64,10 @@ class FileGroup:
     """A group of files on its way into the corpus.
 
     Attributes:
-        files: Its files, in the order of their paths.
         places: Of these among all files of the prompt.
         name: What the index calls it by its files, whatever they hold.
         identities: The files' identities, ``b""`` while one is not known.
         states: The files as they were seen, where what they hold is known; none where the group is known as a whole.
-        seen_ns: When they were looked at, in nanoseconds of Unix time.
-        known: What is known of it, ``None`` until it is made.
         terms: The table of its terms, where no index keeps it.
     """
 
@@ -107,16 +104,7 @@ def read_corpus(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> FileCorpus:
-    """Return the corpus of ``files``, of which only those are read that the index does not know.
-
-    Args:
-        files: The candidates in the order of the prompt; remarks and what is not to be read may be among them.
-        index: Where analyses are kept from run to run.
-        redaction: What is a secret in them.
-        reader: Reads the files, and notes what is doubtful about them.
-        on_start: Called once with the number of files of which something is not known.
-        on_done: Called with the number of these that have become known.
-    """
+    """Return the corpus of ``files``, of which only those are read that the index does not know; these are counted."""
     reading = _CorpusReading(files, index, reader)
     groups = list(reading.groups())
     reading.look_at(groups)

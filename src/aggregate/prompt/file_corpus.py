@@ -46,8 +46,6 @@ class NumberedGroup(NamedTuple):
     """A group of files, and the numbers that these have in the corpus.
 
     Attributes:
-        known: What is known of it.
-        key: What the index calls the table of its terms.
         terms: That table, where no index keeps it.
         numbers: By a file's place in the group; ``ABSENT`` for one that is not in the corpus.
     """
@@ -60,15 +58,7 @@ class NumberedGroup(NamedTuple):
 
 @dataclass(slots=True)
 class CorpusFiles:
-    """The files of a corpus, by their numbers.
-
-    Attributes:
-        shown: As they are to be shown.
-        facts: What is known of each.
-        identities: As ``AnalysisIndex`` knows them.
-        hashes: The SHA-256 of the bytes of those whose identities do not begin with it.
-        held: Analyses by identity, packed, where the index keeps none.
-    """
+    """The files of a corpus, by their numbers."""
 
     shown: Sequence[ResolvedFile]
     facts: Sequence[FileFacts]
@@ -82,17 +72,14 @@ class FileCorpus:
 
     Args:
         files: The files.
-        groups: Tables over all of them.
         others: What stands in the prompt beside them: what could not be read, with the reason, and remarks on what
             globs met.
-        index: Finds analyses.
         reader: Reads the files' texts once more; nobody looks at its notes.
         analysed: How many files had to be analysed: the index did not know what they hold.
         grouped: How many groups' tables had to be made.
 
     Attributes:
         files: What is known of each; a file's number is its place here.
-        shown: The files as they are to be shown.
     """
 
     def __init__(

@@ -34,13 +34,9 @@ class ReadFacts(NamedTuple):
     """What reading a file told besides its text.
 
     Attributes:
-        error: Why there is no text, ``""`` where there is.
         is_binary: Whether that is because it is no text file.
-        encoding: What it was read in.
         line: The first line with characters that nobody sees, ``0`` for none.
-        invisible: A sentence about them.
         generated: Why its text is taken for written by a program, ``""`` where it is not.
-        size: Its bytes in UTF-8.
         problem: Why it was analysed without its grammar.
     """
 
@@ -91,10 +87,7 @@ class Reading(NamedTuple):
     """A file that was read, or that is known without.
 
     Attributes:
-        file: What it is, as it is to be shown.
-        source: Its text as it is shown, or why there is none; nothing where it was not read.
         clean: The same without secrets: all that may be kept for later runs is made of it.
-        facts: What else reading it told.
         is_listed: Whether it is not shown itself: a remark on its glob stands for it.
         view: Its view, where an earlier run has made it.
         key: What a new view of it is kept under, ``b""`` for one that is not kept.
@@ -120,10 +113,6 @@ class _Omitted(NamedTuple):
 class FileReader:
     """Reads files one by one; some that a glob stands for, binary or generated, are only remarked on.
 
-    Args:
-        redaction: What is a secret in what is read, and whether it is replaced.
-        generated: What is shown of generated files.
-
     Attributes:
         marks: Which files are marked as generated, or as not, whatever their texts say.
     """
@@ -136,13 +125,7 @@ class FileReader:
         self._omitted: dict[str, _Omitted] = {}
 
     def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
-        """Read a file, and look for secrets in it: nothing behind this sees any that is not to be shown.
-
-        Args:
-            file: What to read; what has a problem is not read.
-            hashed: Whether to hash what it holds.
-            clean_hash: Of a content in which there are no secrets, so that it need not be searched.
-        """
+        """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any."""
         if file.problem:
             return unread(file)._replace(is_listed=file.is_remark)
         source = clean = read_file(file.file, hashed=hashed)
@@ -216,13 +199,7 @@ class FileReader:
     def warnings(
         self, selection: Selection, errors: Iterable[str], *, shown: Iterable[str] | None = None
     ) -> tuple[str, ...]:
-        """Return what is told of files: what was left out, what is doubtful kind by kind, and which are not shown.
-
-        Args:
-            selection: All files.
-            errors: A sentence for each that is not shown.
-            shown: The paths of those whose doubts are told; by default all.
-        """
+        """Return what is told of files: what was left out, what is doubtful kind by kind, and which are not shown."""
         paths = [file.path for file in selection.files] if shown is None else shown
         noted = [note for path in paths for note in self._notes.get(path, ())]
         doubtful = [*selection.skipped]
@@ -312,12 +289,15 @@ def missing_grammar(request: ViewRequest) -> str:
     return language.name if language else ""
 
 
-def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
-    """Yield a note for each language in the order in which they were met: at its first file, with their number.
+def missing_grammars(requests: Iterable[ViewRequest]) -> list[str]:
+    """Return a sentence for each language whose grammar some views lack."""
+    missing = ((request.path, missing_grammar(request)) for request in requests)
+    notes = missing_grammar_notes((path, language) for path, language in missing if language)
+    return [f"{path}: {problem}" for path, problem in notes]
 
-    Args:
-        files: The paths of such files, each with its language.
-    """
+
+def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
+    """Yield a note for each language in the order in which they were met: at its first file, with their number."""
     first_paths: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for path, language in files:

@@ -13,6 +13,7 @@ from aggregate.base.errors import ScopeError
 from aggregate.base.monitor import get_monitor
 from aggregate.base.text import generated_reason, heading_text
 from aggregate.base.values import (
+    GeneratedView,
     PackedSpans,
     Redaction,
     RenderedFile,
@@ -76,11 +77,7 @@ def refusals(selection: Selection) -> tuple[str, ...]:
 
 
 def check_refused(refused: Sequence[str]) -> None:
-    """Make sure that nothing was refused.
-
-    Raises:
-        ScopeError: Something was; the message is the first reason.
-    """
+    """Make sure that nothing was refused."""
     if refused:
         more = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
         raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
@@ -95,7 +92,6 @@ class KnownView(NamedTuple):
     """What reading and rendering a file told.
 
     Attributes:
-        facts: What is told of its text.
         view: Its view, ``None`` for a file that is only listed.
         is_own: Whether the view's text is the file's own, which the index must not hold (rule I-5).
     """
@@ -128,13 +124,7 @@ class KnownView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RenderedFiles:
-    """The files of a request, read and rendered once; many prompts can be laid out from them.
-
-    Attributes:
-        files: In the order of the prompt.
-        warnings: What was left out or is doubtful, one sentence each.
-        refused: Those of the warnings that say what the scope does not allow.
-    """
+    """The files of a request, read and rendered once; many prompts can be laid out from them."""
 
     files: tuple[RenderedFile, ...]
     warnings: tuple[str, ...] = ()
@@ -144,20 +134,19 @@ class RenderedFiles:
         """Yield the files in order."""
         return iter(self.files)
 
+    def check_refused(self) -> None:
+        """Make sure that the scope allows all of them, else raise a ``ScopeError``."""
+        check_refused(self.refused)
+
 
 class FileStream:
     """The files of a selection, read and rendered one after another while they are asked for; it keeps none.
 
     Args:
-        selection: The files, and what was left out.
-        index: Where views are kept from run to run.
-        redaction: What is a secret in their texts, and whether it is replaced.
         reader: Reads the files, by default a new one.
         doubts: What is odd about what was asked for, told before all else.
         with_texts: Whether each file's own text is wanted beside its view. Without, files whose views are kept are
             not even read.
-        workers: How many processes render views; by default as many as pay.
-        on_done: Called with the number of views that have become ready.
     """
 
     def __init__(
@@ -193,20 +182,33 @@ class FileStream:
 
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the selection's order, behind them a remark for each glob that met what is not shown."""
-        waiting: deque[Reading] = deque()
-
-        def requests() -> Iterator[ViewRequest]:
-            for reading in get_monitor().steps("read_files", self._readings()):
-                waiting.append(reading)
-                yield _view_request(reading)
-
-        views = render_all(requests(), workers=self._workers, on_done=self._on_done)
+        readings = get_monitor().steps("read_files", self._readings())
         # Reading the files is a part of it.
-        for view in get_monitor().steps("render_files", views):
-            rendered = self._rendered(waiting.popleft(), view)
+        for reading, view in get_monitor().steps("render_files", self._made(readings)):
+            rendered = self._rendered(reading, view)
             if rendered.error:
                 self._errors.append(error_sentence(rendered))
             yield rendered
+
+    def _made(self, readings: Iterator[Reading]) -> Iterator[tuple[Reading, View | str]]:
+        """Yield files with the views that are made of them; nothing starts where all are shown as they are."""
+        selection = self._selection
+        can_outline = selection.generated.view is GeneratedView.OUTLINE
+        if not can_outline and not any(file.is_rendered for file in selection.files):
+            for reading in readings:
+                yield reading, View("")
+                if self._on_done:
+                    self._on_done(1)
+            return
+        waiting: deque[Reading] = deque()
+
+        def requests() -> Iterator[ViewRequest]:
+            for reading in readings:
+                waiting.append(reading)
+                yield _view_request(reading)
+
+        for view in render_all(requests(), workers=self._workers, on_done=self._on_done):
+            yield waiting.popleft(), view
 
     def _readings(self) -> Iterator[Reading]:
         files = self._selection.files

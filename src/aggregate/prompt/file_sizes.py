@@ -1,6 +1,6 @@
 """How large files are, as they are and in each view."""
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,11 +37,8 @@ class FileSizes:
     """How large a file is, as it is and in each view.
 
     Attributes:
-        path: As the prompt shows it.
-        lines: Its lines.
         elements: Its definitions outside of functions.
         tokens: Its tokens in each of the views of ``MEASURED``, in their order.
-        error: Why it could not be read, ``""`` where it could.
         problem: Why its views lack something, ``""`` where they do not.
     """
 
@@ -76,14 +73,7 @@ def measure_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
-    """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run.
-
-    Args:
-        selection: The files.
-        index: Keeps sizes from run to run.
-        on_start: Called once with the number of views.
-        on_done: Called with the number of views that have become ready.
-    """
+    """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
     if on_start:
         on_start(len(selection.files) * len(MEASURED))
     reader = FileReader(AS_THEY_ARE, selection.generated)
@@ -234,17 +224,7 @@ def _path_of(file: Any) -> str:  # noqa: ANN401 - three public forms
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """A line of a tree of files: a folder with the sums of what is below it, or a file.
-
-    Attributes:
-        name: Of the folder or file.
-        depth: How many folders it lies in.
-        is_folder: Whether it is one.
-        lines: Its lines.
-        elements: Its definitions outside of functions.
-        tokens: Its tokens in each measured view.
-        score: How likely a task touches it, ``0`` to ``1``; ``0`` without a task.
-    """
+    """A line of a tree of files: a folder with the sums of what is below it, or a file."""
 
     name: str
     depth: int
@@ -259,9 +239,6 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return the three folders with the most tokens, largest first, each as a path ending with ``/``.
 
     They lie side by side, below the folders that hold everything.
-
-    Args:
-        tokens: Tokens by file, its path written with ``/``.
     """
     folders = {path: PurePosixPath(path).parts[:-1] for path in tokens}
     ordered = sorted(folders.values())
@@ -275,37 +252,22 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
 def folder_rows(
     sizes: Sequence[FileSizes], scores: Mapping[str, float] | None = None
 ) -> list[FolderRow]:
-    """Return the files as a tree: each folder with its sums, above what it holds, by name.
-
-    Args:
-        sizes: Of the files.
-        scores: How likely a task touches each of them, by path; ``None`` without a task.
-    """
-    sums: dict[tuple[str, ...], list[int]] = {}
-    score_sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
-    files: dict[tuple[str, ...], FileSizes] = {}
+    """Return the files as a tree: each folder with its sums, above what it holds, by name."""
+    sums: dict[tuple[str, ...], list[float]] = {}
+    files: set[tuple[str, ...]] = set()
     for file in sizes:
         parts = PurePosixPath(file.path).parts
-        files[parts] = file
-        numbers = (file.lines, file.elements, *file.tokens)
+        files.add(parts)
         score = scores.get(file.path, 0.0) if scores else 0.0
-        score_sums[parts] += score
-        for depth in range(len(parts)):
-            folder = parts[:depth]
-            score_sums[folder] += score
-            sums[folder] = (
-                list(map(add, sums[folder], numbers)) if folder in sums else list(numbers)
-            )
+        numbers = (file.lines, file.elements, *file.tokens, score)
+        for depth in range(len(parts) + 1):
+            above = sums.get(parts[:depth], [0] * len(numbers))
+            sums[parts[:depth]] = list(map(add, above, numbers))
     rows: list[FolderRow] = []
-    for parts in sorted({*sums, *files}):
+    for parts in sorted(sums):
+        *counts, score = sums[parts]
+        lines, elements, *tokens = map(int, counts)
         name = parts[-1] if parts else ROOT
-        if file_here := files.get(parts):
-            lines, elements, tokens = file_here.lines, file_here.elements, file_here.tokens
-        else:
-            lines, elements, *folder_tokens = sums[parts]
-            tokens = tuple(folder_tokens)
         is_folder = parts not in files
-        rows.append(
-            FolderRow(name, len(parts), is_folder, lines, elements, tokens, score_sums[parts])
-        )
+        rows.append(FolderRow(name, len(parts), is_folder, lines, elements, tuple(tokens), score))
     return rows

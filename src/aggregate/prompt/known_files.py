@@ -32,12 +32,7 @@ USUAL: Final = ReadFacts()
 
 
 class KnownFile(NamedTuple):
-    """A file's analysis, and what is told of the file.
-
-    Attributes:
-        facts: What reading it told.
-        analysis: Of its text; of an empty one where there is none.
-    """
+    """A file's analysis, and what is told of the file."""
 
     facts: ReadFacts
     analysis: Analysis
@@ -75,10 +70,6 @@ def pack_all(
     """Yield the packed ``KnownFile`` of each request, in their order, made in child processes.
 
     Requests are taken some megabytes ahead, and dropped once they are answered.
-
-    Args:
-        requests: What to analyse.
-        workers: How many processes at most; by default one per core.
     """
     calls = (Call(request, _packed if request else None, request or ()) for request in requests)
     with closing(in_children(calls, workers=useful_workers(workers))) as answered:
@@ -209,9 +200,6 @@ class AnalysisIndex:
     """Finds analyses by what files hold and are called, and groups by what their files hold.
 
     A file's identity is its content's hash and a digest of what else decides.
-
-    Args:
-        index: Where they are kept.
     """
 
     def __init__(self, index: "Index") -> None:
@@ -242,12 +230,12 @@ class AnalysisIndex:
     def files(self, identities: Sequence[bytes]) -> list[KnownFile | None]:
         """Return what is kept of each file."""
         keys = [sha256(identity).digest() for identity in identities]
-        rows = self._index.get_many(_file_kind(), keys)
+        rows = self._index.get_many(_kind("analysis"), keys)
         return [KnownFile.unpack(row) if row else None for row in rows]
 
     def put_file(self, identity: bytes, packed: bytes) -> None:
         """Keep what is known of a file, packed."""
-        self._index.put_many(_file_kind(), [(sha256(identity).digest(), packed)])
+        self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), packed)])
 
     @cached_property
     def settings(self) -> bytes:
@@ -257,17 +245,17 @@ class AnalysisIndex:
 
     def groups(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:
         """Return what is kept of groups, by their ``FileGroup.key``."""
-        rows = self._index.get_many(_group_kind(), keys)
+        rows = self._index.get_many(_kind("name group"), keys)
         return [KnownGroup(row) if row else None for row in rows]
 
     def group_terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the tables of groups' terms, as far as they are kept."""
-        return self._index.get_many(_terms_kind(), keys)
+        return self._index.get_many(_kind("term group"), keys)
 
     def put_group(self, key: bytes, group: KnownGroup, terms: bytes) -> None:
         """Keep what is known of a group of files."""
-        self._index.put_many(_group_kind(), [(key, group.data)])
-        self._index.put_many(_terms_kind(), [(key, terms)])
+        self._index.put_many(_kind("name group"), [(key, group.data)])
+        self._index.put_many(_kind("term group"), [(key, terms)])
 
 
 @cache
@@ -278,16 +266,6 @@ def analysis_version() -> str:
 
 
 @cache
-def _file_kind() -> Kind:
+def _kind(name: str) -> Kind:
     # Numbers lie as this machine writes them, and a cache folder may be shared with others.
-    return Kind(f"analysis:{sys.byteorder}", analysis_version())
-
-
-@cache
-def _group_kind() -> Kind:
-    return Kind(f"name group:{sys.byteorder}", analysis_version())
-
-
-@cache
-def _terms_kind() -> Kind:
-    return Kind(f"term group:{sys.byteorder}", analysis_version())
+    return Kind(f"{name}:{sys.byteorder}", analysis_version())

@@ -238,7 +238,6 @@ class DiscussionTurns(NamedTuple):
         configured: Those that stand in the configuration, which are of the default discussion.
         written: Those of the discussion's own file.
         continues: The discussion that it goes on from, ``None`` for none; ``""`` is the default one.
-        path: The discussion's own file, ``None`` where there is none.
     """
 
     configured: tuple[str | dict[str, Any], ...] = ()
@@ -298,12 +297,7 @@ def _check_within(file: Path | None, scope: Scope) -> None:
 
 
 def files_of_sections(config: Path, request: Request) -> list[str]:
-    """Return the absolute paths of the discussion, if there is one, and of where beads may lie.
-
-    Args:
-        config: The project's configuration, whether there is one or not: a discussion lies beside it.
-        request: Says which discussion, and whether beads are shown.
-    """
+    """Return the absolute paths of the discussion, if there is one, and of where beads may lie."""
     from aggregate.project.beads import possible_beads_files  # few projects have beads
 
     history = find_history_file(config, request.discussion)

@@ -36,9 +36,6 @@ def question_for(request: Request, *, index: Index, paths: Sequence[str]) -> Que
     """Return what a ranking of the request's files is asked; without a task nothing is, and no history is read.
 
     ``paths`` are the candidates, as the prompt shows them.
-
-    Raises:
-        ConfigError: The task names a revision that there is none of, or there is no repository.
     """
     task = request.task or Task()
     folder = str(request.base_dir)
@@ -94,13 +91,7 @@ def _candidate(name: str, candidates: Set[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ReadFiles:
-    """The files of a request as they were read; many requests for the same files can share them.
-
-    Attributes:
-        selection: All files that were asked for.
-        reader: Has read those that the index does not know.
-        corpus: The readable ones.
-    """
+    """The files of a request as they were read; many requests for the same files can share them."""
 
     selection: Selection
     reader: FileReader
@@ -133,13 +124,7 @@ class ReadFiles:
 
 @dataclass(frozen=True, slots=True)
 class RankedFiles:
-    """The files of a request and how likely its task touches each.
-
-    Attributes:
-        files: The files.
-        question: What was asked.
-        ranking: The answer.
-    """
+    """The files of a request and how likely its task touches each."""
 
     files: ReadFiles
     question: Question
@@ -154,18 +139,7 @@ def read_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> ReadFiles:
-    """Read the files of a request as a ranking needs them.
-
-    Args:
-        request: Whose files.
-        index: Where what follows from files is kept from run to run.
-        selection: Its files, where they were selected just before.
-        on_start: Called once with the number of files of which something is not known.
-        on_done: Called with the number of these that have become known.
-
-    Raises:
-        ConfigError: The base directory or the rules of what to leave out cannot be used.
-    """
+    """Read the files of a request as a ranking needs them; what is counted are files that were not known."""
     selection = selection or select_files(request)
     reader = FileReader(request.redaction, selection.generated)
     corpus = read_corpus(
@@ -239,19 +213,7 @@ def rank_files(
     on_done: Callable[[int], None] | None = None,
     files: ReadFiles | None = None,
 ) -> RankedFiles:
-    """Rank the files of a request by its task.
-
-    Args:
-        request: Whose files and task.
-        index: Where what follows from files is kept from run to run.
-        weights: How much each kind of evidence counts.
-        on_start: Called once with the number of files of which something is not known.
-        on_done: Called with the number of these that have become known.
-        files: The files, where they were read before.
-
-    Raises:
-        ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
-    """
+    """Rank the files of a request by its task; the arguments are those of ``read_files``."""
     if files is None:
         files = read_files(request, index=index, on_start=on_start, on_done=on_done)
     corpus = files.corpus

@@ -29,26 +29,14 @@ class Request:
 
     Attributes:
         base_dir: Where the files' relative paths begin.
-        entries: The files.
-        exclude: Patterns that globs leave out.
         screenshot_dir: Where the screenshots' relative paths begin.
-        screenshots: Paths or globs of images.
         shown_from: The folder that screenshots' paths are shown relative to.
-        history: The turns of the discussion.
-        strategy: Which Files section.
         summary_only: For ``AUTO``: summaries.
-        beads: Whether to add the progress track.
-        output_dir: Where prompts are written.
-        namespace: First part of their names.
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
         doubts: What is odd about what was asked for, one sentence each.
         results: Results of sub-agents to show, large values already compacted.
-        scope: Which files may be read.
         redaction: What is a secret in all of this, and whether it is replaced; in the words of the task it is at once.
-        generated: What is shown of generated files that a glob stands for.
-        task: What the prompt is for, ``None`` where nobody said so.
-        budget: The most tokens that the prompt may have, ``None`` for no limit.
         kept: With a budget: the files of the discussion's last prompt, in the order in which they were sent (rule B-9).
         results_dir: Where values of results are written that fold to references, ``None`` where none may.
         discussion: The name of the discussion that ``history`` is of, ``""`` for the default one.

@@ -11,14 +11,7 @@ from aggregate.project.files import FolderListing, display_path, read_image_head
 def find_screenshots(
     base_dir: str | Path, entries: Sequence[str], *, shown_from: str | Path, listing: FolderListing
 ) -> tuple[Screenshot, ...]:
-    """Return the images that paths and globs below ``base_dir`` stand for, each once.
-
-    Args:
-        base_dir: Where relative paths begin.
-        entries: Paths or globs.
-        shown_from: The folder that paths are shown relative to.
-        listing: Resolves them, as far as its scope allows.
-    """
+    """Return the images that paths and globs below ``base_dir`` stand for, each once, as far as the scope allows."""
     images: dict[str, Screenshot] = {}
     for entry in entries:
         resolved = listing.resolve(base_dir, entry)
@@ -36,12 +29,7 @@ def find_screenshots(
 def read_images(
     screenshots: Sequence[Screenshot], *, limit: int
 ) -> tuple[tuple[Image, ...], tuple[str, ...]]:
-    """Return the images that screenshots are, and a warning for each that is there and cannot be sent.
-
-    Args:
-        screenshots: As ``find_screenshots`` returns them; what may not be shown, or is missing, is passed over.
-        limit: The most bytes of one.
-    """
+    """Return the images that screenshots are, and a warning for each that is there and cannot be sent."""
     images: list[Image] = []
     warnings = []
     for screenshot in screenshots:

@@ -41,8 +41,6 @@ class ResolvedFile(NamedTuple):
     Attributes:
         path: As the prompt shows it: relative to the base directory with ``/``.
         file: Where it is, ``""`` for what is not read.
-        entry: What the caller asks for.
-        by_glob: Whether a glob stands for it.
         problem: Why it is not read, or not whole, ``""`` for a file to read.
         refused: Whether it is not read because the scope does not allow it.
         is_remark: Whether it is no file, but tells what a glob matches that is not shown.
@@ -95,9 +93,7 @@ class Selection:
     """The files of a prompt in order.
 
     Attributes:
-        files: What to read.
         skipped: What was left out, each path with the reason.
-        generated: What is shown of the generated ones among them.
     """
 
     files: tuple[ResolvedFile, ...]
@@ -110,11 +106,6 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
 
     What the program wrote itself and excluded files are never taken by a glob. With a task and no budget the files that
     it points at are shown in full (rule T-2); a budget itself decides how its pins are shown, and Tier 3 has its way.
-
-    Args:
-        request: Whose files.
-        listing: What was listed before, with the request's scope, where nothing has changed since; by default all
-            folders are listed now.
 
     Raises:
         ConfigError: The base directory is no folder, or there are too many rules of what to leave out.

@@ -24,12 +24,7 @@ def render_all(
 
     Requests are taken as they are needed and dropped once their views are out, so that a few megabytes of texts are
     held at a time, however many there are. Requests of one text that follow each other share one parse of it.
-
-    Args:
-        requests: What to render.
-        workers: How many processes at most; by default one per core.
-        on_done: Called with the number of views that have become ready.
-        patience: Seconds that a process has for a text before it is given up.
+    ``patience`` is how many seconds a process has for a text before it is given up.
     """
     texts = groupby(requests, lambda request: (request.path, id(request.text)))
     calls = (_call(list(group)) for _, group in texts)

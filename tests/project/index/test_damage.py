@@ -175,76 +175,71 @@ def test_a_wrong_entry_is_computed_anew(tmp_path: Path) -> None:
         assert index.get_many(VIEW, [key(16)]) == [payload(16)]
 
 
-def test_another_programs_database_stays(cache: tuple[Path, list[str]]) -> None:
-    """A database that is not ours is named and neither read nor changed."""
-    folder, paths = cache
-    place(folder).unlink()
-    with closing(sqlite3.connect(place(folder))) as connection:
-        connection.execute("CREATE TABLE entries (id, kind, used, place)")
-    place(folder).chmod(0o600)
-    before = place(folder).read_bytes()
-    there, warning = use(folder, paths)
-    assert (there, place(folder).read_bytes()) == (0, before)
-    assert warning == (
-        f"the index {place(folder)} is not an index of this program, so nothing is kept for the next run:"
-        ' try "aggregate cache clear"'
-    )
+def _with(statement: str) -> Callable[[Path], None]:
+    """Return what changes a database by a statement."""
+
+    def change(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(statement)
+            connection.commit()
+
+    return change
 
 
-def test_an_index_of_a_later_release_stays(cache: tuple[Path, list[str]]) -> None:
-    """What a later release has made is left to it; one of an earlier release is replaced."""
+def _foreign(path: Path) -> None:
+    path.unlink()
+    _with("CREATE TABLE entries (id, kind, used, place)")(path)
+    path.chmod(0o600)
+
+
+def _replaced(make: Callable[[Path, Path], object]) -> Callable[[Path], None]:
+    """Return what moves the file away and makes something else in its place."""
+
+    def change(path: Path) -> None:
+        elsewhere = path.rename(path.parents[1] / "elsewhere")
+        make(path, elsewhere)
+
+    return change
+
+
+def _linked_folder(path: Path) -> None:
+    path.parent.rename(path.parents[1] / "elsewhere")
+    path.parent.symlink_to(path.parents[1] / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("change", "warning", "is_renewed"),
+    [
+        (_foreign, "is not an index of this program, so nothing is kept", False),
+        (_with("PRAGMA user_version = 99"), "is of a later release", False),
+        (_with("PRAGMA user_version = 0"), "of an earlier release: it is made anew", True),
+        (_replaced(lambda path, _: path.mkdir()), "is no regular file, so nothing is kept", False),
+        (_replaced(lambda path, there: path.symlink_to(there)), "is no regular file", False),
+        (_replaced(lambda path, _: os.mkfifo(path, 0o600)), "is no regular file", False),
+        (_linked_folder, "is no folder, so nothing is kept", False),
+        (lambda path: path.chmod(0o644), "was open to other users: it is made anew", True),
+    ],
+    ids=["foreign", "later", "earlier", "folder", "link", "fifo", "linked folder", "open"],
+)
+def test_what_is_not_ours_is_named_and_stays(
+    cache: tuple[Path, list[str]],
+    change: Callable[[Path], object],
+    warning: str,
+    *,
+    is_renewed: bool,
+) -> None:
+    """What others have made is not read, changed, followed or waited for; what is only old or open is renewed (I-2, I-5)."""
     folder, paths = cache
-    with closing(sqlite3.connect(place(folder))) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    there, warning = use(folder, paths)
+    change(place(folder))
+    there, said = use(folder, paths)
     assert there == 0
-    assert "is of a later release" in warning
-    with closing(sqlite3.connect(place(folder))) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (99,)
-        connection.execute("PRAGMA user_version = 0")
-    there, warning = use(folder, paths)
-    assert (there, content(folder, paths)) == (0, ALL)
-    assert "of an earlier release: it is made anew" in warning
-
-
-@pytest.mark.parametrize("what", ["folder", "link", "fifo"])
-def test_what_is_no_file_is_not_opened(cache: tuple[Path, list[str]], what: str) -> None:
-    """A folder, a link or a FIFO in the place of the database is named, not waited for and not followed."""
-    folder, paths = cache
-    elsewhere = folder / "elsewhere"
-    place(folder).rename(elsewhere)
-    if what == "folder":
-        place(folder).mkdir()
-    elif what == "link":
-        place(folder).symlink_to(elsewhere)
+    assert warning in said
+    assert use(folder, paths)[0] == (ALL if is_renewed else 0)
+    if is_renewed:
+        assert place(folder).stat().st_mode & 0o777 == 0o600
+        assert place(folder).parent.stat().st_mode & 0o777 == 0o700
     else:
-        os.mkfifo(place(folder), 0o600)
-    there, warning = use(folder, paths)
-    assert there == 0
-    assert warning.startswith(f"the index {place(folder)} is no regular file, so nothing is kept")
-
-
-def test_a_link_in_the_place_of_the_folder_is_not_followed(cache: tuple[Path, list[str]]) -> None:
-    """The index's folder itself has to be one."""
-    folder, paths = cache
-    elsewhere = folder / "elsewhere"
-    place(folder).parent.rename(elsewhere)
-    place(folder).parent.symlink_to(elsewhere)
-    there, warning = use(folder, paths)
-    assert there == 0
-    assert warning.startswith(f"the index {place(folder).parent} is no folder, so nothing is kept")
-
-
-def test_an_index_that_others_could_write_is_not_believed(cache: tuple[Path, list[str]]) -> None:
-    """A checkout or a neighbour may have brought it: it is replaced by one for the user alone (rule I-5)."""
-    folder, paths = cache
-    place(folder).chmod(0o644)
-    there, warning = use(folder, paths)
-    assert there == 0
-    assert warning == f"the index {place(folder)} was open to other users: it is made anew"
-    assert place(folder).stat().st_mode & 0o777 == 0o600
-    assert place(folder).parent.stat().st_mode & 0o777 == 0o700
-    assert content(folder, paths) == ALL
+        assert 'nothing is kept for the next run: try "aggregate cache clear"' in said
 
 
 def test_a_log_without_its_database_is_removed(cache: tuple[Path, list[str]]) -> None:

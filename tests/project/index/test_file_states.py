@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -137,3 +137,31 @@ def test_what_was_noted_is_known_before_it_is_written(tmp_path: Path, file: Path
         index.remember(state, key(2))
         index.flush()
     assert known_hash(tmp_path, file) == key(2)
+
+
+def test_files_are_known_together(tmp_path: Path) -> None:
+    """What was kept of a group is there as long as each file is the same, in the same order (rule I-4)."""
+    files = write_files(tmp_path / "files", 3)
+    name, kept = key(7), b"what was found out"
+
+    def look(paths: Sequence[str] = files, now: Callable[[], int] = in_an_hour) -> bytes | None:
+        with opened(tmp_path, now=now) as index:
+            assert index.look_at_groups([(key(8), files)]) == [None]
+            return index.look_at_groups([(name, paths)])[0]
+
+    def keep(seen: Callable[[], int] = in_an_hour) -> None:
+        with opened(tmp_path, now=seen) as index:
+            index.remember_group(name, [state for state in index.known(files) if state], kept)
+            index.flush()
+
+    changed = Path(files[2]).stat().st_mtime_ns
+    keep(lambda: changed + SECOND_NS)  # just before: its time proves nothing
+    assert look() is None
+    keep()
+    assert (look(), look(files[::-1])) == (kept, None)
+    assert look(now=lambda: in_an_hour() - 2 * HOUR_NS) is None
+    Path(files[1]).write_text("next")
+    assert look() is None
+    keep()
+    Path(files[1]).unlink()
+    assert look() is None

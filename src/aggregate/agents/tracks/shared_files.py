@@ -12,7 +12,6 @@ from aggregate.prompt import (
     RenderedFiles,
     Request,
     Tier3Files,
-    check_refused,
     files_segments,
     focus_paths,
     render_files,
@@ -46,7 +45,7 @@ class SharedFiles:
     @cached_property
     def _files(self) -> RenderedFiles:
         rendered = render_files(self._request(TIER3), index=user_index())
-        check_refused(rendered.refused)
+        rendered.check_refused()
         return rendered
 
     @property
@@ -122,7 +121,7 @@ class SharedFiles:
             return frozenset(), ()
         request = replace(self._request(strategy), entries=tuple(entries.values()))
         rendered = render_files(request, index=user_index())
-        check_refused(rendered.refused)
+        rendered.check_refused()
         if strategy == TIER3:
             section = tier3_segments(rendered.files, focus_files)
         else:

@@ -33,15 +33,10 @@ class SourceFile:
     """What reading a file gave.
 
     Attributes:
-        text: The decoded text with its own line ends, ``""`` on failure.
         mtime: Unix time of the last change in seconds, ``0.0`` where the file does not exist.
-        error: Why there is no text, ``""`` where there is.
-        encoding: The encoding that the text was read in.
-        is_binary: Whether there is no text because it is no text file.
         may_hide: Whether it is worth to look for characters in it that nobody sees.
         content_hash: SHA-256 of the file's bytes, where that was asked for and they hold no secret.
         info: What the system said of the file when it was read, where the hash was asked for.
-        secrets: Those that the file holds, replaced or not.
         redacted: Runs of lines ``(first, last)`` that are not as in the file: secrets in them were replaced.
     """
 
@@ -58,12 +53,7 @@ class SourceFile:
 
 
 def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
-    """Read and decode the file at ``path``; every failure becomes an error text, never an exception.
-
-    Args:
-        path: The file.
-        hashed: Whether to hash what it holds.
-    """
+    """Read and decode the file at ``path``; every failure becomes an error text, never an exception."""
     try:
         data, info = read_regular(path, limit=MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):

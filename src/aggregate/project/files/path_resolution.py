@@ -18,7 +18,6 @@ from aggregate.project.paths.secret_files import is_secret
 OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
 SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
 _LINK_LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
-_UNKNOWN = "not looked at yet"
 _UNREADABLE = "a folder that cannot be read"
 _STOPPED = (
     "git took too long to list it and was stopped, so files that are not tracked are taken as the .gitignore files in "
@@ -33,11 +32,8 @@ class ResolvedPath:
     """What one entry stands for.
 
     Attributes:
-        folder: Where the names below begin.
         names: The files, relative to ``folder``; for a plain entry the one path, whether it exists or not.
         skipped: Matches of a glob that were left out, each with the reason, relative to ``folder``.
-        secrets: Matches of a glob that look like secrets, relative to ``folder``.
-        is_glob: Whether the entry has wildcards.
         refused: Why nothing of it may be read, ``""`` where it may.
         real: The real path of a plain entry that was checked, so that what was checked is what is read; else ``""``.
     """
@@ -53,26 +49,17 @@ class ResolvedPath:
 
 @dataclass(slots=True)
 class FolderListing:
-    """The files below folders, each folder listed once: by git in a repository, by its ignore files elsewhere.
-
-    Attributes:
-        scope: What may be read.
-    """
+    """The files below folders, each folder listed once: by git in a repository, by its ignore files elsewhere."""
 
     scope: Scope = field(default_factory=Scope)
     _walked: dict[str, Walked] = field(default_factory=dict)
     _stopped: list[str] = field(default_factory=list)
     _matched: dict[str, MatchedPaths] = field(default_factory=dict)
     _searched: dict[str, MatchedPaths] = field(default_factory=dict)
-    _verdicts: dict[str, dict[str, str | None]] = field(default_factory=dict)
     _taken: dict[tuple[str, str], ResolvedPath] = field(default_factory=dict)
 
     def files(self, folder: str) -> list[str]:
-        """Return the files below ``folder`` that are not ignored, relative to it, sorted.
-
-        Raises:
-            ConfigError: An ignore file cannot be used.
-        """
+        """Return the files below ``folder`` that are not ignored, relative to it, sorted."""
         return self._walk(folder).files
 
     def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
@@ -150,21 +137,15 @@ class FolderListing:
         secrets: list[str] = []
         location = self._below_root(real_path(folder)).rstrip("/") + "/" if self.scope.root else ""
         plain = _PlainFolders(folder)
-        verdicts = self._verdicts.setdefault(folder, {})  # of files that other globs have met
         for name in matching:  # a loop for a hundred thousand files
-            reason = verdicts.get(name, _UNKNOWN)
-            if reason is _UNKNOWN:
-                if is_history(name):
-                    reason = ""
-                elif is_secret(location + name):
-                    reason = SECRET
-                else:
-                    reason = _reason_to_skip(folder, name, plain)
-                verdicts[name] = reason
+            if is_history(name):
+                continue
+            if is_secret(location + name):
+                secrets.append(name)
+                continue
+            reason = _reason_to_skip(folder, name, plain)
             if reason is None:
                 names.append(name)
-            elif reason is SECRET:
-                secrets.append(name)
             elif reason:
                 skipped.append((name, reason))
         return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)

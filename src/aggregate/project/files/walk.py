@@ -22,12 +22,7 @@ _MOST_RULES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What lies below a folder.
-
-    Attributes:
-        files: The files that are not ignored, relative to it, sorted.
-        unreadable: The folders that could not be read.
-    """
+    """What lies below a folder."""
 
     files: list[str]
     unreadable: tuple[str, ...] = ()
@@ -37,34 +32,17 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
     """Return the files below ``folder`` that no ``.gitignore`` in it ignores.
 
     Folders that are ignored are not entered, nor are ``.git`` and links to folders.
-
-    Args:
-        folder: Where the walk begins.
-        defaults: Whether folders of dependencies, outputs and caches are left out, as far as no ``.gitignore`` takes
-            them back.
-
-    Raises:
-        ConfigError: An ignore file has too many rules.
     """
     files: list[str] = []
     unreadable: list[str] = []
-    stack: list[tuple[str, IgnoreRules]] = [("", dependency_rules() if defaults else IgnoreRules())]
+    rules_of = {"": dependency_rules() if defaults else IgnoreRules()}
     rules_read = 0
-    while stack:
-        prefix, rules = stack.pop()
-        try:
-            entries = {
-                entry.name: entry.is_dir(follow_symlinks=False)
-                for entry in os.scandir(f"{folder}/{prefix}")
-            }
-        except (FileNotFoundError, NotADirectoryError):
+    for prefix, folders, names in walk_tree(folder, unreadable):
+        rules = rules_of.pop(prefix)
+        if defaults and prefix and not MARKERS.isdisjoint((*folders, *names)):
+            folders.clear()
             continue
-        except OSError:
-            unreadable.append(prefix)
-            continue
-        if defaults and prefix and not MARKERS.isdisjoint(entries):
-            continue
-        if entries.get(_RULES_FILE) is False:
+        if _RULES_FILE in names:
             rules_above = len(rules)
             rules = with_ignore_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
             rules_read += len(rules) - rules_above
@@ -73,44 +51,42 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
                     f"the .gitignore files have more than {_MOST_RULES:,} rules together",
                     path=folder,
                 )
-        for name, is_folder in entries.items():
-            path = prefix + name
-            if (is_folder and name == ".git") or rules.ignores(path, is_folder=is_folder):
-                continue
-            if is_folder:
-                stack.append((path + "/", rules))
-            else:
-                files.append(path)
+        folders[:] = [name for name in folders if not rules.ignores(prefix + name, is_folder=True)]
+        rules_of |= {f"{prefix}{name}/": rules for name in folders}
+        paths = (prefix + name for name in names)
+        files += [path for path in paths if not rules.ignores(path, is_folder=False)]
     return Walked(sorted(files), tuple(sorted(unreadable)))
 
 
-def walk_tree(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
+def walk_tree(
+    folder: str, unreadable: list[str] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each folder below ``folder``, itself first: its path and a slash, its folders in order, its other names.
 
-    What is taken out of a list of folders is not entered, and neither are ``.git``, links and what cannot be read.
-    ``os.walk`` does the same, but ends at a depth of about a thousand.
+    What is taken out of a list of folders is not entered, and neither are ``.git``, links and what cannot be read: that
+    is added to ``unreadable``. ``os.walk`` does the same, but ends at a depth of about a thousand.
     """
     stack = [""]
     while stack:
         prefix = stack.pop()
+        folders: list[str] = []
+        names: list[str] = []
         try:
-            entries = [
-                (entry.name, entry.is_dir(follow_symlinks=False))
-                for entry in os.scandir(f"{folder}/{prefix}")
-            ]
-        except OSError:
+            for entry in os.scandir(f"{folder}/{prefix}"):
+                (folders if entry.is_dir(follow_symlinks=False) else names).append(entry.name)
+        except (FileNotFoundError, NotADirectoryError):
             continue
-        folders = sorted(name for name, is_folder in entries if is_folder and name != ".git")
-        yield prefix, folders, [name for name, is_folder in entries if not is_folder]
+        except OSError:
+            if unreadable is not None:
+                unreadable.append(prefix)
+            continue
+        folders = sorted(name for name in folders if name != ".git")
+        yield prefix, folders, names
         stack += [f"{prefix}{name}/" for name in reversed(folders)]
 
 
 def with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
-    """Return the rules with those of the ignore file at ``path``, which lies in the folder ``prefix``.
-
-    Raises:
-        ConfigError: It has too many rules, or is no file.
-    """
+    """Return the rules with those of the ignore file at ``path``, which lies in the folder ``prefix``."""
     try:
         return rules.below(prefix, _read_rules(path))
     except TooManyRulesError as error:
@@ -129,46 +105,24 @@ def _read_rules(path: str) -> list[str]:
         return []
 
 
-_MOST_FOLDERS = 5000
-"""Folders that are looked into where git does not tell: a project without a repository is seldom larger."""
-
-
 def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
     """Return patterns, as in ``.gitignore``, for the folders below ``folder`` that hold what tools have put there.
 
-    A folder that holds a file which git tracks is source, whatever its name.
-
-    Args:
-        folder: The project's folder.
-        files: The files in it that are not ignored, relative to it.
+    A folder that holds a file which git tracks is source, whatever its name. Without git a walk leaves them out anyway.
     """
     tracked = tracked_files(folder)
     if tracked is None:
-        return sorted(set(_on_disk(folder)))
-    source_folders = {parent for name in tracked for parent in _parents(name)}
-    folders = {parent for name in files for parent in _parents(name)} - source_folders
+        return []
+    of_files, of_source = (
+        {name[:at] for name in names for at, char in enumerate(name) if char == "/"}
+        for names in (files, tracked)
+    )
     marked = {name.rpartition("/")[0] for name in files if name.rpartition("/")[2] in MARKERS}
-    return sorted({_pattern(name) for name in folders if name in marked or _is_known(name)})
-
-
-def _on_disk(folder: str) -> Iterator[str]:
-    for walked, (prefix, folders, names) in enumerate(walk_tree(folder)):
-        path = prefix.removesuffix("/")
-        if path and (not MARKERS.isdisjoint(names) or _is_known(path)):
-            yield _pattern(path)
-            folders.clear()
-        if walked > _MOST_FOLDERS:
-            folders.clear()
-
-
-def _pattern(path: str) -> str:
-    """Return the pattern for a folder: by its name, or by its path where only a marker told what it is."""
-    return f"{path.rpartition('/')[2]}/" if _is_known(path) else f"/{path}/"
-
-
-def _parents(name: str) -> Iterator[str]:
-    return (name[:at] for at, char in enumerate(name) if char == "/")
-
-
-def _is_known(folder: str) -> bool:
-    return dependency_rules().ignores(folder, is_folder=True)
+    rules = dependency_rules()
+    patterns: set[str] = set()
+    for path in of_files - of_source:
+        if rules.ignores(path, is_folder=True):
+            patterns.add(f"{path.rpartition('/')[2]}/")
+        elif path in marked:  # by its path: its name tells nothing
+            patterns.add(f"/{path}/")
+    return sorted(patterns)

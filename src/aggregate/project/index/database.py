@@ -238,11 +238,7 @@ def _figures(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def clear_index(path: Path) -> bool:
-    """Delete the index at ``path``, in whatever state it is, and return whether there was one.
-
-    Raises:
-        OutputError: It cannot be deleted.
-    """
+    """Delete the index at ``path``, in whatever state it is, and return whether there was one."""
     is_there = path.parent.exists()
     try:
         put_aside(path)
@@ -260,10 +256,6 @@ def put_aside(path: Path, *, inode: int | None = None) -> None:
     Args:
         path: The index.
         inode: Remove it only if it is this very file: another process may have replaced it already.
-
-    Raises:
-        UnusableError: It is no folder of ours.
-        OSError: It cannot be removed.
     """
     folder = path.parent
     aside = temporary_name(folder.parent, folder.name)

@@ -57,10 +57,7 @@ class Changes:
 
     Attributes:
         rows: New rows by id, of each kind that was read or written.
-        used: Ids of rows that were read.
         damaged: Ids of rows whose checksum was wrong.
-        hits: How many rows were asked for and there.
-        misses: How many were asked for and not there.
         size: About how many bytes this takes in memory.
     """
 

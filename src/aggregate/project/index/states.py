@@ -19,10 +19,6 @@ class FileState(NamedTuple):
     """A regular file as the system describes it, and what is known of its content.
 
     Attributes:
-        device: Of the file system.
-        inode: In that file system.
-        size: In bytes.
-        mtime_ns: When the content was changed last, in nanoseconds of Unix time.
         ctime_ns: When content or description was changed last; no program can set it.
         seen_ns: When it was looked at, not later than that.
         content_hash: SHA-256 of the content, ``None`` if it has to be read.

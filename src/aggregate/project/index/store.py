@@ -192,13 +192,7 @@ class Index:
         )
 
     def remember_group(self, key: bytes, states: Sequence[FileState], kept: bytes) -> None:
-        """Keep something of a group of files for as long as these are unchanged, unless one was changed just before.
-
-        Args:
-            key: As ``look_at_groups`` takes it.
-            states: Of its files, in order, from before they were read.
-            kept: What to keep.
-        """
+        """Keep something of a group of files for as long as these are unchanged, unless one was changed just before."""
         if row := state_row(states, kept):
             self.put_many(_UNCHANGED, [(key, row)])
 
