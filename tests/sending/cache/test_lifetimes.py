@@ -7,7 +7,7 @@ from aggregate.base.values import Usage
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.breakpoints import CacheLifetime, Pauses, WrittenStretch, count_long
 from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan
+from aggregate.sending.cache.request_plan import RequestPlan
 from tests.sending.cache.prompts import State, discussions, state
 
 POLICY = policy_for("anthropic", "claude-sonnet-5")
@@ -124,10 +124,3 @@ def test_longer_lifetimes_stand_before_shorter_ones(turns: list[State], ages: li
             alone = charge(plan, SimulatedCache.after(last.layout, age=age))[0]
             assert alone.cache_read <= usage.cache_read
         last = plan
-
-
-def test_the_message_has_no_breakpoint() -> None:
-    """What will not be there next time is written for nobody."""
-    plan = turn(0).plan(POLICY, message="Why?")
-    assert plan.blocks[-1].role is BlockRole.MESSAGE
-    assert not plan.blocks[-1].has_breakpoint
