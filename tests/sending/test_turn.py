@@ -30,8 +30,8 @@ from aggregate.sending import (
     read_request,
     send_turn,
 )
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.own_models import truncation_warning
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
 from tests.fakes.images import png
 from tests.projects import project
 

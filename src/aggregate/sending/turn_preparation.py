@@ -47,11 +47,10 @@ from aggregate.sending.cache.fingerprint import (
 from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CachePolicy
 from aggregate.sending.cache.request_plan import RequestPlan, plan_request
 from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
-from aggregate.sending.clients.client import Client
+from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.sending.clients.own_models import cache_policy, check_window, context_window
 from aggregate.sending.clients.protocol import RequestOptions, unused_options
-from aggregate.sending.clients.scripted_client import scripted_client
 from aggregate.sending.clients.token_ratios import OWN_COUNT, token_ratio
 from aggregate.sending.last_request import LastRequest, find_last_request
 from aggregate.sending.model_selection import (

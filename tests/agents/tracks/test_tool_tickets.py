@@ -22,9 +22,9 @@ from aggregate.base.values import (
     Usage,
 )
 from aggregate.sending.clients import open_client
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.gemini_cli import input_text
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
 from tests.sending.clients.conftest import ANSWER, Aimock, aimock, aimock_server
 
 __all__ = ["aimock", "aimock_server"]  # fixtures

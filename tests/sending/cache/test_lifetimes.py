@@ -91,18 +91,6 @@ def test_nothing_lives_longer_than_what_it_is_built_on() -> None:
     assert count_long(stretch, POLICY, CacheLifetime.LONG, SLOW) == 0
 
 
-def test_what_renews_is_counted_both_ways() -> None:
-    """Read each time, the end lives on; an entry with a breakpoint that is not read dies where only reading renews."""
-    plans: list[RequestPlan] = []
-    for number in range(4):
-        plans.append(plan_of(turn(number), plans[-1] if plans else None))
-    for renews_marked in (True, False):
-        cache = SimulatedCache()
-        for number, plan in enumerate(plans):
-            usage, cache = charge(plan, cache, at=3000.0 * number, renews_marked=renews_marked)
-            assert bool(usage.cache_read) == (number > 0)
-
-
 @given(discussions(), st.lists(st.sampled_from([60.0, 400.0, 4000.0]), min_size=8, max_size=8))
 def test_longer_lifetimes_stand_before_shorter_ones(turns: list[State], ages: list[float]) -> None:
     """In every request, as providers want it; what the plan expects is what a cache that was there all along charges."""

@@ -4,8 +4,8 @@ import pytest
 
 from aggregate.base.errors import ProviderError
 from aggregate.sending.clients import Client, RequestOptions
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.protocol import ResponseFormat, capabilities_of
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
 from tests.fakes.transports import Hangs, TakesTextAlone
 from tests.sending.cache.prompts import state
 

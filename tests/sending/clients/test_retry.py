@@ -11,8 +11,8 @@ import pytest
 from aggregate.base.errors import ClientError, ClientSetupError, PromptTooLongError, ProviderError
 from aggregate.base.values import Usage
 from aggregate.sending.clients import Client, RequestOptions, cost, open_client
+from aggregate.sending.clients.client import scripted_client
 from aggregate.sending.clients.retry import Retry, seconds_of
-from aggregate.sending.clients.scripted_client import scripted_client
 from tests.fakes.transports import BreaksOff
 from tests.sending.cache.prompts import state
 
