@@ -83,15 +83,13 @@ class PreparedTurn:
     options: RequestOptions  # the instructions among them are not redacted; those of the plan are
     expected: Usage  # what the provider's cache is expected to read and write
     sent: SentRecord  # what will be recorded
-    report: (
-        PrefixReport | None
-    )  # what is kept of the prompt sent before, ``None`` for the first one
+    # What is kept of the prompt sent before, ``None`` for the first one
+    report: PrefixReport | None
     budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
     address: str  # ``""`` for the provider's own
     origins: Mapping[str, str]  # where provider, model and all that is no usual choice are from
-    replaces: tuple[
-        Mapping[str, Any], ...
-    ]  # the last turns, in whose place its turns come once it is answered
+    # The last turns, in whose place its turns come once it is answered
+    replaces: tuple[Mapping[str, Any], ...]
     warnings: tuple[str, ...]  # what was left out or is doubtful
 
     @property

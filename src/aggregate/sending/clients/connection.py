@@ -61,9 +61,8 @@ class SdkApi:
     key: ApiKey
     base_url: str | None = None  # ``None`` for the SDK's own
     limits: ConnectionLimits = DEFAULT_LIMITS
-    connect: Callable[[Any, dict[str, Any]], Any] | None = field(
-        default=None, repr=False
-    )  # makes another client of the SDK from its module and the arguments
+    # Makes another client of the SDK from its module and the arguments
+    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
 
     def open(self, sdk: Any, class_name: str, variable: str, others: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
         """Return the SDK's client; the key is left in no variable of a frame that an error passes through.

@@ -25,9 +25,8 @@ name billions, whose tokens would exceed every window."""
 class ImageRules:
     """What a provider takes."""
 
-    tokens: Callable[
-        [int, int], int
-    ]  # of an image of a width and height in pixels, by the provider's count
+    # Of an image of a width and height in pixels, by the provider's count
+    tokens: Callable[[int, int], int]
     largest: int  # bytes of one image as they are sent: in base64, a third more than the file
     longest: int  # pixels of one side, 0 for any
     most: int  # images of a request

@@ -24,9 +24,8 @@ from aggregate.sending.clients.retry import Retry
 class Provider:
     """One way to reach a model."""
 
-    adapter: Callable[
-        [str, ApiKey, str | None], Transport
-    ]  # from the provider's name, a key and an address, ``None`` for the SDK's own
+    # From the provider's name, a key and an address, ``None`` for the SDK's own
+    adapter: Callable[[str, ApiKey, str | None], Transport]
     keys: tuple[str, ...] = ()  # the environment's variables that may hold the key
     model: str = ""  # the one to ask where none is named
     base_url: str | None = None  # ``None`` for what the SDK knows
