@@ -11,7 +11,7 @@ from pathlib import Path
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project
 from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from simulation.git_history import SOURCES
 from simulation.trees import git, write_config
 

@@ -22,12 +22,11 @@ from aggregate.sending.clients import (
     openai_api,
 )
 from aggregate.sending.clients.anthropic_api import AnthropicApi
-from aggregate.sending.clients.connection import ConnectionLimits
+from aggregate.sending.clients.connection import ConnectionLimits, SdkErrorTranslator
 from aggregate.sending.clients.credentials import ApiKey
 from aggregate.sending.clients.gemini_api import GeminiApi
 from aggregate.sending.clients.openai_api import OpenAiApi
 from aggregate.sending.clients.retry import Retry
-from aggregate.sending.clients.sdk_errors import SdkErrorTranslator
 from tests.fakes.senders import event, sending
 from tests.hostile.running import ends
 from tests.hostile.servers import answering, black_hole, redirecting, trap

@@ -30,7 +30,7 @@ from aggregate.prompt import Strategy, open_project, redaction_for, request_for
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.cache import SimulatedCache
 from aggregate.sending.clients import with_redaction
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from tests.base.redaction.samples import PLANTED, pem
 from tests.cli.command_line import start
 from tests.fakes.conducting import conducted, track_project

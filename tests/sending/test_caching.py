@@ -21,7 +21,7 @@ from aggregate.sending import (
     select_model,
     send_turn,
 )
-from aggregate.sending.clients.scripted_client import scripted_client
+from aggregate.sending.clients.client import scripted_client
 from tests.projects import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(600))

@@ -19,8 +19,8 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.clients.scripted_client import scripted_client
-from aggregate.sending.compaction import SUMMARY
+from aggregate.sending.clients.client import scripted_client
+from aggregate.sending.discussions import SUMMARY
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted")

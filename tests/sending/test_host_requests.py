@@ -137,16 +137,6 @@ def test_gemini_takes_the_mapping(config: str) -> None:
     assert body == {"model": "gemini-3.5-flash"}
 
 
-def test_the_checker_finds_unknown_keys() -> None:
-    """The check above can fail: at the top, and inside of a part."""
-    body: dict[str, Any] = {
-        "model": "m",
-        "x": 1,
-        "messages": [{"role": "user", "content": [{"type": "text", "text": "t", "y": 1}]}],
-    }
-    assert unknown_keys(body, MessageCreateParamsNonStreaming) == [".x", ".messages[].content"]
-
-
 def test_a_plan_is_for_one_kind_of_api(config: str) -> None:
     """Breakpoints of one API are refused by another, so the mapping is not made."""
     planned = plan_for(config, "claude-sonnet-5", "Why?")

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate.base.errors import AggregateError, ClientSetupError, ConfigError
+from aggregate.base.errors import ClientSetupError, ConfigError
 from aggregate.project.configuration import global_config_path, load_config
 from aggregate.prompt import open_project
 from aggregate.sending import (
@@ -49,6 +49,8 @@ def asked(tmp_path: Path, text: str = "", **named: str) -> tuple[str, str]:
 
 USERS = '[send]\nprovider = "anthropic"\nmodel = "claude-opus-5"\nmax_output = 4000\n'
 PROJECTS = '[send]\nprovider = "openai"\nmodel = "gpt-5.7"\n'
+ANY = '[personas.any]\nmodel = "gpt-5.7"\n'
+GATEWAY = {"provider": "anthropic", "base_url": "https://gateway.example/v1"}
 PERSONA = '[personas.p]\nprovider = "deepseek"\nmodel = "deepseek-v4-pro"\n'
 
 
@@ -64,6 +66,8 @@ PERSONA = '[personas.p]\nprovider = "deepseek"\nmodel = "deepseek-v4-pro"\n'
         ('[send]\nmodel = "claude-haiku-4-5"', {}, ("anthropic", "claude-haiku-4-5"), "[send] of the project"),
         ('[send]\nmodel = "gpt-5.7"', {}, ("anthropic", "claude-opus-5"), "[send] of your configuration"),
         ('[send]\npersona = "p"\n' + PERSONA, {}, ("deepseek", "deepseek-v4-pro"), 'persona "p"'),
+        (ANY, {"provider": "scripted", "persona": "any"}, ("scripted", "gpt-5.7"), 'persona "any"'),
+        (ANY, {"persona": "any", **GATEWAY}, ("anthropic", "gpt-5.7"), 'persona "any"'),
     ],
 )  # fmt: skip
 def test_who_is_asked(
@@ -89,8 +93,19 @@ def test_a_model_of_another_company_is_refused(tmp_path: Path) -> None:
     said = r"anthropic, which \[send\] of your configuration names, does not have the model gpt-5.7: add --provider openai"
     with pytest.raises(ClientSetupError, match=said):
         asked(tmp_path, model="gpt-5.7")
+    said = 'persona "any" names the model gpt-5.7, which anthropic does not have: add --model, or take --provider openai'
+    with pytest.raises(ClientSetupError, match=f"^{said}$"):
+        asked(tmp_path, ANY, persona="any")
     by_user('[send]\nprovider = "compatible"\nbase_url = "http://localhost:1/v1"\n')
     assert asked(tmp_path, model="gpt-oss:20b") == ("compatible", "gpt-oss:20b")
+
+
+def test_what_a_persona_names_for_another_provider_is_said(tmp_path: Path) -> None:
+    """Its model and address are for its own provider; a warning says that they are not used (S-1)."""
+    text = '[personas.p]\nprovider = "deepseek"\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\n'
+    warnings = selected(tmp_path, text, provider="openai", persona="p").warnings
+    what = "the model m and the address http://127.0.0.1:9 for deepseek"
+    assert warnings[0] == f'persona "p" names {what}: not used with --provider openai'
 
 
 def test_an_address_alone_is_of_no_default_provider(tmp_path: Path) -> None:
@@ -221,13 +236,6 @@ def test_budgets(tmp_path: Path, text: str, users: str, option: str | None, expe
     """An option, a preset, [send] of the project, its [budget], [send] of the user: the first one holds (S-1)."""
     by_user(f'[send]\nbudget = "{users}"\n')
     assert prepared(tmp_path, text, option).budget == expected
-
-
-@pytest.mark.parametrize("text", ['fast = ""', 'fast = "a\\nb"', "fast = 3"])
-def test_an_alias_is_a_model(tmp_path: Path, text: str) -> None:
-    """What is no name is refused with its key."""
-    with pytest.raises(AggregateError, match=r"send\.aliases\.fast"):
-        asked(tmp_path, f"[send.aliases]\n{text}\n")
 
 
 def test_effort_and_temperature(tmp_path: Path) -> None:

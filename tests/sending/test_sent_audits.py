@@ -6,7 +6,7 @@ from pathlib import Path
 from aggregate.project.configuration import load_config
 from aggregate.prompt import audit_path, read_audit
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
-from aggregate.sending.clients.scripted_client import scripted_client
+from aggregate.sending.clients.client import scripted_client
 from tests.projects import project
 
 CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["*.py"]\n'

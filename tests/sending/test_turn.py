@@ -3,7 +3,6 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -14,7 +13,6 @@ from aggregate import (
     load_config,
 )
 from aggregate.base.errors import (
-    ClientSetupError,
     ConfigError,
     OutputError,
     PromptTooLongError,
@@ -32,8 +30,8 @@ from aggregate.sending import (
     read_request,
     send_turn,
 )
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.own_models import truncation_warning
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
 from tests.fakes.images import png
 from tests.projects import project
 
@@ -52,9 +50,6 @@ CONFIG = """
     [personas.brief]
     provider = "scripted"
     system_prompt = "Be brief."
-    [personas.elsewhere]
-    provider = "anthropic"
-    base_url = "http://127.0.0.1:9"
 """
 
 
@@ -232,23 +227,6 @@ def test_a_renamed_file_leaves_its_place(folder: Path, budget: int | None) -> No
     assert done.reply.usage.cache_read > 0.9 * made.plan.total
 
 
-def test_the_record_is_read_back(folder: Path) -> None:
-    """What was sent, to whom, with which breakpoints."""
-    made, done = say(folder, "First?")
-    run = read_request(done.path)
-    assert run is not None
-    assert run.sent is not None
-    assert (run.fingerprint, run.sent.provider, run.sent.model) == (
-        made.fingerprint,
-        "scripted",
-        "claude-sonnet-5",
-    )
-    assert (run.sent.ends, run.sent.breakpoints) == (
-        made.plan.layout.ends,
-        made.plan.layout.breakpoints,
-    )
-
-
 def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
     """The prompt is there, the turns are not; an empty answer is a failure too."""
     config = load_config(folder / "manual_slop.toml")
@@ -303,24 +281,6 @@ def test_a_persona_chooses_model_instructions_and_strategy(folder: Path) -> None
     assert other.client.model == "claude-sonnet-5"
 
 
-def test_unknown_personas_are_refused(folder: Path) -> None:
-    """The error lists those that there are."""
-    config = load_config(folder / "manual_slop.toml")
-    with pytest.raises(
-        ConfigError, match='there is no persona "nobody": known are brief, elsewhere, reviewer'
-    ):
-        prepare_turn(config, "?", ModelSelection(persona="nobody"))
-
-
-def test_a_projects_persona_cannot_send_a_key_elsewhere(folder: Path) -> None:
-    """An address in a file that came with a project is not given a provider's key."""
-    config = load_config(folder / "manual_slop.toml")
-    with pytest.raises(ConfigError, match="may name an address for compatible only"):
-        prepare_turn(
-            config, "?", ModelSelection(persona="elsewhere"), environ={"ANTHROPIC_API_KEY": "k"}
-        )
-
-
 def test_a_prompt_that_is_too_long_says_what_would_fit(folder: Path) -> None:
     """The error counts the same project in summaries."""
     (folder / "src" / "big.py").write_text("value = [1, 2, 3]\n" * 30_000, encoding="utf-8")
@@ -355,55 +315,6 @@ def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:
     again = prepare_turn(open_project({**tables, "history": turns}), "Second?", SCRIPTED)
     assert again.report is not None
     assert again.report.cause.value == "appended"
-
-
-def chosen(folder: Path, personas: str, choice: ModelSelection) -> PreparedTurn:
-    """Plan with further personas, without any key."""
-    with (folder / "manual_slop.toml").open("a", encoding="utf-8") as config:
-        config.write(dedent(personas))
-    return prepare_turn(
-        load_config(folder / "manual_slop.toml"), "?", choice, environ={}, require_key=False
-    )
-
-
-WITHOUT_PROVIDER = '[personas.any]\nmodel = "claude-opus-5"\n'
-
-
-def test_a_personas_model_is_used_where_it_fits(folder: Path) -> None:
-    """A persona without a provider leaves that to the command line, and its model holds."""
-    made = chosen(folder, WITHOUT_PROVIDER, ModelSelection(provider="anthropic", persona="any"))
-    assert (made.client.provider, made.client.model) == ("anthropic", "claude-opus-5")
-    gateway = ModelSelection(
-        provider="openai", persona="any", base_url="https://gateway.example/v1"
-    )
-    assert chosen(folder, "", gateway).client.model == "claude-opus-5"
-    assert (
-        chosen(folder, "", ModelSelection(provider="scripted", persona="any")).client.model
-        == "claude-opus-5"
-    )
-    assert (
-        chosen(
-            folder, "", ModelSelection(provider="openai", persona="any", model="gpt-5.6")
-        ).client.model
-        == "gpt-5.6"
-    )
-
-
-def test_a_personas_model_that_does_not_fit_is_refused(folder: Path) -> None:
-    """One sentence says whose it is."""
-    said = 'persona "any" names the model claude-opus-5, which openai does not have: add --model, or take --provider anthropic'
-    with pytest.raises(ClientSetupError, match=f"^{said}$"):
-        chosen(folder, WITHOUT_PROVIDER, ModelSelection(provider="openai", persona="any"))
-
-
-def test_what_a_persona_names_for_another_provider_is_said(folder: Path) -> None:
-    """Its model and address are for its own provider; a warning says that they are not used."""
-    made = chosen(folder, "", ModelSelection(provider="openai", persona="elsewhere"))
-    assert made.client.model == "gpt-5.6"
-    said = 'persona "elsewhere" names the address http://127.0.0.1:9 for anthropic: not used with --provider openai'
-    assert made.warnings[0] == said
-    reviewer = chosen(folder, "", ModelSelection(provider="openai", persona="reviewer"))
-    assert "names the model claude-opus-4-5 for scripted: not used with" in reviewer.warnings[0]
 
 
 def test_a_refusal_is_no_turn(folder: Path) -> None:
@@ -473,15 +384,3 @@ def test_images_count_towards_a_budget(folder: Path) -> None:
     made = ready(folder, "name_7", replace(SCRIPTED, budget=12_000))
     assert made.plan.has_images
     assert 8_000 < made.plan.total <= 12_000
-
-
-def test_a_project_names_no_cloud(folder: Path) -> None:
-    """Only the user has whoever is signed in on the machine pay: by an option, not by a project's persona."""
-    config = folder / "manual_slop.toml"
-    persona = '\n[personas.cloud]\nprovider = "bedrock"\nmodel = "anthropic.claude-sonnet-5"\n'
-    config.write_text(config.read_text(encoding="utf-8") + persona, encoding="utf-8")
-    loaded = open_project(config)
-    with pytest.raises(ClientSetupError, match="the project names the provider bedrock"):
-        prepare_turn(loaded, "Hm?", ModelSelection(persona="cloud"), require_key=False)
-    asked = ModelSelection("bedrock", persona="cloud")
-    assert prepare_turn(loaded, "Hm?", asked, require_key=False).client.provider == "bedrock"

@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.sending.compaction import (
+    from aggregate.sending.discussions import (
         CompletedCompaction,
         PreparedCompaction,
         compact_discussion,
-        prepare_compaction,
-    )
-    from aggregate.sending.discussions import (
         delete_discussion,
         fork_discussion,
         last_exchange,
+        prepare_compaction,
         project_discussion,
         take_back,
     )
@@ -47,8 +45,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "compaction": "CompletedCompaction PreparedCompaction compact_discussion prepare_compaction",
-            "discussions": "delete_discussion fork_discussion last_exchange project_discussion take_back",
+            "discussions": "CompletedCompaction PreparedCompaction compact_discussion delete_discussion fork_discussion last_exchange prepare_compaction project_discussion take_back",
             "host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
             "model_selection": "COMPANIES ModelSelection SelectedModel select_model",
             "prompt_meter": "AuditRecorder PromptMeter",

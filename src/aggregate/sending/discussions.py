@@ -1,10 +1,30 @@
-"""What is done to whole discussions of a project: fork, delete, and take back the last turn."""
+"""What is done to whole discussions of a project: fork, delete, take back the last turn, and make a long one short.
 
+To make one short its oldest turns become one summary, which the model itself is asked for. All turns stay as another
+discussion, so nothing is lost. The summary is asked for behind the prompt as it was sent, as long as a cache holds
+that: reading it costs a tenth. Else the turns alone are sent. What a cache holds of the files stays readable behind a
+summary, what it holds of the discussion does not.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from aggregate.base.disk import confined
-from aggregate.base.errors import ConfigError, OutputError
+from aggregate.base.errors import (
+    AggregateError,
+    BudgetError,
+    ConfigError,
+    OutputError,
+    PromptTooLongError,
+    ProviderError,
+)
+from aggregate.base.tokens import count
+from aggregate.base.values import FinishReason, Usage
 from aggregate.project.configuration import Project
 from aggregate.project.history import (
     DEFAULT,
@@ -12,11 +32,17 @@ from aggregate.project.history import (
     copy_discussion,
     discussion_name,
     history_file,
+    named_discussions,
+    replace_first_turns,
     replace_last_turns,
 )
-from aggregate.prompt import DiscussionTurns, discussion_turns, scope_of
-from aggregate.sending.turn import ASSISTANT
-from aggregate.sending.turn_preparation import USER
+from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_of
+from aggregate.prompt.sections import build_discussion_section
+from aggregate.sending.clients.protocol import OnText
+from aggregate.sending.model_selection import ModelSelection, select_model
+from aggregate.sending.send_plan import price
+from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn
+from aggregate.sending.turn_preparation import USER, PreparedTurn, prepare_turn
 
 
 def project_discussion(project: Project, name: str, *, is_new: bool = False) -> DiscussionTurns:
@@ -83,3 +109,227 @@ def discussions_root(project: Project) -> Path | None:
     """Return the folder that what is written must lie in, ``None`` for anywhere."""
     scope = scope_of(project)
     return None if scope.allow_outside else Path(scope.root)
+
+
+SUMMARY: Final = "Summary"
+"""Who says a summary, as the discussion calls them: to the model it is a part of what the user sends."""
+STAYING: Final = 4
+"""The last turns, which stay word for word: two questions with their answers are what the next one refers to."""
+SUMMARY_WORDS: Final = 600
+"""The most that a summary is asked to have."""
+_SUMMARY_TOKENS: Final = 800
+"""What a summary of so many words has."""
+_FEWEST_TOKENS: Final = 1_000
+"""Of the turns that become a summary: of fewer it would hardly be shorter."""
+_NAME_LENGTH: Final = 40
+"""Characters of a discussion's name in that of the kept one, whose ending needs the rest of 50."""
+_INSTRUCTIONS: Final = """\
+Summarise the first {turns} turns of this discussion ("Discussion Excerpt 1" to "Discussion Excerpt {turns}") for \
+somebody who goes on with it and will no longer see them. Keep what was asked, what was decided and why, what was \
+tried and failed, what is still open, and the names of files, functions, values, errors and commands as they were \
+written. Leave out what was taken back later, and what the files themselves show. Answer with the summary alone, in at \
+most {words} words."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCompaction:
+    """A compaction that can be paid for."""
+
+    turn: PreparedTurn  # the request for the summary
+    name: str  # of the discussion, ``""`` for the default one
+    turns: tuple[Any, ...]  # those that become a summary
+    tokens: int  # theirs, by o200k
+    staying_tokens: int  # those of the turns that stay
+    kept_as: str  # the name of the discussion in which all turns are kept
+    is_whole_prompt: bool  # whether the files are sent along, since a cache holds them
+
+    @property
+    def price(self) -> Decimal | None:
+        """What the summary is expected to cost in US dollars, ``None`` where no price is known."""
+        output = min(_SUMMARY_TOKENS, self.turn.options.max_output)
+        return price(self.turn, replace(self.turn.expected, output=output))
+
+    @property
+    def pays_back_after(self) -> int | None:
+        """After how many further turns that follow quickly it has cost less, ``None`` where no price is known.
+
+        What stays of the discussion is written once more, and each turn reads less.
+        """
+        policy, costs = self.turn.plan.policy, self.price
+        million = price(self.turn, Usage(fresh=1_000_000))
+        saved = self.tokens - _SUMMARY_TOKENS
+        if costs is None or not million or saved <= 0:
+            return None
+        token = million / 1_000_000
+        again = Decimal(str(policy.write - policy.read)) * (self.staying_tokens + _SUMMARY_TOKENS)
+        return ceil((costs + again * token) / (Decimal(str(policy.read)) * saved * token))
+
+    @property
+    def sentence(self) -> str:
+        amount, client = self.price, self.turn.client
+        costs = "at a price that is not known" if amount is None else f"for about ${amount:.4f}"
+        what = "the prompt, which a cache holds" if self.is_whole_prompt else "these turns alone"
+        sentence = (
+            f"{len(self.turns):,} turns ({self.tokens:,} tokens) become a summary, {costs}, asked of "
+            f"{client.provider} {client.model} behind {what}; "
+            f"each further turn then has about {max(self.tokens - _SUMMARY_TOKENS, 0):,} tokens less"
+        )
+        after = self.pays_back_after
+        return sentence if after is None else f"{sentence}, which pays after {after:,} of them"
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedCompaction:
+    """What became of a discussion."""
+
+    completed: CompletedTurn  # the answer with the summary, and its files
+    history: Path  # the file of the discussion
+    kept: Path  # the file with all turns as they were
+    kept_as: str  # the name of that discussion
+
+    @property
+    def sentence(self) -> str:
+        return f"all turns are kept: --discussion {self.kept_as} goes on from them"
+
+
+def prepare_compaction(
+    project: Project,
+    selection: ModelSelection,
+    *,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+    require_key: bool = True,
+) -> PreparedCompaction:
+    """Return the request for a summary of a discussion's oldest turns; nothing is written or sent.
+
+    Where all turns exceed the model's window, the oldest that fit become a summary. A discussion that is too short, or
+    has no file of its own, is a ``ConfigError``.
+    """
+    name = discussion_name(select_model(project, selection, require_key=False).discussion)
+    turns = project_discussion(project, name, is_new=True)
+    if name == NO_DISCUSSION or project.path is None or turns.path is None:
+        raise ConfigError(f'the discussion "{name or DEFAULT}" has no file of its own to compact')
+    oldest = turns.written[:-STAYING]
+    tokens = count(build_discussion_section(oldest))
+    if len(oldest) < 2 or tokens < _FEWEST_TOKENS:
+        raise ConfigError(
+            f'the discussion "{name or DEFAULT}" is short enough: its last {STAYING} turns always stay, and those '
+            f"before have {tokens:,} tokens"
+        )
+    prepare = partial(
+        prepare_turn, project, selection=selection, on_wait=on_wait, require_key=require_key
+    )
+    turn = _behind_the_prompt(prepare, len(turns.configured) + len(oldest))
+    if turn is not None:  # in prices of an input token
+        policy, usage = turn.plan.policy, turn.expected
+        input_price = (
+            policy.read * usage.cache_read + policy.write * usage.cache_write + usage.fresh
+        )
+        turn = turn if input_price <= tokens else None
+    is_whole_prompt = turn is not None
+    if turn is None:
+        turn, oldest = _of_turns_alone(prepare, oldest)
+    taken, number = set(named_discussions(project.path)), 1
+    stem = kept_as = f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
+    while kept_as in taken:
+        number += 1
+        kept_as = f"{stem}-{number}"
+    return PreparedCompaction(
+        turn,
+        name,
+        oldest,
+        count(build_discussion_section(oldest)),
+        count(build_discussion_section(turns.written[len(oldest) :])),
+        kept_as,
+        is_whole_prompt,
+    )
+
+
+def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> PreparedTurn | None:
+    """Return the question behind the prompt as it is, ``None`` where that does not show all of the discussion."""
+
+    def outside(request: Request) -> Request:
+        return replace(request, discussion=NO_DISCUSSION)
+
+    try:
+        turn = prepare(_question(number), aside=outside)
+    except (PromptTooLongError, BudgetError):
+        return None
+    return None if turn.budget is not None else turn  # a budget leaves out the oldest turns
+
+
+def _of_turns_alone(
+    prepare: Callable[..., PreparedTurn], oldest: tuple[Any, ...]
+) -> tuple[PreparedTurn, tuple[Any, ...]]:
+    """Return the question behind the oldest turns that fit the model's window, and these turns."""
+
+    def alone(request: Request) -> Request:
+        nothing = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
+        nothing = replace(nothing, budget=None, task=None)
+        return replace(nothing, discussion=NO_DISCUSSION, history=oldest)
+
+    while True:
+        try:
+            return prepare(_question(len(oldest)), aside=alone), oldest
+        except PromptTooLongError:
+            if len(oldest) < 4:
+                raise
+            oldest = oldest[: len(oldest) // 2]
+
+
+def _question(turns: int) -> str:
+    return _INSTRUCTIONS.format(turns=turns, words=SUMMARY_WORDS)
+
+
+def compact_discussion(
+    prepared: PreparedCompaction, project: Project, *, on_text: OnText | None = None
+) -> CompletedCompaction:
+    """Ask for the summary, keep all turns as another discussion, and put the summary in the place of the oldest.
+
+    ``on_text`` is called with each piece; if it raises an ``OSError`` or an ``OutputError``, as for an output that was
+    closed, the discussion is compacted all the same, and the error is raised at the end. After any other error the
+    discussion is as it was.
+    """
+    if project.path is None:
+        raise ConfigError("a project that is no file has no discussions")
+    root = discussions_root(project)
+    history = confined(history_file(project.path, prepared.name), root)
+    kept = confined(history_file(project.path, prepared.kept_as), root)
+    broken: list[OSError | OutputError] = []
+
+    def pass_on(piece: str) -> None:
+        # It is paid for, and takes its place nonetheless where the output breaks.
+        try:
+            if on_text is not None and not broken:
+                on_text(piece)
+        except (OSError, OutputError) as error:
+            broken.append(error)
+
+    completed = send_turn(prepared.turn, project, on_text=pass_on)
+    summary = {"role": SUMMARY, "content": completed.reply.text}
+    try:
+        _check_summary(prepared, completed, count(build_discussion_section([summary])))
+        copy_discussion(history, kept, continues=prepared.name or DEFAULT)
+        if not replace_first_turns(history, prepared.turns, summary):
+            kept.unlink(missing_ok=True)
+            raise OutputError(f"somebody else has written to {history}: it stays as it is")
+    except AggregateError as error:
+        error.add_note(f"the summary is in {completed.answer}")
+        raise
+    if broken:
+        raise broken[0]
+    return CompletedCompaction(completed, history, kept, prepared.kept_as)
+
+
+def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, tokens: int) -> None:
+    """Refuse a summary that is not whole, or no shorter than the turns in whose place it would come."""
+    stop = completed.reply.stop
+    if stop is not FinishReason.END:
+        most = prepared.turn.options.max_output
+        limit = f" at {most:,} tokens" * (stop is FinishReason.LENGTH)
+        raise ProviderError(
+            f"the summary is not complete ({stop.value}{limit}): the discussion stays as it was"
+        )
+    if tokens >= prepared.tokens:
+        raise ProviderError(
+            f"the summary has {tokens:,} tokens, and the turns have {prepared.tokens:,}: the discussion stays as it was"
+        )

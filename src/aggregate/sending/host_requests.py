@@ -46,13 +46,11 @@ class PlannedRequest:
 
     provider: str  # whose cache it was planned for
     request: ModelRequest  # the plan with the options that the model takes
-    turn: PreparedTurn | None = (
-        None  # of the project's discussion, ``None`` for the plan of a prompt alone
-    )
+    # of the project's discussion, ``None`` for the plan of a prompt alone
+    turn: PreparedTurn | None = None
     project: Project | None = None
-    begun: float = field(
-        default_factory=time.time
-    )  # when it was planned, in seconds since the epoch; a host sends it then
+    # When it was planned, in seconds since the epoch; a host sends it then
+    begun: float = field(default_factory=time.time)
 
     @property
     def model(self) -> str:

@@ -28,13 +28,11 @@ class LastRequest:
 
     logged: LoggedRequest | None = None  # its prompt, ``None`` if there was none
     sent: SentRecord = field(default_factory=lambda: SentRecord("", "", (), ()))
-    may_be_cached: bool = (
-        False  # it went to the model that is asked now, with the same instructions
-    )
+    # it went to the model that is asked now, with the same instructions
+    may_be_cached: bool = False
     age: float = 0.0  # seconds since it was sent
-    redaction: Redaction = field(
-        default_factory=Redaction
-    )  # what is a secret, and is not sent, not even again
+    # What is a secret, and is not sent, not even again
+    redaction: Redaction = field(default_factory=Redaction)
     is_own: bool = True  # it was of the same discussion, or of the one that this goes on from
 
     @property

@@ -99,9 +99,8 @@ class _Source:
     model: str = ""  # aliases resolved
     base_url: str = ""
     key: str = ""  # where the address stands in a project's file, if one has named it
-    is_projects: bool = (
-        False  # whether a project's own file has chosen, which somebody else may have written
-    )
+    # whether a project's own file has chosen, which somebody else may have written
+    is_projects: bool = False
 
 
 def select_model(

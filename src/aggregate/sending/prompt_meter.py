@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aggregate.base.values import SEPARATOR, Decided, Section, Segment
-from aggregate.prompt import Request
 from aggregate.sending.cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash
 
 if TYPE_CHECKING:
-    from aggregate.prompt import PromptTokens, SegmentCounter
+    from aggregate.prompt import PromptTokens, Request, SegmentCounter
 
 
 class PromptMeter:
@@ -60,7 +59,7 @@ class PromptMeter:
 class AuditRecorder:
     """Notes where the lines of a prompt come from while its segments pass (rule A-1), and keeps none of their texts."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: "Request") -> None:
         from aggregate.prompt import SourceMapBuilder  # prompts without an account need none
 
         self._request = request

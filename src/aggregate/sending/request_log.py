@@ -54,9 +54,8 @@ class SentRecord:
     model: str
     ends: tuple[int, ...]  # of blocks
     breakpoints: tuple[int, ...]
-    changes: Mapping[str, float] = field(
-        default_factory=dict
-    )  # how often each file has changed, by its path
+    # How often each file has changed, by its path
+    changes: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # the hash of each file as it was then
     shown: tuple[
         SentFile, ...

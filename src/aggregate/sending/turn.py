@@ -30,9 +30,8 @@ class CompletedTurn:
 
     reply: Reply
     path: Path  # of the prompt
-    history: Path | None = (
-        None  # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
-    )
+    # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
+    history: Path | None = None
     answer: Path | None = None  # the file of the answer
     warnings: tuple[str, ...] = ()  # what is doubtful about the answer
 

@@ -47,11 +47,10 @@ from aggregate.sending.cache.fingerprint import (
 from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CachePolicy
 from aggregate.sending.cache.request_plan import RequestPlan, plan_request
 from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
-from aggregate.sending.clients.client import Client
+from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.sending.clients.own_models import cache_policy, check_window, context_window
 from aggregate.sending.clients.protocol import RequestOptions, unused_options
-from aggregate.sending.clients.scripted_client import scripted_client
 from aggregate.sending.clients.token_ratios import OWN_COUNT, token_ratio
 from aggregate.sending.last_request import LastRequest, find_last_request
 from aggregate.sending.model_selection import (
@@ -84,15 +83,13 @@ class PreparedTurn:
     options: RequestOptions  # the instructions among them are not redacted; those of the plan are
     expected: Usage  # what the provider's cache is expected to read and write
     sent: SentRecord  # what will be recorded
-    report: (
-        PrefixReport | None
-    )  # what is kept of the prompt sent before, ``None`` for the first one
+    # What is kept of the prompt sent before, ``None`` for the first one
+    report: PrefixReport | None
     budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
     address: str  # ``""`` for the provider's own
     origins: Mapping[str, str]  # where provider, model and all that is no usual choice are from
-    replaces: tuple[
-        Mapping[str, Any], ...
-    ]  # the last turns, in whose place its turns come once it is answered
+    # The last turns, in whose place its turns come once it is answered
+    replaces: tuple[Mapping[str, Any], ...]
     warnings: tuple[str, ...]  # what was left out or is doubtful
 
     @property

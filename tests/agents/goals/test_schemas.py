@@ -12,8 +12,8 @@ from aggregate.agents.tools import make_tool, standard_tools
 from aggregate.base.errors import ClientSetupError
 from aggregate.base.values import FinishReason, Reply, Usage
 from aggregate.sending.clients import Client as ProviderClient
+from aggregate.sending.clients.client import ScriptedTransport
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.scripted_client import ScriptedTransport
 
 
 def find(name: str, most: int = 3, exact: bool = False, share: float = 1.0) -> dict[str, Any]:

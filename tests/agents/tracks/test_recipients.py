@@ -21,7 +21,7 @@ from aggregate.base.errors import ClientSetupError, ConfigError
 from aggregate.base.values import Prompt, RunStatus, Section, Segment, Stability
 from aggregate.project.configuration import Project, global_config_path
 from aggregate.prompt import open_project
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from tests.fakes.conducting import track_project
 
 PERSONAS = """\

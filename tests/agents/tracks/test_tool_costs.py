@@ -20,9 +20,9 @@ from aggregate.base.values import FinishReason, Reply, RunStatus, Usage
 from aggregate.project.configuration import global_config_path
 from aggregate.prompt import open_project
 from aggregate.sending.clients import Client, cost
+from aggregate.sending.clients.client import ScriptedTransport
 from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.retry import Retry
-from aggregate.sending.clients.scripted_client import ScriptedTransport
 from tests.agents.tracks.test_tool_tickets import ASKED, FINAL, PLAN, Script
 from tests.fakes.conducting import track_project
 

@@ -20,9 +20,9 @@ from aggregate.base.values import (
     Stability,
     Usage,
 )
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.gemini_cli import input_text
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
 
 CONTEXT = Prompt(
     (Segment(Section.FILES, "## Files\n\n" + "many words of files " * 300, Stability.STABLE),)

@@ -31,7 +31,7 @@ from aggregate.base.values import (
 from aggregate.prompt import open_project
 from aggregate.sending.cache import SimulatedCache, charge
 from aggregate.sending.clients import Client, ScriptedReply, open_client
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from tests.fakes.conducting import TRACK, MemoryQueue, Says, conducted, track_project
 from tests.fakes.transports import Hangs
 

@@ -139,19 +139,6 @@ q4"""
     assert lines["+seven"].first == 0  # a later diff leads on from it
 
 
-def test_a_new_file_stands_behind_as_a_whole() -> None:
-    """It has no older version; the next diff leads from it."""
-    first = order(prompt_of(BIG, [LONG]), None)
-    more = BIG | {"d.py": "one\ntwo\nthree\n"}
-    second = order(prompt_of(more, [LONG, "a1", "q2"]), sent(first))
-    assert outline(second) == "a b c 1 2 d* 3"
-    assert "### File d.py\n\n```text\none\ntwo\nthree\n```" in second.prompt.prompt.markdown
-    more["d.py"] = "one\n2\nthree\n"
-    third = order(prompt_of(more, [LONG, "a1", "q2", "a2", "q3"]), sent(second))
-    assert outline(third) == "a b c 1 2 d* 3 4 d* 5"
-    assert told(third, "d.py") == ["one", "2", "three"]
-
-
 def test_the_place_of_a_file_that_has_gone_stays() -> None:
     """It is told once that it is gone; one of the same name that comes later stands there as a whole (rule C-1)."""
     big = BIG | {f"{name}.py": BIG["a.py"] for name in "defgh"}
@@ -214,19 +201,6 @@ def test_what_cannot_be_carried_on(prompt: Prompt, lost: int) -> None:
     """What stands before the discussion and is not there any more would be sent again; nothing tells what a lost one was."""
     earlier = sent(hashed(prompt_of(BIG, [LONG], beads="open")), lost=lost)
     assert continued_segments(earlier, hashed(prompt), count) is None
-
-
-def test_a_discussion_that_was_edited_is_carried_on_from_there() -> None:
-    """What was said before the edit stays, and so does what was told there of the files."""
-    edited = BIG | {"b.py": BIG["b.py"] + "more\n"}
-    other = edited | {"c.py": BIG["c.py"] + "more\n"}
-    first = order(prompt_of(BIG, [LONG]), None)
-    second = order(prompt_of(edited, [LONG, "a1", "q2"]), sent(first))
-    third = order(prompt_of(other, [LONG, "a1", "q2", "a2", "q3"]), sent(second))
-    assert outline(third) == "a b c 1 2 b* 3 4 c* 5"
-    shorter = order(prompt_of(other, [LONG, "a1", "q2", "other", "q"]), sent(third))
-    assert outline(shorter) == "a b c 1 2 b* 3 4 c* 5"
-    assert told(shorter, "c.py") == file_lines(file_block("c.py", other["c.py"]))
 
 
 def test_another_fence_shows_the_file_as_a_whole() -> None:

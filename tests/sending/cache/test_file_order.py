@@ -114,21 +114,6 @@ def test_the_first_order_puts_what_changes_last() -> None:
     assert turn(CONTENT, changes={"c.py": 9.0}).shown == "b a c"
 
 
-def test_a_changed_file_stays_and_a_diff_follows() -> None:
-    """All old files keep their places and bytes; the next diff goes behind the first one, which stays if it can."""
-    first = turn(CONTENT)
-    second = turn(CONTENT | {"c.py": body("c.py", 240, 1)}, first)
-    assert (second.shown, second.ordered.older) == ("c b a c*", ("c.py",))
-    assert second.prompt.segments[:4] == first.prompt.segments[:4]
-    assert second.ordered.extra == sum(second.tokens) - sum(count_prompt(second.plain).segments) > 0
-    assert sum(second.tokens) == count_prompt(second.prompt).document
-    third = turn(CONTENT | {name: body(name, SIZES[name], 1) for name in ("b.py", "c.py")}, second)
-    assert third.shown == "c b a c* b*"
-    assert third.prompt.segments[:6] == second.prompt.segments[:6]
-    assert turn(CONTENT | {"b.py": body("b.py", 120, 1)}, third).shown == "c b a b*"
-    assert turn(CONTENT, third).shown == "c b a"
-
-
 def test_a_file_that_changed_too_much_is_written_anew() -> None:
     """Where the diff would be longer than the file, all from there on is written again, without older versions."""
     first = turn(CONTENT)
@@ -140,28 +125,6 @@ def test_a_file_that_changed_too_much_is_written_anew() -> None:
     )
     assert third.shown == "c b a c*"
     assert third.ordered.older == ("c.py",)
-
-
-@pytest.mark.parametrize("policy", [NO_CACHE, LOCAL])
-def test_where_reading_saves_nothing_files_are_shown_whole(policy: CachePolicy) -> None:
-    """Files keep their places up to the first changed one; the others are put in order behind it."""
-    first = turn(CONTENT, policy=policy)
-    changed = CONTENT | {"b.py": body("b.py", 120, 1)}
-    assert turn(changed, first, policy=policy, changes={"b.py": 9.0}).shown == "c a b"
-    assert turn(CONTENT, first, policy=policy, changes={"c.py": 9.0}).shown == "c b a"
-
-
-def test_another_heading_keeps_nothing() -> None:
-    """A prompt in summaries does not go on behind one in full."""
-    first = turn(CONTENT)
-    plain = Prompt(
-        (
-            Segment(Section.FILES, "## Files (Summary)", Stability.STABLE),
-            *prompt_of(CONTENT).segments[1:],
-        )
-    )
-    ordered = order(plain, PREFIX, earlier=first.earlier(), changes={"c.py": 9.0})
-    assert Turn(plain, ordered).shown == "b a c"
 
 
 def test_breakpoints_decide_what_is_worth_keeping() -> None:

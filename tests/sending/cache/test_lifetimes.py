@@ -7,7 +7,7 @@ from aggregate.base.values import Usage
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.breakpoints import CacheLifetime, Pauses, WrittenStretch, count_long
 from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan
+from aggregate.sending.cache.request_plan import RequestPlan
 from tests.sending.cache.prompts import State, discussions, state
 
 POLICY = policy_for("anthropic", "claude-sonnet-5")
@@ -91,18 +91,6 @@ def test_nothing_lives_longer_than_what_it_is_built_on() -> None:
     assert count_long(stretch, POLICY, CacheLifetime.LONG, SLOW) == 0
 
 
-def test_what_renews_is_counted_both_ways() -> None:
-    """Read each time, the end lives on; an entry with a breakpoint that is not read dies where only reading renews."""
-    plans: list[RequestPlan] = []
-    for number in range(4):
-        plans.append(plan_of(turn(number), plans[-1] if plans else None))
-    for renews_marked in (True, False):
-        cache = SimulatedCache()
-        for number, plan in enumerate(plans):
-            usage, cache = charge(plan, cache, at=3000.0 * number, renews_marked=renews_marked)
-            assert bool(usage.cache_read) == (number > 0)
-
-
 @given(discussions(), st.lists(st.sampled_from([60.0, 400.0, 4000.0]), min_size=8, max_size=8))
 def test_longer_lifetimes_stand_before_shorter_ones(turns: list[State], ages: list[float]) -> None:
     """In every request, as providers want it; what the plan expects is what a cache that was there all along charges."""
@@ -124,10 +112,3 @@ def test_longer_lifetimes_stand_before_shorter_ones(turns: list[State], ages: li
             alone = charge(plan, SimulatedCache.after(last.layout, age=age))[0]
             assert alone.cache_read <= usage.cache_read
         last = plan
-
-
-def test_the_message_has_no_breakpoint() -> None:
-    """What will not be there next time is written for nobody."""
-    plan = turn(0).plan(POLICY, message="Why?")
-    assert plan.blocks[-1].role is BlockRole.MESSAGE
-    assert not plan.blocks[-1].has_breakpoint

@@ -75,10 +75,3 @@ def test_a_diff_names_the_file_that_changed() -> None:
     ):
         report = compare_prefixes(earlier, later)
         assert (report.cause, report.where) == (DivergenceCause.CHANGED, where)
-
-
-def test_other_instructions_keep_nothing() -> None:
-    """The system prompt stands before everything."""
-    assert compare_prefixes(fingerprint(BASE), fingerprint(BASE, "Be brief.")).sentence == (
-        "0 of 82 tokens of the prefix are kept (changed: the system prompt)"
-    )

@@ -3,11 +3,9 @@
 import pytest
 from hypothesis import given, settings
 
-from aggregate.base.values import Prompt, Section, Segment, Stability, Usage
+from aggregate.base.values import Prompt, Section, Segment, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
-from aggregate.sending.cache.policy import AS_OF, CacheLookup, CachePolicy, known_window, policy_for
-from aggregate.sending.cache.request_plan import BlockRole
-from aggregate.sending.clients import PROVIDERS, cost
+from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
 from tests.sending.cache.prompts import State, discussions, run_through, state
 
 MARKS = CachePolicy(
@@ -55,11 +53,6 @@ def test_without_marks_only_turns_are_cut(policy: CachePolicy) -> None:
     ]
 
 
-def test_an_empty_prompt_sends_the_message_alone() -> None:
-    """No separator stands before a message that nothing precedes."""
-    assert shown(State(Prompt(()), ()), MARKS, message="Why?") == "message 7 'Why?'"
-
-
 @settings(max_examples=40)
 @given(discussions())
 def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
@@ -99,24 +92,6 @@ def test_stable_blocks_do_not_move(turns: list[State]) -> None:
         assert [block.text for block in after.blocks][: len(texts)] == texts
 
 
-@settings(max_examples=40)
-@given(discussions())
-def test_planning_is_pure(turns: list[State]) -> None:
-    """The same turns give the same plans."""
-    assert run_through(turns, MARKS) == run_through(turns, MARKS)
-
-
-def test_roles_are_in_the_order_of_a_request() -> None:
-    """System, document, message."""
-    plan = state({"a.py": ("A", 2000)}, []).plan(MARKS, system="S", message="M")
-    assert [block.role for block in plan.blocks] == [
-        BlockRole.SYSTEM,
-        BlockRole.DOCUMENT,
-        BlockRole.MESSAGE,
-    ]
-    assert (plan.system, plan.text) == ("S", "## Files\n\n### `a.py`\n\nA\n\nM")
-
-
 @pytest.mark.parametrize(
     ("provider", "model", "caching", "minimum", "read"),
     [
@@ -137,29 +112,6 @@ def test_rules(provider: str, model: str, caching: CacheLookup, minimum: int, re
     """The longest beginning of a model's name decides; an unknown model gets its provider's strictest rule."""
     policy = policy_for(provider, model)
     assert (policy.lookup, policy.minimum, policy.read) == (caching, minimum, read)
-
-
-@pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini", "deepseek", "minimax"])
-def test_rules_and_prices_agree(provider: str) -> None:
-    """What a read and a written token cost in the table of policy is what they cost in the price list."""
-    model = PROVIDERS[provider].model
-    policy = policy_for(provider, model)
-    many = 1_000_000
-    fresh, write, read = (
-        cost(usage, model, provider=provider)
-        for usage in (Usage(many), Usage(0, many), Usage(0, 0, many))
-    )
-    assert fresh is not None
-    assert write is not None
-    assert read is not None
-    assert [float(write / fresh), float(read / fresh)] == pytest.approx([policy.write, policy.read])
-
-
-def test_the_table_is_dated() -> None:
-    """What is known of windows and policy carries its date."""
-    assert AS_OF >= "2026-11-20"
-    assert known_window("minimax/MiniMax-M2.7") == 204_800
-    assert known_window("unheard-of") is None
 
 
 def test_no_breakpoint_stands_behind_what_is_replaced_each_turn() -> None:

@@ -44,13 +44,6 @@ def test_a_second_turn_reads_the_first(policy: CachePolicy, usage: Usage) -> Non
     assert two_turns(first, second, policy) == usage
 
 
-@pytest.mark.parametrize("policy", [MARKS, PREFIX])
-def test_the_first_turn_reads_nothing(policy: CachePolicy) -> None:
-    """An empty cache gives nothing."""
-    usage, _ = charge(state(FILES, []).plan(policy), SimulatedCache())
-    assert (usage.cache_read, usage.input) == (0, 5003)
-
-
 def test_an_entry_dies_of_age() -> None:
     """Five minutes after its last use an entry is gone; a use renews it."""
     turns = [state(FILES, [("hello", 20)] * n) for n in range(1, 4)]
@@ -61,19 +54,6 @@ def test_an_entry_dies_of_age() -> None:
     second = turns[1].plan(MARKS, earlier=first.layout)
     _, cache = charge(second, cache, at=250)
     assert charge(turns[2].plan(MARKS, earlier=second.layout), cache, at=500)[0].cache_read == 5047
-
-
-def test_below_the_minimum_nothing_is_cached() -> None:
-    """A prompt that is too short is fresh, however often it is sent."""
-    short = state({"a.py": ("A", 900)}, [("hello", 20)])
-    assert two_turns(short, short, MARKS) == Usage(fresh=927)
-
-
-def test_a_changed_file_keeps_what_stands_before_it() -> None:
-    """A change in the last file is read up to the breakpoint before it, and the rest is written."""
-    before = state({"a.py": ("A", 2000), "b.py": ("B", 3000)}, [("hello", 20)])
-    after = state({"a.py": ("A", 2000), "b.py": ("B changed", 3000)}, [("hello", 20), ("hi", 40)])
-    assert two_turns(before, after, MARKS) == Usage(0, 3064, 2003)
 
 
 def test_many_new_excerpts_are_bridged() -> None:

@@ -1,14 +1,11 @@
 """What is asked of a provider beside the text: only what it takes, and the text alone where it refuses more."""
 
-import asyncio
-from typing import Any
-
 import pytest
 
 from aggregate.base.errors import ProviderError
 from aggregate.sending.clients import Client, RequestOptions
+from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.protocol import ResponseFormat, capabilities_of
-from aggregate.sending.clients.scripted_client import ScriptedTransport, scripted_client
 from tests.fakes.transports import Hangs, TakesTextAlone
 from tests.sending.cache.prompts import state
 
@@ -63,14 +60,6 @@ def test_a_request_holds_what_its_provider_takes(
     )
 
 
-def test_a_turn_without_wishes_sends_text_alone() -> None:
-    """No temperature, no schema."""
-    client = scripted_client(["yes"])
-    client.send(PROMPT, "Why?")
-    assert isinstance(client.transport, ScriptedTransport)
-    assert client.transport.requests[0] == client.transport.requests[0].text_only
-
-
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_server_that_refuses_more_is_sent_the_text_alone(status: int) -> None:
     """Once, and without a wait; a plain request that is refused stays refused."""
@@ -81,15 +70,6 @@ def test_a_server_that_refuses_more_is_sent_the_text_alone(status: int) -> None:
         ResponseFormat.TEXT,
     ]
     assert transport.requests[1].temperature is None
-
-
-@pytest.mark.parametrize("status", [401, 404, 500])
-def test_other_refusals_are_final(status: int) -> None:
-    """A wrong key is not tried again without the schema."""
-    transport = TakesTextAlone(status)
-    with pytest.raises(ProviderError, match="unknown field"):
-        Client("compatible", transport, "m").send(PROMPT, "Why?", options=TYPED)
-    assert len(transport.requests) == 1
 
 
 def test_a_turn_has_its_time() -> None:
@@ -117,10 +97,3 @@ def test_what_the_listener_raises_is_the_callers(error: Exception) -> None:
     assert caught.value is error
     assert isinstance(client.transport, ScriptedTransport)
     assert len(client.transport.requests) == 1
-
-
-def test_the_same_without_blocking() -> None:
-    """``asend`` hands on the same."""
-    transport: Any = TakesTextAlone()
-    asyncio.run(Client("compatible", transport, "m").asend(PROMPT, "Why?", options=TYPED))
-    assert len(transport.requests) == 2

@@ -12,11 +12,10 @@ from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import Client, anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.client import LEFT_OUT
+from aggregate.sending.clients.client import LEFT_OUT, ScriptedTransport
 from aggregate.sending.clients.image_rules import accepted_images, image_rules
 from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.retry import Retry
-from aggregate.sending.clients.scripted_client import ScriptedTransport
 from tests.fakes.images import png
 
 IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")

@@ -6,7 +6,7 @@ from aggregate.base.values import SEPARATOR, Prompt
 from aggregate.prompt.sections.discussion import OmittedTurns, discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import NO_CACHE, CachePolicy, policy_for
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, messages_of
+from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from tests.sending.cache.prompts import State, discussions, state
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")
@@ -102,10 +102,3 @@ def test_messages_keep_their_beginning(turns: list[State]) -> None:
                 for part in message.parts:
                     assert part.text.strip()
                     assert part.text.removeprefix(SEPARATOR) in markdown
-
-
-def test_breakpoints_stand_behind_turns() -> None:
-    """A breakpoint stands behind the last turn, whoever has said it, so that the next request reads up to there."""
-    plan = plan_of(said(("User", "a"), ("AI", "b"), ("User", "c")))
-    assert [block.role for block in plan.blocks if block.has_breakpoint][-1] is BlockRole.USER
-    assert messages_of(plan)[-1].parts[-1].block.has_breakpoint

@@ -193,12 +193,6 @@ def test_gemini_typed_request() -> None:
     assert types.GenerateContentConfig(**config).response_json_schema == SCHEMA
 
 
-def test_gemini_cli_takes_no_wishes() -> None:
-    """Its arguments are the same."""
-    asked = typed(PREFIX, ResponseFormat.SCHEMA)
-    assert gemini_cli.command_arguments(asked) == gemini_cli.command_arguments(asked.text_only)
-
-
 def test_an_answer_that_broke_off_is_no_answer() -> None:
     """A stream whose connection ended early has a beginning of a text and no reason for its end."""
     reads: tuple[Callable[[], object], ...] = (

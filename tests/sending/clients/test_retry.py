@@ -11,8 +11,8 @@ import pytest
 from aggregate.base.errors import ClientError, ClientSetupError, PromptTooLongError, ProviderError
 from aggregate.base.values import Usage
 from aggregate.sending.clients import Client, RequestOptions, cost, open_client
+from aggregate.sending.clients.client import scripted_client
 from aggregate.sending.clients.retry import Retry, seconds_of
-from aggregate.sending.clients.scripted_client import scripted_client
 from tests.fakes.transports import BreaksOff
 from tests.sending.cache.prompts import state
 
@@ -102,13 +102,6 @@ def test_a_failure_that_passes_is_tried_again() -> None:
     assert waits == [(0.01, "x answered 429: slow down")] * 2
 
 
-def test_a_failure_that_does_not_pass_is_raised_at_once() -> None:
-    """A refused request is not repeated."""
-    client = scripted_client([ProviderError("x answered 400: no", status=400), "Yes."])
-    with pytest.raises(ProviderError, match="400"):
-        client.send(PROMPT, "Why?")
-
-
 def test_what_was_passed_on_is_not_repeated() -> None:
     """Once a piece of the answer has been shown, a failure is final: else its beginning would be shown twice."""
     transport, shown = BreaksOff("The first", OVERLOADED), list[str]()
@@ -139,22 +132,6 @@ def test_send_works_inside_a_running_loop() -> None:
         return scripted_client(["Yes."]).send(PROMPT, "Why?").text
 
     assert asyncio.run(inside()) == "Yes."
-
-
-def test_the_answer_is_streamed() -> None:
-    """``on_text`` gets the pieces; together they are the answer."""
-    pieces: list[str] = []
-    reply = scripted_client(["One.\nTwo.\n"]).send(PROMPT, "Why?", on_text=pieces.append)
-    assert (pieces, reply.text) == (["One.\n", "Two.\n"], "One.\nTwo.\n")
-
-
-def test_the_scripted_client_caches_as_anthropic_does() -> None:
-    """The second request of a discussion reads what the first wrote."""
-    long = state({"a.py": ("word " * 3000, 0)}, []).prompt
-    client = scripted_client()
-    first, second = (client.send(long, message) for message in ("Why?", "And how?"))
-    assert first.usage.cache_write == second.usage.cache_read > 3000
-    assert second.usage.cache_write == 0
 
 
 TOO_LONG = "the request is 16,0.. tokens too long for MiniMax-M2.7: 204,8.. tokens .o200k. and 16,000 for the answer"

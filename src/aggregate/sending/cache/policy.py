@@ -35,17 +35,15 @@ class CachePolicy:
 
     lookup: CacheLookup
     max_breakpoints: int = 0
-    look_back: int = (
-        1  # blocks that are searched for an entry from a breakpoint on, that one included
-    )
+    # blocks that are searched for an entry from a breakpoint on, that one included
+    look_back: int = 1
     minimum: int = 1024  # tokens of the shortest prefix that is cached; shorter ones are passed over in silence
     step: int = 1  # prefixes are cached in multiples of so many tokens
     seconds: int = SHORT_LIFETIME  # how long an entry lives after its last use
     write: float = 1.0
     read: float = 0.1
-    long_seconds: int = (
-        0  # the same where a breakpoint asks for the longer lifetime, 0 where none can
-    )
+    # the same where a breakpoint asks for the longer lifetime, 0 where none can
+    long_seconds: int = 0
     long_write: float = 2.0
 
 

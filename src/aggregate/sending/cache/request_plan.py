@@ -52,9 +52,8 @@ class RequestBlock:
     text: str  # as it stands in the prompt, with the separator in front
     tokens: int
     has_breakpoint: bool = False
-    lifetime: int = (
-        SHORT_LIFETIME  # seconds after its last use that the entry at its breakpoint lives
-    )
+    # seconds after its last use that the entry at its breakpoint lives
+    lifetime: int = SHORT_LIFETIME
     words: str = ""  # of a turn: what was said, without heading, role and fence
     image: Image | None = None  # what is sent instead of a text, which is empty then
 
@@ -63,9 +62,8 @@ class RequestBlock:
 class RequestPlan:
     """A request as it will be sent."""
 
-    blocks: tuple[
-        RequestBlock, ...
-    ]  # the system prompt, the document's blocks, the message, as far as there are any
+    # The system prompt, the document's blocks, the message, as far as there are any
+    blocks: tuple[RequestBlock, ...]
     layout: BlockLayout  # the same as numbers, for the plan of the next request
     tokens: tuple[int, ...]  # up to and with each segment
     message_tokens: int

@@ -46,12 +46,10 @@ class CachedPrompt:
     """The last prompt that was sent, whose prefix a cache may still hold."""
 
     fingerprint: PromptFingerprint
-    text: Callable[
-        [int], str | None
-    ]  # of a segment by its number, ``None`` where it is not to be had any more
-    breakpoints: Sequence[int] | None = (
-        None  # behind how many segments it can be read; any where it is ``None``
-    )
+    # Of a segment by its number, ``None`` where it is not to be had any more
+    text: Callable[[int], str | None]
+    # behind how many segments it can be read; any where it is ``None``
+    breakpoints: Sequence[int] | None = None
     gone: Sequence[HashedSegment] = ()  # what is told of its files that are no longer there
 
     def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
@@ -225,9 +223,8 @@ class _CarriedPrompt:
 
     earlier: CachedPrompt
     prompt: HashedPrompt
-    files: Mapping[
-        str, HashedSegment
-    ]  # as they are now, by path, and what is told of those that are gone
+    # As they are now, by path, and what is told of those that are gone
+    files: Mapping[str, HashedSegment]
 
     def shared_prefix(
         self, history: Sequence[HashedSegment]

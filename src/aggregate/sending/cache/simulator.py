@@ -3,7 +3,7 @@
 The model is on the strict side where the rules leave room: an entry is found only behind blocks that are cut as they
 were when it was written, breakpoints before the longest prefix that is read write nothing, and an entry that is built
 on a shorter-lived one lives no longer than that. An entry is renewed when it is read, and where a breakpoint is set on
-it again; providers do not say whether the latter is so, and ``renews_marked`` counts without it.
+it again; providers do not say whether the latter is so.
 """
 
 import hashlib
@@ -50,12 +50,9 @@ class SimulatedCache:
 
 
 def charge(
-    plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0, renews_marked: bool = True
+    plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0
 ) -> tuple[Usage, SimulatedCache]:
-    """Return the input tokens of a request at the time ``at``, and the cache behind it; output is left at zero.
-
-    ``renews_marked`` says whether an entry is renewed by a breakpoint on it, and not only by being read.
-    """
+    """Return the input tokens of a request at a time in seconds, and the cache behind it; output is left at zero."""
     policy = plan.policy
     if policy.lookup is CacheLookup.NONE:
         return Usage(fresh=plan.total), cache
@@ -83,7 +80,7 @@ def charge(
     write = max(plan.tokens[breakpoints[-1] - 1] - read, 0) if breakpoints else 0
     by_end = dict(prefixes)
     marked = [end for end in breakpoints if end in by_end]
-    kept = [end for end in marked if end < longest and by_end[end] in alive and renews_marked]
+    kept = [end for end in marked if end < longest and by_end[end] in alive]
     written = [end for end in marked if end > longest]
     seconds = {end: plan.layout.lifetime(end, policy.seconds) for end in written}
     long_ends = [plan.tokens[end - 1] for end in written if seconds[end] > policy.seconds]

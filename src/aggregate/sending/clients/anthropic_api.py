@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 from aggregate.base.values import FinishReason, Reply, Usage, reported_fields, reported_tokens
 from aggregate.sending.cache.policy import LONG_LIFETIME
 from aggregate.sending.cache.request_plan import BlockRole, RequestBlock, messages_of
-from aggregate.sending.clients.connection import SdkApi
+from aggregate.sending.clients.connection import (
+    SdkApi,
+    SdkErrorTranslator,
+    finish_reason,
+    missing_sdk,
+)
 from aggregate.sending.clients.protocol import ModelRequest, OnText
-from aggregate.sending.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic

@@ -1,8 +1,8 @@
-"""The client: plan, check, exchange, retry, in the same way for every provider; and one that sends no secrets."""
+"""The client of every provider, one that sends no secrets, and one without a model that answers by a script."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from aggregate.base.values import Prompt, Redaction, Reply, SurrogateJoiner
 from aggregate.prompt import count_prompt
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, plan_request
+from aggregate.sending.cache.simulator import SimulatedCache, charge
 from aggregate.sending.clients.own_models import cache_policy, check_window
 from aggregate.sending.clients.protocol import (
     DEFAULT_OPTIONS,
@@ -277,3 +278,51 @@ def with_redaction(
     however often it is sent.
     """
     return RedactingClient(client, Redaction(frozenset(allow)), tell)
+
+
+_MODEL = "claude-sonnet-5"
+Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
+"""Answers in order, an error among them is raised; or a function that answers each request."""
+
+
+@dataclass(slots=True)
+class ScriptedTransport:
+    """The adapter: it keeps every request, and a cache that lives as long as it does."""
+
+    answers: Iterator[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
+    cache: SimulatedCache = field(default_factory=SimulatedCache)
+    requests: list[ModelRequest] = field(default_factory=list)
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        self.requests.append(request)
+        answer = self.answers(request) if callable(self.answers) else next(self.answers, None)
+        if answer is None:
+            raise ProviderError(
+                f"the script has no answer to request {len(self.requests)}: add one"
+            )
+        if isinstance(answer, ProviderError):
+            raise answer
+        usage, self.cache = charge(request.plan, self.cache)
+        if isinstance(answer, str):
+            answer = Reply(answer, replace(usage, output=count(answer)), model=request.model)
+        if on_text:
+            for line in answer.text.splitlines(keepends=True):
+                on_text(line)
+        return answer
+
+
+def scripted_client(
+    script: Script | None = None, *, cache: SimulatedCache | None = None, model: str = _MODEL
+) -> Client:
+    """Return a client that answers by a script, without network or key, as if ``model``'s cache and prices held.
+
+    By default each request is answered with a line about what was sent.
+    """
+    answers = script if callable(script) else iter(script) if script is not None else _describe
+    return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)
+
+
+def _describe(request: ModelRequest) -> str:
+    plan = request.plan
+    blocks = f"{len(plan.blocks):,} block{'s' * (len(plan.blocks) != 1)}"
+    return f"No model was asked; {plan.total:,} tokens in {blocks} arrived at the scripted client."

@@ -30,9 +30,8 @@ class VertexApi:
     project: str  # who is charged
     location: str  # such as ``global``
     base_url: str | None = None  # ``None`` for Google's own address of the location
-    credentials: "Credentials | None" = field(
-        default=None, repr=False
-    )  # by default of whoever is signed in on this machine
+    # By default of whoever is signed in on this machine
+    credentials: "Credentials | None" = field(default=None, repr=False)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         try:

@@ -1,17 +1,32 @@
-"""How every adapter reaches its server: certificates, time limits, and which answers are not those of an API.
+"""How every adapter reaches its server, and what an SDK raises as one error, without the key and without a traceback.
 
 A redirect is never followed: a server, or whoever stands between, could have the key and the whole prompt sent to
 another host, or to the same one without encryption. Proxies are taken from the environment (``HTTPS_PROXY``,
 ``NO_PROXY``), which the user sets and a project cannot.
 """
 
-from collections.abc import AsyncIterator, Callable
+import re
+import socket
+import ssl
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from json import JSONDecodeError
 from ssl import SSLContext
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from aggregate.sending.clients.credentials import UNREADABLE, ApiKey, auth_headers, display_address
+from aggregate.base.errors import ClientSetupError, ProviderError
+from aggregate.base.values import FinishReason
+from aggregate.sending.clients.credentials import (
+    UNREADABLE,
+    ApiKey,
+    auth_headers,
+    display_address,
+    origin,
+)
+from aggregate.sending.clients.retry import RETRYABLE, retry_after
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
@@ -46,9 +61,8 @@ class SdkApi:
     key: ApiKey
     base_url: str | None = None  # ``None`` for the SDK's own
     limits: ConnectionLimits = DEFAULT_LIMITS
-    connect: Callable[[Any, dict[str, Any]], Any] | None = field(
-        default=None, repr=False
-    )  # makes another client of the SDK from its module and the arguments
+    # Makes another client of the SDK from its module and the arguments
+    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
 
     def open(self, sdk: Any, class_name: str, variable: str, others: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
         """Return the SDK's client; the key is left in no variable of a frame that an error passes through.
@@ -144,3 +158,178 @@ async def _refuse_wrong_server(response: "Response") -> None:
         raise WrongAddressError(
             f"sent a compressed answer ({encoding:.20}), which was not asked for: check the address"
         )
+
+
+_TRANSIENT = (
+    "overloaded",
+    "rate_limit",
+    "unavailable",
+    "resource_exhausted",
+    "timeout",
+    "api_error",
+    "internal",
+)
+_LONGEST = 300
+"""Characters of a message that are shown: what providers say fits, and a page of HTML does not fill the terminal."""
+_HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
+_NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
+"""What a look-up of a host says that will say so again; EAI_AGAIN is a network that is down."""
+_NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
+
+
+class SdkErrorTranslator:
+    """Turns the errors of an SDK, of its connection and of unreadable answers into a ``ProviderError``.
+
+    An SDK's error holds the request with its headers, and may repeat the key: so it is neither chained, nor left in a
+    variable for those who print tracebacks with the values of variables.
+    """
+
+    def __init__(self, provider: str, key: ApiKey, *sdk_errors: type[Exception]) -> None:
+        self._provider, self._key, self._sdk_errors = provider, key, sdk_errors
+        self._outer: BaseException | None = None
+
+    def __enter__(self) -> None:
+        self._outer = sys.exc_info()[1]
+
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        translated = self._translated(error) if error else None
+        del error, trace
+        if translated is not None:
+            raise translated from None
+
+    def _translated(self, error: BaseException) -> ProviderError | None:
+        from httpx2 import HTTPError, StreamError
+        from pydantic import ValidationError
+
+        chain = list(_causes(error, outer=self._outer))
+        if what := _permanent_problem(chain):
+            return ProviderError(f"{self._provider} {_one_line(self._key.hide(what))}")
+        if isinstance(error, self._sdk_errors):
+            return self._from_sdk(error, chain)
+        if isinstance(error, HTTPError | StreamError | OSError):
+            what = _connection_problem(chain)
+        elif isinstance(
+            error, AssertionError | LookupError | TypeError | AttributeError | ValidationError
+        ):
+            # What Python says of a field that is missing, or of a first event that is another one, helps nobody.
+            return ProviderError(
+                f"{self._provider} sent an answer of another form than its protocol has: check the address"
+            )
+        elif isinstance(error, ValueError | RuntimeError):
+            what = "sent an answer that cannot be read"
+        else:
+            return None
+        return ProviderError(
+            f"{self._provider} {what}: {self._reason(chain, str(error))}", retryable=True
+        )
+
+    def _from_sdk(self, error: Any, chain: Sequence[BaseException]) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
+        status = getattr(error, "status_code", None) or getattr(error, "code", None)
+        status = status if isinstance(status, int) else None
+        body = getattr(error, "body", None)
+        body = body.get("error", body) if isinstance(body, dict) else None
+        body = body if isinstance(body, dict) else {}
+        kind = f"{body.get('type') or body.get('code') or ''} {getattr(error, 'status', '') or ''}"
+        is_transient = (
+            status is None
+            or status in RETRYABLE
+            or status >= 500
+            or any(word in kind.lower() for word in _TRANSIENT)
+        )
+        # The provider's own message, else what the connection said, else what the SDK made of it.
+        said = body.get("message") or error.__cause__ or getattr(error, "message", "") or error
+        said = "a web page instead of an answer" if _HTML.search(str(said)) else str(said)
+        what = _connection_problem(chain) if status in (None, 200) else f"answered {status}"
+        hint = ": check the key" if status in (401, 403) else ""
+        return ProviderError(
+            f"{self._provider} {what}{hint}: {self._reason(chain, said)}",
+            status=status,
+            retry_after=retry_after(
+                getattr(getattr(error, "response", None), "headers", None) or {}
+            ),
+            retryable=is_transient,
+        )
+
+    def _reason(self, chain: Sequence[BaseException], said: str) -> str:
+        if any(isinstance(cause, ConnectionRefusedError) for cause in chain):
+            return "nothing listens there: start the server, or check the address"
+        return _one_line(self._key.hide(said)) or type(chain[0]).__name__
+
+
+def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> FinishReason:
+    """Return why a model stopped, by the provider's word for it; none means that the connection has ended before."""
+    if not reason:
+        raise ValueError("it broke off before its end")
+    return stops.get(reason, FinishReason.OTHER)
+
+
+def missing_sdk(provider: str, module: str) -> ClientSetupError:
+    return ClientSetupError(
+        f'{provider} needs the package {module}: run pip install "manual-slop[ai]"'
+    )
+
+
+def _causes(error: BaseException | None, *, outer: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what led to it, the last one first, up to what the caller was handling before."""
+    seen: set[int] = set()
+    while error is not None and error is not outer and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _permanent_problem(chain: Sequence[BaseException]) -> str:
+    """Return what is wrong and stays so, ``""`` for all else; SDKs hide it below errors of their own."""
+    import httpx2
+
+    for cause in chain:
+        if isinstance(cause, WrongAddressError):
+            return str(cause)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"cannot be trusted: {cause.verify_message or 'its certificate is not valid'}; "
+                "check the address, or name the authority's file with SSL_CERT_FILE"
+            )
+        if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
+            return "does not speak TLS: write http:// instead of https:// if the server is your own"
+        if isinstance(cause, socket.gaierror) and cause.errno in _NO_HOST:
+            return f"cannot be reached{_where(chain)}: there is no host of this name: check the address"
+        if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+            return "cannot be reached: its address does not begin with http:// or https://, or is no address"
+        if isinstance(cause, JSONDecodeError) and cause.doc.lstrip().startswith("<"):
+            return "sent an answer that is a web page: check the address"
+    return ""
+
+
+def _connection_problem(chain: Sequence[BaseException]) -> str:
+    import httpx2
+
+    for cause in chain:
+        if isinstance(cause, httpx2.ConnectTimeout):
+            return f"cannot be reached{_where(chain)}: it did not accept a connection in time"
+        if isinstance(cause, httpx2.TimeoutException):
+            return "did not answer in time"
+        if isinstance(cause, httpx2.ReadError | httpx2.RemoteProtocolError):
+            return f"broke off the connection{_where(chain)}"
+        if isinstance(cause, httpx2.HTTPError | httpx2.StreamError | OSError):
+            return f"cannot be reached{_where(chain)}"
+    return "failed"
+
+
+def _where(chain: Sequence[BaseException]) -> str:
+    """Return the server that was asked, without what may be secret in its address; ``""`` where no error knows it."""
+    for cause in chain:
+        try:
+            asked = origin(str(cause.request.url))  # type: ignore[attr-defined] # errors of SDKs and of HTTP have it
+        except (AttributeError, RuntimeError):  # RuntimeError: of one that was not told
+            continue
+        if asked:
+            return f" at {asked}"
+    return ""
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

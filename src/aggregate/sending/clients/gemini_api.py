@@ -11,12 +11,14 @@ from aggregate.sending.cache.request_plan import MessagePart, messages_of
 from aggregate.sending.clients.connection import (
     DEFAULT_LIMITS,
     ConnectionLimits,
+    SdkErrorTranslator,
     certificates,
+    finish_reason,
     http_client_options,
+    missing_sdk,
 )
 from aggregate.sending.clients.credentials import ApiKey
 from aggregate.sending.clients.protocol import ModelRequest, OnText
-from aggregate.sending.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient

@@ -25,9 +25,8 @@ name billions, whose tokens would exceed every window."""
 class ImageRules:
     """What a provider takes."""
 
-    tokens: Callable[
-        [int, int], int
-    ]  # of an image of a width and height in pixels, by the provider's count
+    # Of an image of a width and height in pixels, by the provider's count
+    tokens: Callable[[int, int], int]
     largest: int  # bytes of one image as they are sent: in base64, a third more than the file
     longest: int  # pixels of one side, 0 for any
     most: int  # images of a request
@@ -65,11 +64,6 @@ def _tiles_of_768(width: int, height: int) -> int:
     return 258 * ceil(width / 768) * ceil(height / 768)
 
 
-def _gemini_3(_width: int, _height: int) -> int:
-    """Return the tokens of an image at the resolution that is taken where none is asked for."""
-    return 1120
-
-
 _ANTHROPIC_FINE: Final = ImageRules(
     _patches(28, edge=2576, most=4784), 5_000_000, 8000, 20, 24_000_000
 )
@@ -77,7 +71,7 @@ _ANTHROPIC: Final = ImageRules(_patches(28, edge=1568, most=1568), 5_000_000, 80
 _OPENAI: Final = ImageRules(_patches(32, most=2500, factor=1.2), 20_000_000, 0, 500, 50_000_000)
 _OPENAI_TILES: Final = ImageRules(_tiles_of_512, 20_000_000, 0, 500, 50_000_000)
 _GEMINI: Final = ImageRules(_tiles_of_768, 20_000_000, 0, 500, 20_000_000)
-_GEMINI_3: Final = ImageRules(_gemini_3, 20_000_000, 0, 500, 20_000_000)
+_GEMINI_3: Final = ImageRules(lambda _width, _height: 1120, 20_000_000, 0, 500, 20_000_000)
 # Servers of one's own differ; most of their models see patches of 28 pixels.
 _COMPATIBLE: Final = ImageRules(_patches(28, most=4096), 20_000_000, 0, 100, 50_000_000)
 _TABLE: Final[Mapping[str, Mapping[str, ImageRules]]] = {

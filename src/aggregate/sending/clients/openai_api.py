@@ -22,9 +22,13 @@ from aggregate.sending.cache.request_plan import (
     RequestPlan,
     messages_of,
 )
-from aggregate.sending.clients.connection import SdkApi
+from aggregate.sending.clients.connection import (
+    SdkApi,
+    SdkErrorTranslator,
+    finish_reason,
+    missing_sdk,
+)
 from aggregate.sending.clients.protocol import ModelRequest, OnText, ResponseFormat
-from aggregate.sending.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -95,9 +95,8 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
     What the user's own configuration says goes before the list.
     """
     table, policy = own_model(model), cache_policy(provider, model)
-    surcharge = Decimal(
-        0
-    )  # of the longer lifetime, beyond the shorter one, whose price alone the list has
+    # Of the longer lifetime, beyond the shorter one, whose price alone the list has
+    surcharge = Decimal(0)
     if usage.cache_write_long and policy.long_seconds:
         short = cost(Usage(cache_write=usage.cache_write_long), model, provider=provider)
         ratio = Decimal(str(policy.long_write)) / Decimal(str(policy.write)) - 1

@@ -9,7 +9,7 @@ from aggregate.base.values import CLOUDS, bare_model_name
 from aggregate.project.configuration import PersonaTable, SendTable, user_config
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.anthropic_api import AnthropicApi
-from aggregate.sending.clients.client import Client
+from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.clouds import open_cloud
 from aggregate.sending.clients.credentials import ApiKey, check_address, find_api_key
 from aggregate.sending.clients.gemini_api import GeminiApi
@@ -18,16 +18,14 @@ from aggregate.sending.clients.openai_api import OpenAiApi
 from aggregate.sending.clients.own_models import context_window
 from aggregate.sending.clients.protocol import Transport
 from aggregate.sending.clients.retry import Retry
-from aggregate.sending.clients.scripted_client import scripted_client
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
     """One way to reach a model."""
 
-    adapter: Callable[
-        [str, ApiKey, str | None], Transport
-    ]  # from the provider's name, a key and an address, ``None`` for the SDK's own
+    # From the provider's name, a key and an address, ``None`` for the SDK's own
+    adapter: Callable[[str, ApiKey, str | None], Transport]
     keys: tuple[str, ...] = ()  # the environment's variables that may hold the key
     model: str = ""  # the one to ask where none is named
     base_url: str | None = None  # ``None`` for what the SDK knows

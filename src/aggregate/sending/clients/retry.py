@@ -25,9 +25,8 @@ class Retry:
     attempts: int = 5  # exchanges in all
     first: float = 1.0  # before the second one; doubled each time
     longest: float = 30.0  # before any
-    patience: float = (
-        120.0  # that a provider's own delay is followed; beyond, the error is raised at once
-    )
+    # that a provider's own delay is followed; beyond, the error is raised at once
+    patience: float = 120.0
 
     def wait(self, failed: int, error: ProviderError) -> float | None:
         """Return the seconds to wait after ``failed`` exchanges, ``None`` to give up."""
