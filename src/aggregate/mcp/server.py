@@ -219,7 +219,7 @@ class _GoneError(Exception):
 
 
 async def _run_beside(session: Any, work: Callable[[Progress], str]) -> str:  # noqa: ANN401 - the SDK's
-    """Return what ``work`` does in a thread, telling the host how far it is; what was cancelled stops at its next step."""
+    """Return what ``work`` does in a thread, telling the host how far it is; what is cancelled stops soon."""
     gone = threading.Event()
     told = -math.inf
 
