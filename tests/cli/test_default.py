@@ -2,8 +2,6 @@
 
 import os
 import subprocess
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import click
@@ -11,9 +9,9 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from aggregate.cli.commands import COMMANDS, CONDUCT
-from aggregate.cli.program import program, run_program
+from aggregate.cli.program import program
 from aggregate.project.configuration import nearest_config
-from tests.cli.command_line import Ended
+from tests.cli.command_line import Ended, aggregate
 from tests.projects import project
 
 CONFIG = """\
@@ -22,13 +20,6 @@ name = "demo"
 [files]
 paths = ["src/**/*.py"]
 """
-
-
-def aggregate(*arguments: str) -> Ended:
-    """Run a command in this process."""
-    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
-        code = run_program([*arguments])
-    return Ended(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture
