@@ -197,15 +197,6 @@ def test_a_track_that_is_called_like_a_command(
     assert capsys.readouterr() == ("no run yet\n", "")
 
 
-def test_a_slip_of_a_command_names_the_nearest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What is no command of ``conduct`` is answered with the nearest one."""
-    folder = track_project(tmp_path, TICKETS)
-    assert aggregate(folder, "conduct", "canel")[0] == 2
-    assert "No such command 'canel'. Did you mean 'cancel'?" in capsys.readouterr().err
-
-
 def test_a_missing_focus_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is refused before the run exists: the plan keeps its marks, and there is nothing to resume."""
     folder = track_project(tmp_path, TICKETS.replace("one.py", "none.py"))

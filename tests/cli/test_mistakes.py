@@ -61,16 +61,6 @@ def test_a_wrong_configuration_names_file_line_and_key(
     assert mistake(aggregate("run", "-q", "-c", str(path))).replace(f"{tmp_path}/", "") == line
 
 
-def test_bytes_that_are_no_text_are_a_mistake_too(tmp_path: Path) -> None:
-    """A configuration in another encoding is refused with the place of the first wrong byte."""
-    path = tmp_path / "m.toml"
-    path.write_bytes(b"name = '\xff'\n")
-    assert (
-        mistake(aggregate("stats", "-c", str(path)))
-        == f"{path}: is not UTF-8 text (byte 8): save it as UTF-8"
-    )
-
-
 @pytest.mark.parametrize("depth", [2_000, 100_000])
 def test_a_bottomless_configuration_is_refused(tmp_path: Path, depth: int) -> None:
     """Nesting beyond any sense is a mistake of the file, not a crash."""
@@ -88,21 +78,6 @@ def test_a_preset_that_does_not_exist_is_named(
     config = project(tmp_path, {"m.toml": '[context_presets.one]\nfiles = ["a"]\n'}) / "m.toml"
     said = mistake(aggregate("preset", command, "gone", "-c", str(config)))
     assert said == 'there is no context preset "gone": known presets: one'
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["view", "gone.py"], "file not found: gone.py"),
-        (["view", "."], "is a directory: name its files or use a glob such as dir/**: ."),
-    ],
-)
-def test_a_file_that_cannot_be_shown_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
-) -> None:
-    """``view`` refuses what it cannot read, by name."""
-    monkeypatch.chdir(tmp_path)
-    assert mistake(aggregate(*arguments)) == said
 
 
 @pytest.mark.parametrize(

@@ -200,15 +200,6 @@ def test_run_and_diff_report_the_prefix(config: str) -> None:
     assert aggregate("diff", by_path, "3", "-c", config)[1].endswith("(same)\n")
 
 
-def test_prune_deletes_records_too(config: str) -> None:
-    """No record stays behind without its prompt."""
-    aggregate("run", "-c", config, "-q")
-    aggregate("run", "-c", config, "-q")
-    aggregate("prune", "--keep", "1", "-c", config)
-    names = sorted(path.name for path in (Path(config).parent / "md_gen").iterdir())
-    assert names == [".demo_002.chain.json", "demo_002.md"]
-
-
 def test_a_dry_run_shows_both_counts(config: str) -> None:
     """The provider's count and ours, the ratio with its source, and the budget that both keep to (rule B-10)."""
     ask = ["send", "What does name_7 do?", "-c", config, "--dry-run", "--budget", "6k"]
@@ -254,10 +245,3 @@ def test_what_the_user_points_at(config: str) -> None:
     code, out, err = aggregate(*focus)
     assert (code, out) == (2, "")
     assert "add a budget, such as --budget 32k" in err
-
-
-def test_a_name_that_stands_for_nothing(config: str) -> None:
-    """A symbol that nothing defines is a warning, once, as of ``run`` (rule T-2)."""
-    ask = ("send", "What is this?", "-c", config, "--provider", "scripted", "--budget", "3k")
-    code, _, err = aggregate(*ask, "--symbol", "nowhere", "--dry-run", "--json")
-    assert (code, err.count("warning: no definition is called nowhere\n")) == (0, 1)

@@ -308,22 +308,6 @@ def test_a_change_is_told_by_its_diff(tmp_path: Path) -> None:
     asked(tmp_path, questions)
 
 
-def test_a_last_line_break_is_a_change(tmp_path: Path) -> None:
-    """What the ends of lines alone tell apart is told as well: an empty diff would say that something is missing."""
-    text = "".join(f"value_{number} = {number}\n" for number in range(100))
-    project(tmp_path, {"a.py": text})
-
-    async def questions(ask: Asking) -> None:
-        await ask("read", path="a.py")
-        (tmp_path / "a.py").write_text(text.rstrip("\n"))
-        assert (await ask("read", path="a.py")).text == (
-            "a.py has changed since you were shown all of it:\n"
-            "@@ -98,4 +98,3 @@\n value_97 = 97\n value_98 = 98\n value_99 = 99\n-\n"
-        )
-
-    asked(tmp_path, questions)
-
-
 def test_names_are_found_with_their_uses(folder: Path) -> None:
     """Definitions and uses come with lines; a path narrows them; any other text is searched for."""
 
@@ -507,27 +491,3 @@ def test_a_line_longer_than_an_answer_is_cut(tmp_path: Path) -> None:
         assert "short" in (await ask("read", path="long.txt", lines="2")).text
 
     asked(tmp_path, questions, cap=1_000)
-
-
-def test_what_is_asked_for_and_cannot_be_shown_is_said(folder: Path) -> None:
-    """A focus that names no file is no error, and not passed over in silence."""
-
-    async def questions(ask: Asking) -> None:
-        said = await ask("compose", task="fix the timeout in retry", focus=["src/gone.py"])
-        assert not said.is_error
-        assert "[src/gone.py" in said.text or "src/gone.py" in said.text.rsplit("[p-", 1)[1]
-
-    asked(folder, questions)
-
-
-def test_names_of_files_stay_one_line(tmp_path: Path) -> None:
-    """A line break in a name makes no second entry in a list, and the file can be read by its name."""
-    project(tmp_path, {"a\nb.py": "x = 1\n", "p-limit.py": "y = 2\n"})
-
-    async def questions(ask: Asking) -> None:
-        assert "a\\x0ab.py  about 1 tokens" in (await ask("outline")).text
-        assert "a\\x0ab.py:1: x = 1" in (await ask("find", query="x = 1")).text
-        assert (await ask("read", path="a\nb.py")).text.endswith("x = 1\n")
-        assert "y = 2" in (await ask("read", path="p-limit.py")).text
-
-    asked(tmp_path, questions)

@@ -5,15 +5,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 
 import pytest
 
 import aggregate
 from aggregate.base.disk.writing import move_over
-from aggregate.base.errors import OutputError
 from aggregate.project.paths import is_secret
-from aggregate.prompt import write_numbered
 from tests.cli.command_line import program_environment
 from tests.projects import project
 
@@ -164,15 +162,6 @@ def test_a_console_that_knows_few_characters_is_enough(tmp_path: Path, encoding:
         assert b"unexpected" not in done.stderr
     assert "größe = '日本 🚀'\n" in done.stdout.decode("utf-8")
     assert b"\r" not in (folder / "md_gen" / f"{folder.name}_001.md").read_bytes()
-
-
-@pytest.mark.parametrize("namespace", ["c:x", "name:stream", "a/b", "a\\b", ""])
-def test_a_namespace_is_a_file_name_on_every_system(tmp_path: Path, namespace: str) -> None:
-    """On Windows a colon would name a drive or a stream of a file, and lead out of the folder of prompts."""
-    with pytest.raises(OutputError, match="is no file name"):
-        write_numbered(tmp_path, namespace, "text")
-    outside = PureWindowsPath("C:/project/md_gen") / "d:x_001.md"
-    assert outside == PureWindowsPath("d:x_001.md")
 
 
 def test_a_file_that_others_read_is_replaced_once_they_let_it(tmp_path: Path) -> None:
