@@ -11,8 +11,7 @@ import pytest
 
 from aggregate.agents.goals import Trace, TraceKind
 from aggregate.base.errors import ConfigError
-from aggregate.cli.goal import trace_lines
-from aggregate.cli.instruction_file import read_instruction
+from aggregate.cli.goal import read_instruction, trace_lines
 from aggregate.cli.program import program, run_program
 from tests.cli.command_line import aggregate
 

@@ -16,6 +16,7 @@ from aggregate.cli.output import (
     Bar,
     is_reader_gone,
     is_terminal,
+    orderly_termination,
     say,
     warn,
     warn_all,
@@ -23,7 +24,6 @@ from aggregate.cli.output import (
     write_result,
 )
 from aggregate.cli.run_report import AskedRun, WrittenPrompt
-from aggregate.cli.termination import orderly_termination
 from aggregate.project.configuration import CONFIG_NAME, Project, global_config_path
 from aggregate.project.index import Index
 from aggregate.project.watching import GitActivity, TreeWatch
