@@ -4,21 +4,29 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
+from aggregate.cli.program import run_program
 from tests.cli.loaded import Command, loaded
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """How a command ended: exit code and what it printed."""
 
     code: int
     out: str
     err: str
+
+
+def aggregate(*arguments: str) -> Ended:
+    """Run a command in this process."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        code = run_program([*arguments])
+    return Ended(code, out.getvalue(), err.getvalue())
 
 
 def start(folder: Path, *arguments: str, **environment: str) -> Ended:

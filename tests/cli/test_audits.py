@@ -221,22 +221,6 @@ def test_a_file_with_a_secret_has_changed_too(tmp_path: Path) -> None:
     assert "has changed since" in start(folder, "locate", f"1:{number}").err
 
 
-def test_a_line_that_is_not_shown_says_why(tmp_path: Path) -> None:
-    """A line of a file that the prompt does not show is answered by the reason, as a result (rule L-2)."""
-    folder = project(
-        tmp_path,
-        {
-            **FILES,
-            "manual_slop.toml": "[project]\nname = 'demo'\n[files]\npaths = ['src/retry.py', "
-            "{ path = 'src/far.py', view_mode = 'none' }, { path = 'notes.md', view_mode = 'summary' }]\n",
-        },
-    )
-    assert start(folder, "run", "--task", "retry", "-q").code == 0
-    assert start(folder, "locate", "src/far.py:2").out == (
-        "src/far.py:2 is not in demo_001.md: the file's content is left out as its entry asks\n"
-    )
-
-
 def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
     """What is not shown is ``name`` where the prompt names it, else left out, by each command alike (rules B-2, L-2)."""
     many = {f"src/m{number}.py": f"def f{number}(x):\n    return x\n" * 9 for number in range(60)}
@@ -326,12 +310,6 @@ def test_diff_compares_the_files_of_two_prompts(asked: Path) -> None:
     ]
     assert start(asked, "run", "-q").code == 0
     assert len(start(asked, "diff", "2", "3").out.splitlines()) == 1
-
-
-def test_prune_leaves_nothing_of_a_prompt(asked: Path) -> None:
-    """``prune`` deletes the audit with its prompt (rule A-1)."""
-    assert start(asked, "prune", "--keep", "0").out == "md_gen/demo_001.md\n"
-    assert names(asked) == []
 
 
 def test_the_schema_of_audits_is_published(tmp_path: Path) -> None:

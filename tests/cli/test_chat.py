@@ -18,11 +18,10 @@ import pytest
 from aggregate.base.errors import BudgetError, ConfigError
 from aggregate.cli.chat_commands import completions
 from aggregate.cli.chat_session import ChatSession
-from aggregate.cli.program import run_program
 from aggregate.cli.send import AskedTurn
 from aggregate.project.history.history_reader import load_history
 from aggregate.sending import ModelSelection
-from tests.cli.command_line import program_environment
+from tests.cli.command_line import aggregate, program_environment
 from tests.fakes.senders import dripping
 from tests.projects import project
 
@@ -49,19 +48,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def chat(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    lines: str,
-    *options: str,
-    provider: str = "scripted",
-) -> tuple[int, list[str], str]:
+def chat(lines: str, *options: str, provider: str = "scripted") -> tuple[int, list[str], str]:
     """Pipe lines into ``chat``; return the exit code, the lines of its output, and what was said."""
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
     asked = ["--provider", provider] if provider else []
-    code = run_program(["chat", *asked, "--discussion", "default", *options])
-    said = capsys.readouterr()
-    return code, said.out.splitlines(), said.err
+    stdin, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(lines.encode()))
+    try:
+        ended = aggregate("chat", *asked, "--discussion", "default", *options)
+    finally:
+        sys.stdin = stdin
+    return ended.code, ended.out.splitlines(), ended.err
 
 
 def mine() -> ChatSession:
@@ -75,11 +70,9 @@ def questions(name: str = "manual_slop_history.toml") -> list[str]:
     return [turn["content"] for turn in load_history(Path(name))[::2] if isinstance(turn, dict)]
 
 
-def test_each_line_is_a_turn(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_line_is_a_turn(folder: Path) -> None:
     """Answers go to standard output, what each costs to standard error; the totals stand at the end (S-6)."""
-    code, out, err = chat(capsys, monkeypatch, "One?\n\n /two?\n")
+    code, out, err = chat("One?\n\n /two?\n")
     assert (code, len(out)) == (0, 2)
     assert questions() == ["One?", " /two?"]
     first, second, whole = err.splitlines()
@@ -95,11 +88,9 @@ def test_each_line_is_a_turn(
     ]
 
 
-def test_a_session_writes_what_send_writes(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_writes_what_send_writes(folder: Path) -> None:
     """The same prompts, records and turns byte for byte, so that either goes on where the other has left (S-6)."""
-    chat(capsys, monkeypatch, "One?\nTwo?\n", "--budget", "3k")
+    chat("One?\nTwo?\n", "--budget", "3k")
     names = sorted(path.name for path in Path("md_gen").iterdir())
     kept = {name: (Path("md_gen") / name).read_bytes() for name in names}
     history = Path("manual_slop_history.toml").read_bytes()
@@ -107,8 +98,7 @@ def test_a_session_writes_what_send_writes(
         path.unlink()
     for message in ("One?", "Two?"):
         options = ["--provider", "scripted", "--discussion", "default", "--budget", "3k"]
-        run_program(["send", message, *options])
-    capsys.readouterr()
+        aggregate("send", message, *options)
     assert {name: (Path("md_gen") / name).read_bytes() for name in names} == kept
     assert Path("manual_slop_history.toml").read_bytes() == history
 
@@ -125,16 +115,14 @@ def test_an_edit_between_two_turns_is_seen(folder: Path) -> None:
     assert "c = 3333" in session.last.prompt.markdown
 
 
-def test_commands(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands(folder: Path) -> None:
     """Model, persona, budget and what is pointed at hold for the turns behind; nothing of it is an answer (S-7)."""
     lines = [
         "/model big", "/persona brief", "/budget 3k", "/focus b.py", "/symbol name_7", "/since none",
         "What is this?", "/files", "/plan And?", "/cost", "/model", "/budget none", "/focus none", "/symbol none", "/quit",
         "never",
     ]  # fmt: skip
-    code, out, err = chat(capsys, monkeypatch, "\n".join(lines))
+    code, out, err = chat("\n".join(lines))
     assert (code, len(out)) == (0, 1)
     assert questions() == ["What is this?"]
     said = err.splitlines()
@@ -156,41 +144,34 @@ def test_commands(
     assert audit["budget"]["tokens"] if isinstance(audit["budget"], dict) else audit["budget"]
 
 
-def test_undo_and_retry(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_undo_and_retry(folder: Path) -> None:
     """The last question goes with its answer, or is asked once more; comments of the file stay (S-7)."""
     Path("manual_slop_history.toml").write_text("# mine\n", encoding="utf-8")
-    _, out, err = chat(capsys, monkeypatch, "One?\nTwo?\n/undo\nThree?\n/retry\n")
+    _, out, err = chat("One?\nTwo?\n/undo\nThree?\n/retry\n")
     assert len(out) == 4
     assert "taken back: Two?" in err
     assert questions() == ["One?", "Three?"]
     assert Path("manual_slop_history.toml").read_text(encoding="utf-8").startswith("# mine\n")
-    _, _, err = chat(capsys, monkeypatch, "/undo\n/undo\n/undo\n")
+    _, _, err = chat("/undo\n/undo\n/undo\n")
     assert err.splitlines()[:2] == ["taken back: Three?", "taken back: One?"]
     assert "does not end with a question and its answer" in err
     assert questions() == []
-    assert chat(capsys, monkeypatch, "Four?\n")[0] == 0
+    assert chat("Four?\n")[0] == 0
     assert questions() == ["Four?"]
 
 
-def test_retry_takes_back_its_own_question_alone(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_retry_takes_back_its_own_question_alone(folder: Path) -> None:
     """Where another process has asked meanwhile, its turn stays, and nothing is asked once more (S-7)."""
     session = mine()
     session.ask("Mine?")
     options = ["--provider", "scripted", "--discussion", "default", "-q"]
-    assert run_program(["send", "Theirs?", *options]) == 0
+    assert aggregate("send", "Theirs?", *options).code == 0
     with pytest.raises(ConfigError, match="somebody else has written to the discussion"):
         session.retry()
     assert questions() == ["Mine?", "Theirs?"]
-    capsys.readouterr()
 
 
-def test_retry_keeps_the_answer_until_another_one_is_there(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_retry_keeps_the_answer_until_another_one_is_there(folder: Path) -> None:
     """What cannot be asked once more leaves question and answer as they were, and can be tried again (S-7)."""
     session = mine()
     session.ask("One?")
@@ -205,7 +186,6 @@ def test_retry_keeps_the_answer_until_another_one_is_there(
     assert questions() == ["One?", "Two?"]
     assert session.last is not None
     assert session.last.prompt.markdown.count("Two?") == 1
-    capsys.readouterr()
 
 
 @pytest.mark.parametrize(
@@ -217,28 +197,18 @@ def test_retry_keeps_the_answer_until_another_one_is_there(
         ("/discussion none\nAlone?\n/retry\n", ["One?"]),
     ],
 )
-def test_retry_goes_by_the_discussion(
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    lines: str,
-    asked: list[str],
-) -> None:
+def test_retry_goes_by_the_discussion(folder: Path, lines: str, asked: list[str]) -> None:
     """The last question of the discussion is asked once more, whoever asked it; outside of all the last one (S-7)."""
-    chat(capsys, monkeypatch, "One?\n")
-    code, out, _ = chat(capsys, monkeypatch, lines)
+    chat("One?\n")
+    code, out, _ = chat(lines)
     assert (code, len(out)) == (0, 1 + ("?" in lines))
     assert questions() == asked
 
 
-def test_compact(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compact(folder: Path) -> None:
     """Costs are said before, the summary counts in the totals, and all turns stay as another discussion (S-9)."""
     long = "What of the parser? " * 300
     _, out, err = chat(
-        capsys,
-        monkeypatch,
         f"{long}\n{long}\n{long}\n/compact\nAnd now?\n/discussion default-full\n",
     )
     assert len(out) == 4
@@ -252,13 +222,9 @@ def test_compact(
     assert len(load_history(Path("manual_slop_history.toml"))) == 7
 
 
-def test_discussions(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_discussions(folder: Path) -> None:
     """A session may go on in another discussion, or in a copy of this one (S-4, S-5, S-7)."""
-    _, _, err = chat(
-        capsys, monkeypatch, "One?\n/discussion b\nTwo?\n/fork c\nThree?\n/discussion default\n"
-    )
+    _, _, err = chat("One?\n/discussion b\nTwo?\n/fork c\nThree?\n/discussion default\n")
     assert questions() == ["One?"]
     assert questions("manual_slop.b_history.toml") == ["Two?"]
     assert questions("manual_slop.c_history.toml") == ["Two?", "Three?"]
@@ -280,34 +246,23 @@ def test_discussions(
         ("/focus b.py\nWhat?\n", 2, "add a budget"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_a_pipe_ends_it(
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    lines: str,
-    code: int,
-    said: str,
-) -> None:
+def test_a_mistake_in_a_pipe_ends_it(folder: Path, lines: str, code: int, said: str) -> None:
     """One sentence says what is wrong; no further line is sent and paid (S-6)."""
-    ended, out, err = chat(capsys, monkeypatch, f"{lines}never\n")
+    ended, out, err = chat(f"{lines}never\n")
     assert (ended, out) == (code, [])
     assert said in err
     assert not Path("manual_slop_history.toml").exists()
 
 
-def test_who_is_asked_is_checked_at_the_start(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_is_asked_is_checked_at_the_start(folder: Path) -> None:
     """Without a provider nothing is read (S-6)."""
-    code, _, err = chat(capsys, monkeypatch, "One?\n", provider="")
+    code, _, err = chat("One?\n", provider="")
     assert (code, "no provider is named" in err) == (2, True)
 
 
-def test_json_is_a_line_per_answer(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_json_is_a_line_per_answer(folder: Path) -> None:
     """Programs read one document a line (S-6)."""
-    _, out, err = chat(capsys, monkeypatch, "One?\nTwo?\n", "--json", "-q")
+    _, out, err = chat("One?\nTwo?\n", "--json", "-q")
     assert err == ""
     assert [json.loads(line)["path"][-11:] for line in out] == ["demo_001.md", "demo_002.md"]
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.cli.program import run_program
-from tests.cli.command_line import begin
+from tests.cli.command_line import Ended, aggregate, begin
 from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.running import ends
 
@@ -30,39 +29,42 @@ depends_on = ["a"]
 CONDUCTOR = ("aggregate.agents.tracks.service", "aggregate.agents.tracks.durable.dbos_queue")
 
 
-def aggregate(folder: Path, *arguments: str) -> tuple[int, list[str]]:
-    """Run the command on a project and return the exit code and its options."""
-    return run_program([*arguments, "-c", str(folder / "manual_slop.toml")]), list(arguments)
+def conduct(folder: Path, *arguments: str) -> Ended:
+    """Run ``aggregate conduct`` on a project."""
+    return aggregate("conduct", *arguments, "-c", str(folder / "manual_slop.toml"))
 
 
-def test_a_run_and_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_and_another(tmp_path: Path) -> None:
     """The report's path is all that standard output gets; every run has its own folder; runs are listed by status."""
     folder = track_project(
         tmp_path,
         TICKETS,
         **{f"conductor/tracks/{TRACK}/answers.toml": '[answers]\na = "one is 1"\n'},
     )
-    assert aggregate(folder, "conduct", "run", "demo")[0] == 0
-    first = capsys.readouterr()
+    first = conduct(folder, "run", "demo")
+    assert first.code == 0
     report = Path(first.out.strip())
     assert report == folder / "md_gen" / f"{TRACK}_001" / "report.md"
     assert first.err == "started  a\ndone     a\nstarted  b\ndone     b\n"
     assert "```text\na: one is 1\n```" in report.read_text()
-    assert aggregate(folder, "conduct", "run", TRACK, "--places", "2", "--no-lead")[0] == 0
-    second = Path(capsys.readouterr().out.strip())
+    ended = conduct(folder, "run", TRACK, "--places", "2", "--no-lead")
+    assert ended.code == 0
+    second = Path(ended.out.strip())
     assert second.parent.name == f"{TRACK}_002"
     assert without_times(second) == without_times(report)
-    assert aggregate(folder, "conduct", "status", TRACK)[0] == 0
-    status = capsys.readouterr().out.splitlines()
+    ended = conduct(folder, "status", TRACK)
+    assert ended.code == 0
+    status = ended.out.splitlines()
     assert status[0] == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended"
     assert [row.partition(",")[0] for row in status[1:3]] == ["  a: done", "  b: done"]
     assert status[3].startswith("so far: ")
-    assert aggregate(folder, "conduct")[0] == 0
-    assert capsys.readouterr().out == f"[x] {TRACK}: A demo\n"
-    assert aggregate(folder, "conduct", "forget", TRACK)[0] == 0
-    assert capsys.readouterr().out == f"forgot demo/{TRACK}/001\nforgot demo/{TRACK}/002\n"
-    assert aggregate(folder, "conduct", "forget", TRACK)[0] == 0
-    assert capsys.readouterr().out == "no run that is over\n"
+    ended = conduct(folder)
+    assert ended.code == 0
+    assert ended.out == f"[x] {TRACK}: A demo\n"
+    ended = conduct(folder, "forget", TRACK)
+    assert ended.code == 0
+    assert ended.out == f"forgot demo/{TRACK}/001\nforgot demo/{TRACK}/002\n"
+    assert conduct(folder, "forget", TRACK)[:2] == (0, "no run that is over\n")
 
 
 def without_times(report: Path) -> str:
@@ -70,12 +72,13 @@ def without_times(report: Path) -> str:
     return re.sub(r"\| \d+ s \|", "| |", report.read_text())
 
 
-def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run(tmp_path: Path) -> None:
     """Order, contexts and tokens are shown; nothing is written and no database made."""
     folder = track_project(tmp_path, TICKETS)
     before = sorted(folder.rglob("*"))
-    assert aggregate(folder, "conduct", "run", "demo", "--dry-run")[0] == 0
-    lines = capsys.readouterr().out.splitlines()
+    ended = conduct(folder, "run", "demo", "--dry-run")
+    assert ended.code == 0
+    lines = ended.out.splitlines()
     assert [line.rpartition("  ")[0] for line in lines[:3]] == [
         "  1  a -> $found",
         "     ",
@@ -87,56 +90,51 @@ def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("dry", [["--dry-run"], []])
-def test_a_limit_of_costs_that_are_not_known(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], dry: list[str]
-) -> None:
+def test_a_limit_of_costs_that_are_not_known(tmp_path: Path, dry: list[str]) -> None:
     """It is refused before anything is begun or asked, by a look ahead too."""
     folder = track_project(tmp_path, TICKETS)
     server = ["--worker", "compatible:mine", "--base-url", "http://127.0.0.1:9/v1"]
     arguments = ["run", "demo", *server, "--max-cost", "1", *dry]
-    assert aggregate(folder, "conduct", *arguments)[0] == 2
-    shown = capsys.readouterr()
+    shown = conduct(folder, *arguments)
+    assert shown.code == 2
     assert (shown.out, "max_cost cannot be kept: the price of" in shown.err) == ("", True)
     assert not (folder / "md_gen").exists()
 
 
-def test_a_run_that_spent_its_limit_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_spent_its_limit_says_so(tmp_path: Path) -> None:
     """Not only the report: whoever looks at the terminal learns why tickets were not begun."""
     costs = "[answers]\na = { text = 'x', cost = 0.3 }\n"
     folder = track_project(tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": costs})
-    assert aggregate(folder, "conduct", "run", "demo", "--max-cost", "0.5")[0] == 1
-    said = capsys.readouterr().err
+    ended = conduct(folder, "run", "demo", "--max-cost", "0.5")
+    assert ended.code == 1
+    said = ended.err
     assert said.startswith("started  a\ndone     a\nstopped: of max_cost, $0.5, $0.3000 is spent")
 
 
-def test_no_tracks_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_tracks_are_said(tmp_path: Path) -> None:
     """A project without tracks is told where they would stand; the list itself is empty."""
     (tmp_path / "manual_slop.toml").touch()
-    assert aggregate(tmp_path, "conduct")[0] == 0
-    shown = capsys.readouterr()
+    shown = conduct(tmp_path)
+    assert shown.code == 0
     assert (shown.out, "conductor/tracks.md" in shown.err) == ("", True)
 
 
-def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     """A run with a failed ticket ends with 1, and prints the report's path all the same; an error is one line, without a terminal's commands."""
     script = tmp_path / "script.json"
     script.write_text('{"answers": {"a": {"fail": "no\\nway \\u001b[2J", "refuse": true}}}')
     folder = track_project(tmp_path / "p", TICKETS)
-    assert (
-        aggregate(
-            folder, "conduct", "run", "demo", "--worker", f"scripted:{script}", "--on-error", "fail"
-        )[0]
-        == 1
+    captured = conduct(
+        folder, "run", "demo", "--worker", f"scripted:{script}", "--on-error", "fail"
     )
-    captured = capsys.readouterr()
+    assert captured.code == 1
     assert captured.err == (
         'started  a\nfailed   a: no way \\x1b[2J\nnot run  b: not run: it depends on "a", which failed\n'
     )
     assert "a: no way" in Path(captured.out.strip()).read_text()
-    assert aggregate(folder, "conduct", "status", "demo")[0] == 0
-    assert capsys.readouterr().out.splitlines()[1:] == [
+    ended = conduct(folder, "status", "demo")
+    assert ended.code == 0
+    assert ended.out.splitlines()[1:] == [
         "  a: failed, 0 s, 0 tokens (no way \\x1b[2J)",
         "  b: not run",
         "so far: 0 tokens",
@@ -169,48 +167,44 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["run", "demo", "--lease", "inf"], "'--lease': 'inf' is not a finite number."),
     ],
 )
-def test_mistakes(
-    tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistakes(tmp_path: Path, arguments: list[str], message: str) -> None:
     """A mistake is one sentence, and nothing is started."""
     folder = track_project(tmp_path, TICKETS)
-    assert aggregate(folder, "conduct", *arguments)[0] in (1, 2)
-    captured = capsys.readouterr()
+    captured = conduct(folder, *arguments)
+    assert captured.code in (1, 2)
     assert message in captured.err
     assert captured.out == ""
     assert not (folder / "md_gen").exists()
 
 
-def test_a_track_that_is_called_like_a_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_track_that_is_called_like_a_command(tmp_path: Path) -> None:
     """It is reached behind ``run``; what is not needed for a list or a dry run is not asked for."""
     folder = track_project(tmp_path, TICKETS)
     (folder / f"conductor/tracks/{TRACK}").rename(folder / "conductor/tracks/status")
     register = folder / "conductor/tracks.md"
     register.write_text(register.read_text().replace(TRACK, "status"))
-    assert aggregate(folder, "conduct", "run", "status", "--dry-run")[0] == 0
-    assert capsys.readouterr().out.startswith("  1  a -> $found")
-    assert aggregate(folder, "conduct", "status")[0] == 2
-    assert "Missing argument 'TRACK'" in capsys.readouterr().err
-    assert run_program(["conduct", "-c", str(folder / "manual_slop.toml"), "status", "status"]) == 0
-    assert capsys.readouterr() == ("no run yet\n", "")
+    ended = conduct(folder, "run", "status", "--dry-run")
+    assert ended.code == 0
+    assert ended.out.startswith("  1  a -> $found")
+    ended = conduct(folder, "status")
+    assert ended.code == 2
+    assert "Missing argument 'TRACK'" in ended.err
+    config = str(folder / "manual_slop.toml")
+    assert aggregate("conduct", "-c", config, "status", "status") == (0, "no run yet\n", "")
 
 
-def test_a_missing_focus_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_focus_file(tmp_path: Path) -> None:
     """It is refused before the run exists: the plan keeps its marks, and there is nothing to resume."""
     folder = track_project(tmp_path, TICKETS.replace("one.py", "none.py"))
     plan = (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes()
-    assert aggregate(folder, "conduct", "run", "demo")[0] == 2
-    assert (
-        'the ticket "a" has the focus file none.py, which is not there' in capsys.readouterr().err
-    )
+    ended = conduct(folder, "run", "demo")
+    assert ended.code == 2
+    assert 'the ticket "a" has the focus file none.py, which is not there' in ended.err
     assert (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes() == plan
-    assert aggregate(folder, "conduct", "status", "demo")[0] == 0
-    assert capsys.readouterr().out == "no run yet\n"
+    assert conduct(folder, "status", "demo")[:2] == (0, "no run yet\n")
 
 
-def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_interrupted_and_resumed(tmp_path: Path) -> None:
     """An interrupt ends the program at once though a worker is busy; the next start goes on with the same run."""
     folder = track_project(
         tmp_path,
@@ -224,13 +218,15 @@ def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[s
         errors, code = begun.err.read(), begun.command.wait()
     goes_on = f"interrupted: aggregate conduct resume {TRACK} goes on\n".encode()
     assert (code, errors) == (130, goes_on + b"\naggregate: interrupted\n")
-    assert aggregate(folder, "conduct", "status", "demo")[0] == 0
-    status = capsys.readouterr().out.splitlines()
+    ended = conduct(folder, "status", "demo")
+    assert ended.code == 0
+    status = ended.out.splitlines()
     assert status[0] == f"demo/{TRACK}/001: interrupted, 0 of 2 tickets have ended"
     assert status[-1].endswith("aggregate conduct resume demo goes on with it")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
-    assert aggregate(folder, "conduct", "resume", "demo")[0] == 0
-    assert capsys.readouterr().err.splitlines()[0] == f"going on with demo/{TRACK}/001"
+    ended = conduct(folder, "resume", "demo")
+    assert ended.code == 0
+    assert ended.err.splitlines()[0] == f"going on with demo/{TRACK}/001"
 
 
 def test_workers_in_other_processes(tmp_path: Path) -> None:
@@ -238,9 +234,7 @@ def test_workers_in_other_processes(tmp_path: Path) -> None:
     folder = track_project(tmp_path, TICKETS)
     database = str(tmp_path / "shared.sqlite")
     with begin(tmp_path, "conduct", "worker", "--database", database, load=CONDUCTOR) as worker:
-        assert (
-            aggregate(folder, "conduct", "run", "demo", "--no-work", "--database", database)[0] == 0
-        )
+        assert conduct(folder, "run", "demo", "--no-work", "--database", database).code == 0
         worker.command.interrupt(signal.SIGTERM)
         errors, code = worker.err.read(), worker.command.wait()
     assert (code, errors.startswith(b"working as ")) == (0, True)

@@ -2,8 +2,6 @@
 
 import os
 import subprocess
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import click
@@ -11,9 +9,9 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from aggregate.cli.commands import COMMANDS, CONDUCT
-from aggregate.cli.program import program, run_program
+from aggregate.cli.program import program
 from aggregate.project.configuration import nearest_config
-from tests.cli.command_line import Ended
+from tests.cli.command_line import Ended, aggregate
 from tests.projects import project
 
 CONFIG = """\
@@ -22,13 +20,6 @@ name = "demo"
 [files]
 paths = ["src/**/*.py"]
 """
-
-
-def aggregate(*arguments: str) -> Ended:
-    """Run a command in this process."""
-    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
-        code = run_program([*arguments])
-    return Ended(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture
@@ -176,13 +167,6 @@ def test_what_another_user_put_above_does_not_count(demo: Path, foreign: str) ->
     assert nearest_config(demo / "src") == Path("manual_slop.toml")
 
 
-def test_init_writes_into_the_current_folder(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``init`` makes a configuration here, whatever there is above."""
-    monkeypatch.chdir(demo / "src")
-    assert aggregate("init").out == "manual_slop.toml\n"
-    assert (demo / "src/manual_slop.toml").is_file()
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -210,11 +194,3 @@ def test_a_word_that_names_nothing_is_a_warning(demo: Path, text: str, said: str
     assert f"warning: {said}" in ended.err
     sent = aggregate("send", "hi", "-c", "m.toml", "--provider", "scripted", "--dry-run")
     assert f"warning: {said}" in sent.err
-
-
-def test_a_personas_strategy_is_checked_too(demo: Path) -> None:
-    """The warning comes from whatever names the strategy in force."""
-    text = "[personas.p]\nprovider = 'scripted'\naggregation_strategy = 'ful'\n[files]\npaths = ['src/a.py']\n"
-    (demo / "m.toml").write_text(text, encoding="utf-8")
-    said = aggregate("send", "hi", "-c", "m.toml", "--persona", "p", "--dry-run").err
-    assert "there is no 'ful', it is taken as auto: did you mean \"full\"?" in said

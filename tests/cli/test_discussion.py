@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.cli.program import run_program
 from aggregate.project.history.history_reader import load_history
+from tests.cli.command_line import aggregate
 from tests.fakes.senders import dripping
 from tests.projects import project
 
@@ -25,17 +25,10 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("manual_slop.toml")
 
 
-def aggregate(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Run a command and return its exit code and what it printed."""
-    code = run_program(list(arguments))
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
-def send(capsys: pytest.CaptureFixture[str], message: str, discussion: str = "") -> str:
+def send(message: str, discussion: str = "") -> str:
     """Send a message and return what was said of it."""
     named = ["--discussion", discussion] if discussion else []
-    code, _, err = aggregate(capsys, "send", message, "--provider", "scripted", *named)
+    code, _, err = aggregate("send", message, "--provider", "scripted", *named)
     assert code == 0, err
     return err
 
@@ -45,39 +38,37 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob("*history.toml"))
 
 
-def test_each_discussion_has_its_own_file(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_discussion_has_its_own_file(config: Path) -> None:
     """Turns go to the discussion that is named; those in the configuration are the default one's (S-4)."""
-    send(capsys, "One?")
-    assert 'the discussion "retry-loop" begins' in send(capsys, "Two?", "retry-loop")
-    assert "begins" not in send(capsys, "Three?", "retry-loop")
+    send("One?")
+    assert 'the discussion "retry-loop" begins' in send("Two?", "retry-loop")
+    assert "begins" not in send("Three?", "retry-loop")
     assert names_in(config.parent) == [
         "manual_slop.retry-loop_history.toml",
         "manual_slop_history.toml",
     ]
     turns = load_history(Path("manual_slop.retry-loop_history.toml"))
     assert [turn["content"] for turn in turns if isinstance(turn, dict)][::2] == ["Two?", "Three?"]
-    _, prompt, _ = aggregate(capsys, "run", "--stdout", "--discussion", "retry-loop", "-q")
+    _, prompt, _ = aggregate("run", "--stdout", "--discussion", "retry-loop", "-q")
     assert "Three?" in prompt
     assert "One?" not in prompt
     assert "Noted." not in prompt
-    _, prompt, _ = aggregate(capsys, "run", "--stdout", "-q")
+    _, prompt, _ = aggregate("run", "--stdout", "-q")
     assert "Noted." in prompt
     assert "Three?" not in prompt
 
 
-def test_a_prompt_shows_a_discussion_that_is_configured_or_asked_for(
-    config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_prompt_shows_a_discussion_that_is_configured_or_asked_for(config: Path) -> None:
     """What no model answered stands apart, and what ``send`` began is in no prompt of ``run`` but by option (S-4)."""
     config.write_text('[files]\npaths = ["*.py"]\n', encoding="utf-8")
-    send(capsys, "Scripted?")
+    send("Scripted?")
     with dripping("Real.", None, usage={"prompt_tokens": 3}) as server:
         asked = ("--model", "m", "--base-url", server.url)
-        assert aggregate(capsys, "send", "Asked?", *asked)[0] == 0
-    send(capsys, "Again?")
+        assert aggregate("send", "Asked?", *asked)[0] == 0
+    send("Again?")
 
     def shown(*options: str) -> list[str]:
-        _, prompt, _ = aggregate(capsys, "run", "--stdout", "-q", *options)
+        _, prompt, _ = aggregate("run", "--stdout", "-q", *options)
         return re.findall(r"^User: (.*)", prompt, re.MULTILINE)
 
     assert shown() == []
@@ -88,16 +79,16 @@ def test_a_prompt_shows_a_discussion_that_is_configured_or_asked_for(
     assert begun == 'begun_by = "send"'
     history.write_text(turns, encoding="utf-8")
     assert shown() == ["Asked?"]
-    send(capsys, "Now mine?")
+    send("Now mine?")
     assert shown() == ["Asked?", "Now mine?"]
 
 
-def test_a_question_outside_of_all(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_question_outside_of_all(config: Path) -> None:
     """``none`` knows of no turn and is kept in none (S-4)."""
-    send(capsys, "One?")
+    send("One?")
     before = Path("manual_slop_history.toml").read_bytes()
     _, out, _ = aggregate(
-        capsys, "send", "Two?", "--provider", "scripted", "--discussion", "none", "--json"
+        "send", "Two?", "--provider", "scripted", "--discussion", "none", "--json"
     )
     answer = json.loads(out)
     assert answer["history"] is None
@@ -108,44 +99,42 @@ def test_a_question_outside_of_all(config: Path, capsys: pytest.CaptureFixture[s
     assert Path("manual_slop_history.toml").read_bytes() == before
 
 
-def test_fork_keeps_what_the_cache_holds(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fork_keeps_what_the_cache_holds(config: Path) -> None:
     """A fork has all turns, also those of the configuration, and its first request reads all that was sent (S-5)."""
-    send(capsys, "One?")
-    assert aggregate(capsys, "discussion", "fork", "default", "b")[:2] == (
+    send("One?")
+    assert aggregate("discussion", "fork", "default", "b")[:2] == (
         0,
         "manual_slop.b_history.toml\n",
     )
-    send(capsys, "Elsewhere?", "c")
-    said = send(capsys, "Two?", "b")
+    send("Elsewhere?", "c")
+    said = send("Two?", "b")
     assert re.search(
         r"^([\d,]+) of \1 tokens of the prefix are kept \(appended\)$", said, re.MULTILINE
     )
     turns = load_history(Path("manual_slop.b_history.toml"))
     assert turns[0] == "Noted."
     assert len(turns) == 5
-    said = send(capsys, "Three?")
+    said = send("Three?")
     assert re.search(
         r"^([\d,]+) of \1 tokens of the prefix are kept \(appended\)$", said, re.MULTILINE
     )
 
 
-def test_another_discussion_reads_the_files(
-    config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_discussion_reads_the_files(config: Path) -> None:
     """The first request of a discussion reads the files from what another one has sent (S-4)."""
-    send(capsys, "One?")
-    said = send(capsys, "Two?", "b")
+    send("One?")
+    said = send("Two?", "b")
     read = re.search(r"in: ([\d,]+) read from the cache \((\d+)%", said)
     assert read is not None
     assert int(read[2]) > 95
 
 
-def test_the_list(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list(config: Path) -> None:
     """Name, turns, tokens, when it was last used, and what it goes on from; also as JSON (S-4)."""
-    send(capsys, "One?", "a")
-    aggregate(capsys, "discussion", "fork", "a", "b")
+    send("One?", "a")
+    aggregate("discussion", "fork", "a", "b")
     os.utime("manual_slop.a_history.toml", (1_800_000_000, 1_800_000_000))
-    code, out, _ = aggregate(capsys, "discussion", "list")
+    code, out, _ = aggregate("discussion", "list")
     rows = [line.split("\t") for line in out.splitlines()]
     assert (code, [row[:2] for row in rows]) == (
         0,
@@ -154,7 +143,7 @@ def test_the_list(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert rows[0][3:] == ["-"]
     assert rows[1][3].startswith("2027-01-15")
     assert rows[2][4] == "goes on from a"
-    data = json.loads(aggregate(capsys, "discussion", "list", "--json")[1])
+    data = json.loads(aggregate("discussion", "list", "--json")[1])
     assert [(row["name"], row["turns"], row["continues"]) for row in data] == [
         ("default", 1, ""),
         ("a", 2, ""),
@@ -163,28 +152,28 @@ def test_the_list(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert data[1]["tokens"] == data[2]["tokens"] > 20
 
 
-def test_show(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show(config: Path) -> None:
     """The turns as a prompt has them, or as JSON (S-4)."""
-    send(capsys, "One?", "a")
-    _, out, _ = aggregate(capsys, "discussion", "show", "a")
+    send("One?", "a")
+    _, out, _ = aggregate("discussion", "show", "a")
     assert out.startswith(
         "### Discussion Excerpt 1\n\nUser: One?\n\n---\n\n### Discussion Excerpt 2\n\nAI: "
     )
-    data = json.loads(aggregate(capsys, "discussion", "show", "a", "--json")[1])
+    data = json.loads(aggregate("discussion", "show", "a", "--json")[1])
     assert data[0] == {"role": "User", "content": "One?"}
 
 
-def test_rename_and_delete(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rename_and_delete(config: Path) -> None:
     """A renamed discussion goes on as it was; a deleted one is gone after a question (S-5)."""
-    send(capsys, "One?", "a")
-    assert aggregate(capsys, "discussion", "rename", "a", "b")[:2] == (
+    send("One?", "a")
+    assert aggregate("discussion", "rename", "a", "b")[:2] == (
         0,
         "manual_slop.b_history.toml\n",
     )
-    assert "(appended)" in send(capsys, "Two?", "b")
-    code, _, err = aggregate(capsys, "discussion", "delete", "b")
+    assert "(appended)" in send("Two?", "b")
+    code, _, err = aggregate("discussion", "delete", "b")
     assert (code, "add --yes" in err) == (2, True)
-    assert aggregate(capsys, "discussion", "delete", "b", "--yes")[:2] == (
+    assert aggregate("discussion", "delete", "b", "--yes")[:2] == (
         0,
         "manual_slop.b_history.toml\n",
     )
@@ -206,13 +195,11 @@ def test_rename_and_delete(config: Path, capsys: pytest.CaptureFixture[str]) -> 
         (["send", "x", "--provider", "scripted", "--discussion", "a b"], "cannot be called 'a b'"),
     ],
 )  # fmt: skip
-def test_mistakes(
-    config: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
-) -> None:
+def test_mistakes(config: Path, arguments: list[str], said: str) -> None:
     """A name that is unknown, taken or no file name is one sentence, and nothing is written (S-4, S-5)."""
-    send(capsys, "One?", "a")
+    send("One?", "a")
     before = sorted(config.parent.rglob("*"))
-    code, out, err = aggregate(capsys, *arguments)
+    code, out, err = aggregate(*arguments)
     assert (code, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
@@ -222,16 +209,14 @@ def test_mistakes(
 @pytest.mark.parametrize(
     "command", [["show", "a"], ["fork", "a", "b"], ["delete", "a", "-y"], ["fork", "c", "a2"]]
 )
-def test_a_link_that_leads_out(
-    config: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
-) -> None:
+def test_a_link_that_leads_out(config: Path, tmp_path: Path, command: list[str]) -> None:
     """What a link in the project leads to is neither shown nor copied nor deleted (S-5)."""
     secret = tmp_path / "secret_history.toml"
     secret.write_text('history = ["secret"]\n', encoding="utf-8")
     Path("manual_slop.a_history.toml").symlink_to(secret)
     Path("manual_slop.c_history.toml").write_text('history = ["own"]\n', encoding="utf-8")
     Path("manual_slop.a2_history.toml").symlink_to(tmp_path / "new.toml")
-    code, out, err = aggregate(capsys, "discussion", *command)
+    code, out, err = aggregate("discussion", *command)
     assert code != 0
     assert "secret" not in out + err.replace(str(secret), "")
     assert secret.exists()
@@ -239,19 +224,17 @@ def test_a_link_that_leads_out(
     assert not Path("manual_slop.b_history.toml").exists()
 
 
-def test_a_folder_without_a_configuration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What ``send --budget`` began in such a folder can be listed, shown, forked, renamed and deleted (S-4, T-6)."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     monkeypatch.chdir(project(tmp_path / "p", {"a.py": CODE}))
-    code, _, err = aggregate(capsys, "discussion", "list")
+    code, _, err = aggregate("discussion", "list")
     assert (code, "--budget 32k" in err) == (2, True)
     question = ("send", "Why?", "--provider", "scripted", "--budget", "4k", "--discussion", "a")
-    assert aggregate(capsys, *question)[0] == 0
-    assert "a\t2 turns" in aggregate(capsys, "discussion", "list")[1]
-    assert "Why?" in aggregate(capsys, "discussion", "show", "a")[1]
+    assert aggregate(*question)[0] == 0
+    assert "a\t2 turns" in aggregate("discussion", "list")[1]
+    assert "Why?" in aggregate("discussion", "show", "a")[1]
     for arguments in (("fork", "a", "b"), ("rename", "b", "c"), ("delete", "c", "--yes")):
-        code, _, err = aggregate(capsys, "discussion", *arguments)
+        code, _, err = aggregate("discussion", *arguments)
         assert code == 0, err
     assert names_in(Path()) == ["manual_slop.a_history.toml"]

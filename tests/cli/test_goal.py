@@ -11,9 +11,9 @@ import pytest
 
 from aggregate.agents.goals import Trace, TraceKind
 from aggregate.base.errors import ConfigError
-from aggregate.cli.goal import trace_lines
-from aggregate.cli.instruction_file import read_instruction
+from aggregate.cli.goal import read_instruction, trace_lines
 from aggregate.cli.program import program, run_program
+from tests.cli.command_line import aggregate
 
 SCRIPT = {
     "decompose": "1. Greet Ann",
@@ -142,12 +142,11 @@ def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], message: str) -> N
     assert message in done.stderr
 
 
-def test_an_unknown_provider_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_provider_is_explained() -> None:
     """The sentence names the providers that there are."""
-    assert run_program(["goal", "x", "--provider", "nobody"]) == 2
-    assert capsys.readouterr().err.startswith(
-        "aggregate: there is no provider 'nobody': take one of anthropic, "
-    )
+    ended = aggregate("goal", "x", "--provider", "nobody")
+    assert ended.code == 2
+    assert ended.err.startswith("aggregate: there is no provider 'nobody': take one of anthropic, ")
 
 
 YAML = """\
@@ -162,15 +161,6 @@ constraints:
 enabled: true
 """
 TOML = 'goal = "Greet Ann"\ndescription = "Says hello"\nenabled = true\n'
-
-
-@pytest.mark.parametrize(("name", "text"), [("i.yaml", YAML), ("i.toml", TOML)])
-def test_instruction_files_of_windows(tmp_path: Path, name: str, text: str) -> None:
-    """A mark at the beginning and line ends of two characters change nothing."""
-    plain, marked = tmp_path / name, tmp_path / f"marked.{name}"
-    plain.write_text(text, encoding="utf-8")
-    marked.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
-    assert read_instruction(marked) == read_instruction(plain)
 
 
 @pytest.mark.parametrize(("name", "text", "ignored"), [("i.yaml", YAML, 3), ("i.toml", TOML, 1)])
@@ -294,9 +284,7 @@ def test_a_configuration_that_is_named(tmp_path: Path, own_states: Path) -> None
     assert list(own_states.rglob("*.sqlite")) == []
 
 
-def test_a_call_that_was_running_needs_a_word(
-    tmp_path: Path, own_states: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_call_that_was_running_needs_a_word(tmp_path: Path, own_states: Path) -> None:
     """The command names it, does nothing, and takes ``--interrupted``."""
     (tmp_path / "tools").mkdir()
     killing = TOOLS.replace(
@@ -308,11 +296,14 @@ def test_a_call_that_was_running_needs_a_word(
     command = [sys.executable, "-m", "aggregate", "goal", *options, "Greet Ann"]
     assert subprocess.run(command, check=False).returncode == 9
     (tmp_path / "again").touch()
-    assert run_program(["goal", *options, "--resume", "1"]) == 2
-    refused = capsys.readouterr().err
+    ended = aggregate("goal", *options, "--resume", "1")
+    assert ended.code == 2
+    refused = ended.err
     assert 'was running, and may have been done: greet({"name": "Ann"})' in refused
-    assert run_program(["goal", *options, "--resume", "1", "--interrupted", "repeat"]) == 0
-    assert capsys.readouterr().out == "Hello Ann\n"
+    assert aggregate("goal", *options, "--resume", "1", "--interrupted", "repeat")[:2] == (
+        0,
+        "Hello Ann\n",
+    )
 
 
 RESUMING = [

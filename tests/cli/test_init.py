@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.cli.program import run_program
-from tests.cli.command_line import mistake, start
+from tests.cli.command_line import aggregate, mistake, start
 from tests.projects import project
 
 
@@ -38,19 +37,6 @@ def test_the_first_configuration_is_one_that_a_run_accepts(tmp_path: Path) -> No
     ]
 
 
-def test_components_and_notebooks_are_code(tmp_path: Path) -> None:
-    """What has a skeleton is taken, whether its suffix is that of a language or not; data and prose are not."""
-    files = dict.fromkeys(["App.vue", "Page.svelte", "data.json", "notes.md", "study.ipynb"], "")
-    folder = project(tmp_path, files)
-    assert start(folder, "init").code == 0
-    config = (folder / "manual_slop.toml").read_text(encoding="utf-8")
-    taken = [line for line in config.splitlines() if 'view_mode = "skeleton"' in line]
-    assert taken == [
-        f'  {{ path = "*{suffix}", view_mode = "skeleton" }},'
-        for suffix in (".ipynb", ".svelte", ".vue")
-    ]
-
-
 def test_a_configuration_that_is_there_is_left_alone(tmp_path: Path) -> None:
     """A second ``init`` refuses and does not touch a byte."""
     path = project(tmp_path, {"manual_slop.toml": "# mine\n"}) / "manual_slop.toml"
@@ -76,42 +62,30 @@ def test_a_configuration_that_is_there_is_left_alone(tmp_path: Path) -> None:
     ],
 )
 def test_odd_folder_names_survive(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Whatever a project and its folders are called, what ``init`` writes names their files."""
     folder = project(tmp_path / name, {f"{name}/inner.py": "x = 1\n"})
     monkeypatch.chdir(folder)
-    assert run_program(["init"]) == 0
-    assert run_program(["run", "--stdout", "-q"]) == 0
-    captured = capsys.readouterr()
+    assert aggregate("init").code == 0
+    captured = aggregate("run", "--stdout", "-q")
+    assert captured.code == 0
     assert captured.out.count("### File ") == 1
     assert "x = 1" in captured.out
 
 
 def test_names_that_are_no_utf8_do_not_end_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name that is no UTF-8 cannot stand in a TOML file; a glob for it can (M-X18)."""
     odd = os.fsdecode(b"b\xffd")
     monkeypatch.chdir(project(tmp_path / odd, {"good/a.py": "x = 1\n", f"{odd}/c.py": "y = 1\n"}))
-    assert run_program(["init"]) == 0
-    assert run_program(["run", "--stdout", "-q"]) == 0
-    out = capsys.readouterr().out
+    assert aggregate("init").code == 0
+    ended = aggregate("run", "--stdout", "-q")
+    assert ended.code == 0
+    out = ended.out
     assert "### File good/a.py" in out
     assert "### File b\\udcffd/c.py" in out
-
-
-def test_a_place_that_cannot_be_written_is_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A folder that does not exist is said in one line, code 1."""
-    assert run_program(["init", "-c", str(tmp_path / "gone/manual_slop.toml")]) == 1
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert (
-        captured.err
-        == f"aggregate: cannot write {tmp_path}/gone/manual_slop.toml: No such file or directory\n"
-    )
 
 
 FILLED = [
@@ -122,7 +96,7 @@ FILLED = [
 
 
 def test_what_tools_have_filled_is_excluded(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dependencies and outputs are not counted, and in git written into ``exclude``; tracked ones are counted.
 
@@ -136,57 +110,56 @@ def test_what_tools_have_filled_is_excluded(
     for make_repository in (False, True):
         if make_repository:
             subprocess.run(["git", "init", "-q"], check=True)
-        assert run_program(["init", "--no-gitignore"]) == 0
+        ended = aggregate("init", "--no-gitignore")
+        assert ended.code == 0
         text = config.read_text(encoding="utf-8")
         exclude = 'exclude = ["/odd/", "build/", "node_modules/", "venv/"]'
         assert (exclude in text) is make_repository
-        assert (
-            capsys.readouterr().err == "it takes 2 files, 30 tokens (o200k); next: aggregate run\n"
-        )
-        assert run_program(["run", "--stdout", "-q"]) == 0
-        assert capsys.readouterr().out.count("### File ") == 2
+        assert ended.err == "it takes 2 files, 30 tokens (o200k); next: aggregate run\n"
+        ended = aggregate("run", "--stdout", "-q")
+        assert ended.code == 0
+        assert ended.out.count("### File ") == 2
         config.unlink()
     subprocess.run(["git", "add", "web/build"], check=True)
-    assert run_program(["init", "--no-gitignore"]) == 0
+    ended = aggregate("init", "--no-gitignore")
+    assert ended.code == 0
     assert 'exclude = ["/odd/", "node_modules/", "venv/"]' in config.read_text(encoding="utf-8")
-    assert "it takes 5 files, " in capsys.readouterr().err
+    assert "it takes 5 files, " in ended.err
 
 
 def test_gitignore_is_changed_only_if_the_user_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a terminal ``init`` only says what to add; ``--gitignore`` adds what is missing behind what is there."""
     monkeypatch.chdir(project(tmp_path, {"a.py": "", ".gitignore": "*.log\nstate"}))
     rules, config = tmp_path / ".gitignore", tmp_path / "manual_slop.toml"
-    assert run_program(["init"]) == 0
-    assert capsys.readouterr().err.endswith(
-        "\nruns write to md_gen/: better add that to .gitignore\n"
-    )
+    ended = aggregate("init")
+    assert ended.code == 0
+    assert ended.err.endswith("\nruns write to md_gen/: better add that to .gitignore\n")
     assert rules.read_text(encoding="utf-8") == "*.log\nstate"
     config.unlink()
-    assert run_program(["init", "--gitignore"]) == 0
+    assert aggregate("init", "--gitignore").code == 0
     assert rules.read_text(encoding="utf-8") == "*.log\nstate\nmd_gen/\n"
     config.unlink()
-    assert run_program(["init", "--gitignore"]) == 0
+    assert aggregate("init", "--gitignore").code == 0
     assert rules.read_text(encoding="utf-8") == "*.log\nstate\nmd_gen/\n"
 
 
 def test_gitignore_that_is_a_link_is_left_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is added to what a link leads to, which may be any file of the user."""
     monkeypatch.chdir(project(tmp_path, {"in/a.py": "", "rc": "mine\n"}) / "in")
     (tmp_path / "in/.gitignore").symlink_to("../rc")
-    assert run_program(["init", "--gitignore"]) == 1
-    assert capsys.readouterr().err.endswith(
+    ended = aggregate("init", "--gitignore")
+    assert ended.code == 1
+    assert ended.err.endswith(
         "cannot add to .gitignore: is a link: add md_gen/ and state/ yourself\n"
     )
     assert (tmp_path / "rc").read_text(encoding="utf-8") == "mine\n"
 
 
-def test_what_git_ignores_is_not_proposed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_git_ignores_is_not_proposed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ignored folders and hidden ones do not appear; lock files are excluded by name."""
     files = {
         ".gitignore": "out/\n",
@@ -197,10 +170,11 @@ def test_what_git_ignores_is_not_proposed(
     }
     monkeypatch.chdir(project(tmp_path, files))
     subprocess.run(["git", "init", "-q"], check=True)
-    assert run_program(["init"]) == 0
+    ended = aggregate("init")
+    assert ended.code == 0
     text = (tmp_path / "manual_slop.toml").read_text(encoding="utf-8")
     assert 'path = "web/**/*.js"' in text
     assert 'exclude = ["package-lock.json"]' in text
     assert "out/" not in text
     assert ".hid" not in text
-    assert capsys.readouterr().out == "manual_slop.toml\n"
+    assert ended.out == "manual_slop.toml\n"

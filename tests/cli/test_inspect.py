@@ -6,8 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate.cli.program import run_program
-from tests.cli.command_line import mistake, start
+from tests.cli.command_line import aggregate, mistake, start
 from tests.projects import project
 
 SOURCE = '''\
@@ -41,35 +40,28 @@ class Circle:
     ],
 )
 def test_each_view_of_a_file(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    options: list[str],
-    shown: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], shown: str
 ) -> None:
     """``view`` prints one file as a prompt would show it (M-31, M-33, M-34, M-35, M-36, M-37)."""
     monkeypatch.chdir(project(tmp_path, {"a.py": SOURCE}))
-    assert run_program(["view", "a.py", *options]) == 0
-    captured = capsys.readouterr()
+    captured = aggregate("view", "a.py", *options)
+    assert captured.code == 0
     assert (captured.out, captured.err) == (shown, "")
 
 
 def test_a_symbol_that_is_not_there_is_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``view`` prints what there is, says once what there is not, and exits with 1; also for lines that are gone."""
     monkeypatch.chdir(project(tmp_path, {"a.py": SOURCE}))
-    assert (
-        run_program(
-            ["view", "a.py", "--mode", "masked", "--symbol", "area=sig", "--symbol", "nope"]
-        )
-        == 1
+    shown = aggregate(
+        "view", "a.py", "--mode", "masked", "--symbol", "area=sig", "--symbol", "nope"
     )
-    shown = capsys.readouterr()
+    assert shown.code == 1
     assert shown.out == "class Circle:\n    def area(self):\n"
     assert shown.err == "aggregate: symbol not found: nope in a.py\n"
-    assert run_program(["view", "a.py", "--mode", "custom", "--lines", "900-901"]) == 1
-    shown = capsys.readouterr()
+    shown = aggregate("view", "a.py", "--mode", "custom", "--lines", "900-901")
+    assert shown.code == 1
     assert shown.out == ""
     assert shown.err.startswith("aggregate: --- [Slice] Lines 900-901: orphaned: ")
 
@@ -158,19 +150,21 @@ def test_stats_as_json(tmp_path: Path) -> None:
     assert rows[1]["error"] == "file not found"
 
 
-def test_languages_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_languages_are_listed() -> None:
     """Each language stands on a line of its own with its kind and suffixes."""
-    assert run_program(["languages"]) == 0
-    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
+    ended = aggregate("languages")
+    assert ended.code == 0
+    rows = {line.split()[0]: line.split()[1:] for line in ended.out.splitlines()}
     assert rows["python"][:2] == ["code", ".py"]
     assert rows["toml"][:2] == ["data", ".toml"]
     assert len(rows) >= 19
 
 
-def test_the_schema_describes_every_key(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_schema_describes_every_key() -> None:
     """``schema`` prints a JSON Schema whose tables are closed and whose keys are all described."""
-    assert run_program(["schema"]) == 0
-    schema = json.loads(capsys.readouterr().out)
+    ended = aggregate("schema")
+    assert ended.code == 0
+    schema = json.loads(ended.out)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert set(schema["properties"]) >= {
         "project",
@@ -185,10 +179,11 @@ def test_the_schema_describes_every_key(capsys: pytest.CaptureFixture[str]) -> N
             assert {"description", "$ref"} & set(value), key
 
 
-def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_names_every_command() -> None:
     """``-h`` lists the commands, each with a line."""
-    assert run_program(["-h"]) == 0
-    said = capsys.readouterr().out
+    ended = aggregate("-h")
+    assert ended.code == 0
+    said = ended.out
     listed = {
         line.split()[0] for line in said.partition("Commands:")[2].splitlines() if line.strip()
     }

@@ -4,16 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.cli.program import run_program
-from tests.cli.command_line import Ended, mistake, start
+from tests.cli.command_line import aggregate, mistake, start
 from tests.projects import project
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run a command in this process and return the one line with which it refused."""
-    code = run_program([*arguments])
-    captured = capsys.readouterr()
-    return mistake(Ended(code, captured.out, captured.err))
 
 
 def test_without_a_configuration_the_way_out_is_named(tmp_path: Path) -> None:
@@ -61,67 +53,31 @@ def test_without_a_configuration_the_way_out_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_configuration_names_file_line_and_key(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, line: str
+    tmp_path: Path, text: str, line: str
 ) -> None:
     """Unknown keys, wrong types, broken TOML and missing presets are one line that says where and what to do."""
     path = tmp_path / "m.toml"
     path.write_text(text, encoding="utf-8")
-    assert refused(capsys, "run", "-q", "-c", str(path)).replace(f"{tmp_path}/", "") == line
-
-
-def test_bytes_that_are_no_text_are_a_mistake_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A configuration in another encoding is refused with the place of the first wrong byte."""
-    path = tmp_path / "m.toml"
-    path.write_bytes(b"name = '\xff'\n")
-    assert (
-        refused(capsys, "stats", "-c", str(path))
-        == f"{path}: is not UTF-8 text (byte 8): save it as UTF-8"
-    )
+    assert mistake(aggregate("run", "-q", "-c", str(path))).replace(f"{tmp_path}/", "") == line
 
 
 @pytest.mark.parametrize("depth", [2_000, 100_000])
-def test_a_bottomless_configuration_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], depth: int
-) -> None:
+def test_a_bottomless_configuration_is_refused(tmp_path: Path, depth: int) -> None:
     """Nesting beyond any sense is a mistake of the file, not a crash."""
     path = tmp_path / "m.toml"
     path.write_text(f"a = {'[' * depth}{']' * depth}\n", encoding="utf-8")
-    assert refused(capsys, "run", "-q", "-c", str(path)).startswith(f"{path}")
+    assert mistake(aggregate("run", "-q", "-c", str(path))).startswith(f"{path}")
 
 
 @pytest.mark.parametrize("command", ["show", "apply", "delete"])
 def test_a_preset_that_does_not_exist_is_named(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """Showing, applying and deleting an unknown preset name it, and those that there are (M-43)."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     config = project(tmp_path, {"m.toml": '[context_presets.one]\nfiles = ["a"]\n'}) / "m.toml"
-    said = refused(capsys, "preset", command, "gone", "-c", str(config))
+    said = mistake(aggregate("preset", command, "gone", "-c", str(config)))
     assert said == 'there is no context preset "gone": known presets: one'
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["view", "gone.py"], "file not found: gone.py"),
-        (["view", "."], "is a directory: name its files or use a glob such as dir/**: ."),
-    ],
-)
-def test_a_file_that_cannot_be_shown_is_said(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    said: str,
-) -> None:
-    """``view`` refuses what it cannot read, by name."""
-    monkeypatch.chdir(tmp_path)
-    assert refused(capsys, *arguments) == said
 
 
 @pytest.mark.parametrize(
@@ -139,16 +95,11 @@ def test_a_file_that_cannot_be_shown_is_said(
     ],
 )
 def test_a_wrong_command_line_is_explained_by_its_usage(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    said: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
 ) -> None:
     """Options and arguments that do not exist get the usage and exit code 2."""
     monkeypatch.chdir(project(tmp_path, {"a.py": "x = 1\n"}))
-    assert run_program(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("Usage: aggregate")
-    assert said in captured.err
+    ended = aggregate(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("Usage: aggregate")
+    assert said in ended.err

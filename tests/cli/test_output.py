@@ -118,13 +118,6 @@ def test_nothing_foreign_steers_a_terminal(evil: Path, monkeypatch: pytest.Monke
         )
 
 
-def test_rich_reads_no_markup_in_names(evil: Path) -> None:
-    """On a real terminal square brackets and colons in a file's name are printed as they are, and escapes by number."""
-    code, said = on_terminal(evil, "stats", COLUMNS="200")
-    assert code == 0
-    assert "\\x1b]0;owned\\x07\\x1b[2J\\u202e[red]:smile:.py" in said
-
-
 def test_a_pipe_gets_the_bytes(evil: Path) -> None:
     """The prompt keeps every byte where no terminal reads it, escapes too; warnings that a log keeps hold none."""
     ended = start(evil, "--stdout")

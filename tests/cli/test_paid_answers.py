@@ -190,14 +190,6 @@ def test_no_link_is_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert (folder / "md_gen" / "demo_002.reply.md").read_text(encoding="utf-8") == "".join(LINES)
 
 
-def test_a_server_that_reports_no_tokens(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """That is said, instead of a request of no tokens."""
-    with dripping(*LINES, None) as server:
-        _, err = here(folder, server, capsys)
-    assert "compatible reports no tokens; about " in err
-    assert "0 tokens in" not in err
-
-
 def test_a_prompt_that_was_cut_is_warned_of(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.cli.program import run_program
+from tests.cli.command_line import aggregate
 from tests.projects import project
 
 
@@ -36,28 +36,28 @@ def files(tmp_path: Path) -> list[str]:
         (["--strategy", "custom", "--function", "function (results) { return results.length; }"], 3),
     ],
 )  # fmt: skip
-def test_merge(
-    files: list[str], options: list[str], value: object, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_merge(files: list[str], options: list[str], value: object) -> None:
     """Each strategy over files; a file that is no JSON is a failed result, listed, and ends nothing (O-3, O-6)."""
-    assert run_program(["results", "merge", *options, *files]) == 0
-    result = json.loads(capsys.readouterr().out)
+    ended = aggregate("results", "merge", *options, *files)
+    assert ended.code == 0
+    result = json.loads(ended.out)
     assert (result["value"], result["count"]) == (value, 4)
     assert "is no valid JSON" in result["errors"][0]
 
 
-def test_merge_as_text(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_merge_as_text(files: list[str]) -> None:
     """The text that a prompt would show; what failed goes to standard error."""
-    assert run_program(["results", "merge", "--text", "--label-from", "name", *files[2:]]) == 0
-    captured = capsys.readouterr()
+    captured = aggregate("results", "merge", "--text", "--label-from", "name", *files[2:])
+    assert captured.code == 0
     assert captured.out == "c.txt: words\n"
     assert captured.err.startswith("warning: d.json failed: is no valid JSON: ")
 
 
-def test_merge_of_nothing_usable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_merge_of_nothing_usable(tmp_path: Path) -> None:
     """If every file failed the exit code says so, and the errors are still printed (O-49)."""
-    assert run_program(["results", "merge", str(tmp_path / "gone.json")]) == 1
-    result = json.loads(capsys.readouterr().out)
+    ended = aggregate("results", "merge", str(tmp_path / "gone.json"))
+    assert ended.code == 1
+    result = json.loads(ended.out)
     assert (result["value"], result["errors"]) == (
         [],
         [f"{tmp_path}/gone.json failed: file not found"],
@@ -67,34 +67,30 @@ def test_merge_of_nothing_usable(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     "options", [["--strategy", "custom"], ["--function", "len"], ["--strategy", "sum"]]
 )
-def test_mistakes(files: list[str], options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes(files: list[str], options: list[str]) -> None:
     """Options that do not fit are a usage error."""
-    assert run_program(["results", "merge", *options, *files]) == 2
-    assert "Usage: aggregate results merge" in capsys.readouterr().err
+    ended = aggregate("results", "merge", *options, *files)
+    assert ended.code == 2
+    assert "Usage: aggregate results merge" in ended.err
 
 
-def test_an_unreadable_file_is_said_beside_the_json(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unreadable_file_is_said_beside_the_json(tmp_path: Path) -> None:
     """A mistyped name is a sentence on standard error also where JSON is printed; the rest is merged (O-6)."""
     project(tmp_path, {"a.txt": "words"})
     for options in ([], ["--json"], ["--text"]):
-        assert (
-            run_program(
-                ["results", "merge", *options, str(tmp_path / "a.txt"), str(tmp_path / "typo.txt")]
-            )
-            == 0
+        captured = aggregate(
+            "results", "merge", *options, str(tmp_path / "a.txt"), str(tmp_path / "typo.txt")
         )
-        captured = capsys.readouterr()
+        assert captured.code == 0
         assert captured.err == f"warning: {tmp_path}/typo.txt failed: file not found\n"
         assert "words" in captured.out
 
 
-def test_compile_of_nothing_usable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compile_of_nothing_usable(tmp_path: Path) -> None:
     """The exit code says so, and so does one sentence; the report is printed nevertheless (R-X9)."""
     missing = str(tmp_path / "missing.json")
-    assert run_program(["results", "compile", missing]) == 1
-    captured = capsys.readouterr()
+    captured = aggregate("results", "compile", missing)
+    assert captured.code == 1
     assert captured.err == f"warning: {missing}: file not found\n"
     assert json.loads(captured.out)["analysis_metadata"]["errors"] == [
         "missing failed: file not found"
@@ -102,21 +98,17 @@ def test_compile_of_nothing_usable(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("command", ["merge", "compile"])
-def test_what_is_no_json_is_never_printed_as_json(
-    command: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_what_is_no_json_is_never_printed_as_json(command: str, tmp_path: Path) -> None:
     """NaN and infinities are texts, and half of a surrogate pair is its escape: any reader takes the output."""
     project(tmp_path, {"a.json": '{"n": [NaN, -Infinity], "half \\ud800": "\\udfff", "é": 1}'})
-    assert run_program(["results", command, str(tmp_path / "a.json")]) == 0
-    printed = capsysbinary.readouterr().out.decode()
+    printed = aggregate("results", command, str(tmp_path / "a.json")).out
     held = json.loads(printed, parse_constant=pytest.fail)
     value = held["value"][0] if command == "merge" else held["general_results"]["a"]
     assert value == {"n": ["NaN", "-Infinity"], "half \ud800": "\udfff", "é": 1}
-    assert run_program(["results", command, "--text", str(tmp_path / "a.json")]) == 0
-    assert b"\\ud800" in capsysbinary.readouterr().out
+    assert "\\ud800" in aggregate("results", command, "--text", str(tmp_path / "a.json")).out
 
 
-def test_compile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compile(tmp_path: Path) -> None:
     """Each file is a tool's result, placed by its metadata; unreadable ones are visible (R-5, R-X9)."""
     metadata = {"category": "security", "result_type": "scan"}
     project(
@@ -125,13 +117,16 @@ def test_compile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     files = [str(tmp_path / "bandit.json"), str(tmp_path / "broken.json")]
     options = ["--prompt", "check it", "--timestamp", "2026-01-31T10:30:00Z"]
-    assert run_program(["results", "compile", *options, *files]) == 0
-    report = json.loads(capsys.readouterr().out)
+    ended = aggregate("results", "compile", *options, *files)
+    assert ended.code == 0
+    report = json.loads(ended.out)
     assert report["security_analysis"]["scan"]["issues"] == 0
     assert report["analysis_metadata"]["user_prompt"] == "check it"
     assert report["analysis_metadata"]["timestamp"] == "2026-01-31T10:30:00Z"
     assert "is no valid JSON" in report["analysis_metadata"]["errors"][0]
-    assert run_program(["results", "compile", "--text", *options, *files]) == 0
-    assert capsys.readouterr().out.startswith("### Compiled Report\n\n```json\n")
-    assert run_program(["results", "compile", "--timestamp", "soon", *files]) == 2
-    assert capsys.readouterr().err.startswith("aggregate: --timestamp: 'soon' is no ISO 8601 time")
+    ended = aggregate("results", "compile", "--text", *options, *files)
+    assert ended.code == 0
+    assert ended.out.startswith("### Compiled Report\n\n```json\n")
+    ended = aggregate("results", "compile", "--timestamp", "soon", *files)
+    assert ended.code == 2
+    assert ended.err.startswith("aggregate: --timestamp: 'soon' is no ISO 8601 time")

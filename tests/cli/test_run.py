@@ -1,7 +1,6 @@
 """``run`` and ``prune``, as a user starts them."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -79,12 +78,6 @@ def test_standard_output_takes_the_prompt(demo: Path) -> None:
     ended = start(demo, "run", "--stdout", "--quiet", "--budget", "32k")
     assert (ended.code, ended.out, ended.err) == (0, PROMPT, "")
     assert not (demo / "md_gen").exists()
-
-
-def test_quiet_prints_the_path_alone(demo: Path) -> None:
-    """``-q`` leaves standard error empty."""
-    ended = start(demo, "run", "-q")
-    assert (ended.code, ended.out, ended.err) == (0, "md_gen/demo_001.md\n", "")
 
 
 def test_the_report_is_json_and_adds_up(demo: Path) -> None:
@@ -189,15 +182,6 @@ def test_pruning_keeps_the_newest(demo: Path) -> None:
     }
 
 
-def test_an_output_folder_that_is_a_file_is_said(demo: Path) -> None:
-    """A place that cannot be written ends the run with one line and code 1; no half-written file is left."""
-    (demo / "md_gen").write_text("not a folder", encoding="utf-8")
-    ended = start(demo, "run", "-q")
-    assert (ended.code, ended.out) == (1, "")
-    assert ended.err == "aggregate: cannot write to md_gen: File exists\n"
-    assert [path.name for path in demo.iterdir() if path.name.endswith(".tmp")] == []
-
-
 def test_many_files_of_one_fault_are_one_warning(tmp_path: Path) -> None:
     """A person reads one sentence with their number, a program all of them."""
     names = ", ".join(f'"gone{number}.py"' for number in range(50))
@@ -208,11 +192,3 @@ def test_many_files_of_one_fault_are_one_warning(tmp_path: Path) -> None:
         "warning: file not found: gone0.py; and 49 more of this kind (--json lists them)\n" in said
     )
     assert len(json.loads(start(tmp_path, "run", "--json", "--quiet").out)["warnings"]) == 50
-
-
-def test_a_binary_file_whose_name_is_no_text(tmp_path: Path) -> None:
-    """Its name stands in the note of the glob, in a form that can be written."""
-    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\n.bin")).write_bytes(b"\0")
-    project(tmp_path, {"a.py": "x = 1\n", "manual_slop.toml": '[files]\npaths = ["*.*"]\n'})
-    assert "left out as binary (\\udcff\\x0a.bin)" in start(tmp_path, "run", "--stdout").out
-    assert start(tmp_path, "run").code == 0

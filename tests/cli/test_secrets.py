@@ -1,8 +1,6 @@
 """Planted secrets of all kinds, through each way out of the program and into what it keeps."""
 
 import json
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -153,23 +151,6 @@ def test_what_is_asked_for_shows_no_planted_secret(door: str, folder: Path) -> N
     kept = ("../cache", "../state") if door == "mcp" else ("md_gen", "../cache", "../state")
     assert leaked(folder, *kept) == []
     assert "[REDACTED" in said or "secrets replaced" in said
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the program that stands in is a shell script")
-def test_what_is_copied_is_what_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clipboard gets the bytes of the file, whose secrets are replaced."""
-    programs = folder.parent / "bin"
-    programs.mkdir()
-    (programs / "wl-copy").write_text(f"#!/bin/sh\ncat > {programs}/clipboard\n")
-    (programs / "wl-copy").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
-    for variable in ("TMUX", "SSH_TTY", "SSH_CONNECTION", "WSL_DISTRO_NAME"):
-        monkeypatch.delenv(variable, raising=False)
-    assert start(folder, "run", "--task", TASK, "--budget", "60k", "--copy").code == 0
-    copied = (programs / "clipboard").read_bytes()
-    assert copied == (folder / "md_gen/demo_001.md").read_bytes()
-    assert [value for value in VALUES if value in copied] == []
 
 
 @pytest.mark.parametrize("config", [CONFIG, VIEWS], ids=["full", "views"])

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.cli.program import run_program
 from aggregate.project.history.history_reader import load_history
+from tests.cli.command_line import aggregate
 from tests.projects import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
@@ -24,24 +24,15 @@ def config(tmp_path: Path) -> str:
     return str(project(tmp_path, {"manual_slop.toml": settings} | files) / "manual_slop.toml")
 
 
-def aggregate(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Run a command and return its exit code and what it printed."""
-    code = run_program(list(arguments))
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
 def without_numbers(text: str) -> str:
     """Return a text with ``#`` for each number."""
     return re.sub(r"\d[\d,.]*", "#", text)
 
 
-def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(
-    config: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(config: str) -> None:
     """Two turns without a key: answers, then usage, cache share, cost and the files."""
     folder = Path(config).parent
-    code, out, err = aggregate(capsys, "send", "First?", "-c", config, "--provider", "scripted")
+    code, out, err = aggregate("send", "First?", "-c", config, "--provider", "scripted")
     assert (code, without_numbers(out)) == (
         0,
         "No model was asked; # tokens in # blocks arrived at the scripted client.\n",
@@ -51,7 +42,7 @@ def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(
         "# tokens in: # read from the cache (#%), # written, # fresh; # out; $# if it had been asked\n"
         "/md_gen/demo_#md, /manual_slop.scripted_history.toml\n"
     )
-    code, _, err = aggregate(capsys, "send", "Second?", "-c", config, "--provider", "scripted")
+    code, _, err = aggregate("send", "Second?", "-c", config, "--provider", "scripted")
     assert code == 0
     first, second, third = err.splitlines()
     assert re.fullmatch(r"([\d,]+) of \1 tokens of the prefix are kept \(appended\)", first)
@@ -59,13 +50,11 @@ def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(
     assert third.endswith("demo_002.md, " + str(folder / "manual_slop.scripted_history.toml"))
 
 
-def test_a_dry_run_shows_the_plan_and_does_nothing(
-    config: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_shows_the_plan_and_does_nothing(config: str) -> None:
     """Blocks with their tokens, breakpoints, what is expected; no file is written."""
     before = sorted(Path(config).parent.rglob("*"))
     code, out, err = aggregate(
-        capsys, "send", "First?", "-c", config, "--provider", "scripted", "--dry-run"
+        "send", "First?", "-c", config, "--provider", "scripted", "--dry-run"
     )
     assert (code, err) == (0, 'the discussion "scripted" begins\n')
     assert re.sub(r" +", " ", without_numbers(out)).splitlines() == [
@@ -85,10 +74,10 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(
     assert sorted(Path(config).parent.rglob("*")) == before
 
 
-def test_json(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json(config: str) -> None:
     """One document each for the plan and the answer."""
     send = ("send", "First?", "-c", config, "--provider", "scripted", "--json", "-q")
-    _, out, err = aggregate(capsys, *send, "--dry-run")
+    _, out, err = aggregate(*send, "--dry-run")
     plan = json.loads(out)
     assert (err, plan["provider"], plan["expected"]["cache_read"], plan["prefix"]) == (
         "",
@@ -97,55 +86,53 @@ def test_json(config: str, capsys: pytest.CaptureFixture[str]) -> None:
         None,
     )
     assert plan["tokens"] == sum(block["tokens"] for block in plan["blocks"])
-    _, out, err = aggregate(capsys, *send)
+    _, out, err = aggregate(*send)
     answer = json.loads(out)
     assert (err, answer["stop"], answer["usage"]["cache_write"]) == ("", "end", plan["tokens"])
     assert answer["cost"] > 0
-    _, out, _ = aggregate(
-        capsys, *send, "--dry-run", "--provider", "anthropic", "--temperature", "0.5"
-    )
+    _, out, _ = aggregate(*send, "--dry-run", "--provider", "anthropic", "--temperature", "0.5")
     assert json.loads(out)["warnings"] == [
         "anthropic claude-sonnet-5 takes no temperature: 0.5 is left out"
     ]
 
 
-def test_compact(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compact(config: str) -> None:
     """Alone it prints the summary, before a message it says what was done, and a dry run does nothing (S-9)."""
     ask = ("send", "What of the parser? " * 200, "-c", config, "--provider", "scripted", "-q")
     for _ in range(4):
-        aggregate(capsys, *ask)
+        aggregate(*ask)
     history = Path(config).with_name("manual_slop.scripted_history.toml")
     before = history.read_bytes()
     compact = ("send", "--compact", "-c", config, "--provider", "scripted")
-    _, out, err = aggregate(capsys, *compact, "--dry-run", "--json")
+    _, out, err = aggregate(*compact, "--dry-run", "--json")
     assert (json.loads(out)["turns"], json.loads(out)["kept_as"]) == (4, "scripted-full")
     assert err == ""
-    _, out, err = aggregate(capsys, *compact, "--dry-run")
+    _, out, err = aggregate(*compact, "--dry-run")
     assert (out[:9], err) == ("4 turns (", "")
     assert history.read_bytes() == before
-    code, out, err = aggregate(capsys, *compact, "And now?")
+    code, out, err = aggregate(*compact, "And now?")
     assert (code, out.count("\n")) == (0, 1)
     assert "all turns are kept" in err
     assert len(load_history(history)) == 7
-    assert aggregate(capsys, *ask)[0] == 0
-    assert aggregate(capsys, *ask)[0] == 0
-    _, out, _ = aggregate(capsys, *compact, "--json", "-q")
+    assert aggregate(*ask)[0] == 0
+    assert aggregate(*ask)[0] == 0
+    _, out, _ = aggregate(*compact, "--json", "-q")
     assert json.loads(out)["text"].startswith("No model was asked")
-    code, _, err = aggregate(capsys, "send", "-c", config, "--provider", "scripted")
+    code, _, err = aggregate("send", "-c", config, "--provider", "scripted")
     assert (code, "say something: aggregate send MESSAGE" in err) == (2, True)
 
 
-def test_files_with_diffs_are_named(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_with_diffs_are_named(config: str) -> None:
     """The plan, the report of a send, and both as JSON say which files are shown by a diff, and what that takes."""
     send = ("send", "Next?", "-c", config, "--provider", "scripted")
-    aggregate(capsys, *send)
+    aggregate(*send)
     path = Path(config).parent / "src" / "b.py"
     path.write_text(path.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
     said = r"^shown as the cache holds them, with diffs \(\+\d+ tokens\): src/b\.py$"
-    assert re.search(said, aggregate(capsys, *send, "--dry-run")[1], re.MULTILINE)
-    assert json.loads(aggregate(capsys, *send, "--dry-run", "--json")[1])["diffs"] == ["src/b.py"]
-    assert re.search(said, aggregate(capsys, *send)[2], re.MULTILINE)
-    assert json.loads(aggregate(capsys, *send, "--json")[1])["diffs"] == ["src/b.py"]
+    assert re.search(said, aggregate(*send, "--dry-run")[1], re.MULTILINE)
+    assert json.loads(aggregate(*send, "--dry-run", "--json")[1])["diffs"] == ["src/b.py"]
+    assert re.search(said, aggregate(*send)[2], re.MULTILINE)
+    assert json.loads(aggregate(*send, "--json")[1])["diffs"] == ["src/b.py"]
 
 
 def test_a_message_may_come_from_standard_input(config: str) -> None:
@@ -184,51 +171,40 @@ def test_a_message_may_come_from_standard_input(config: str) -> None:
         (["diff", "1", "2"], 2, "nothing is recorded of this prompt"),
     ],
 )
-def test_mistakes_are_one_line(
-    config: str, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
-) -> None:
+def test_mistakes_are_one_line(config: str, arguments: list[str], code: int, message: str) -> None:
     """What is wrong and what to do, with exit code 2 and no traceback."""
-    found, out, err = aggregate(capsys, *arguments, "-c", config)
+    found, out, err = aggregate(*arguments, "-c", config)
     assert (found, out) == (code, "")
     assert message in err
     assert "Traceback" not in err
 
 
-def test_run_and_diff_report_the_prefix(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_and_diff_report_the_prefix(config: str) -> None:
     """How much is kept since the run before, and which file broke it; ``diff`` compares any two."""
     path = Path(config).parent / "src" / "b.py"
-    _, _, err = aggregate(capsys, "run", "-c", config)
+    _, _, err = aggregate("run", "-c", config)
     assert "prefix" not in err
     path.write_text(path.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
-    _, _, err = aggregate(capsys, "run", "-c", config)
+    _, _, err = aggregate("run", "-c", config)
     assert re.search(
         r"^[\d,]+ of [\d,]+ tokens of the prefix are kept \(changed: src/b.py\)$", err, re.MULTILINE
     )
-    _, _, err = aggregate(capsys, "run", "-c", config)
+    _, _, err = aggregate("run", "-c", config)
     assert re.search(r"^([\d,]+) of \1 tokens of the prefix are kept \(same\)$", err, re.MULTILINE)
-    code, out, _ = aggregate(capsys, "diff", "1", "3", "-c", config)
+    code, out, _ = aggregate("diff", "1", "3", "-c", config)
     assert (code, without_numbers(out)) == (
         0,
         "# of # tokens of the prefix are kept (changed: src/b.py)\n",
     )
     by_path = str(Path(config).parent / "md_gen" / "demo_002.md")
-    assert aggregate(capsys, "diff", by_path, "3", "-c", config)[1].endswith("(same)\n")
+    assert aggregate("diff", by_path, "3", "-c", config)[1].endswith("(same)\n")
 
 
-def test_prune_deletes_records_too(config: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """No record stays behind without its prompt."""
-    aggregate(capsys, "run", "-c", config, "-q")
-    aggregate(capsys, "run", "-c", config, "-q")
-    aggregate(capsys, "prune", "--keep", "1", "-c", config)
-    names = sorted(path.name for path in (Path(config).parent / "md_gen").iterdir())
-    assert names == [".demo_002.chain.json", "demo_002.md"]
-
-
-def test_a_dry_run_shows_both_counts(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_shows_both_counts(config: str) -> None:
     """The provider's count and ours, the ratio with its source, and the budget that both keep to (rule B-10)."""
     ask = ["send", "What does name_7 do?", "-c", config, "--dry-run", "--budget", "6k"]
     ask += ["--provider", "anthropic", "--model", "claude-sonnet-4-5"]
-    code, out, _ = aggregate(capsys, *ask)
+    code, out, _ = aggregate(*ask)
     assert code == 0
     (line,) = (line for line in out.splitlines() if "by o200k" in line)
     counts = re.fullmatch(
@@ -239,40 +215,33 @@ def test_a_dry_run_shows_both_counts(config: str, capsys: pytest.CaptureFixture[
     assert counts is not None
     theirs, ours = (int(number.replace(",", "")) for number in counts.groups())
     assert 0.9 * 6_000 < theirs <= 6_000
-    _, out, _ = aggregate(capsys, *ask, "--json")
+    _, out, _ = aggregate(*ask, "--json")
     data = json.loads(out)
     assert (data["tokens"], data["provider_tokens"], data["budget"]) == (ours, theirs, 6_000)
     assert (data["ratio"], data["ratio_source"][:11]) == (1.25, "an estimate")
 
 
-def test_a_budget_that_is_too_small(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_budget_that_is_too_small(config: str) -> None:
     """One sentence says what would do, and nothing is written (rule B-4)."""
     before = sorted(Path(config).parent.rglob("*"))
     ask = ("send", "Explain. " * 200, "-c", config, "--provider", "scripted", "--budget")
-    code, out, err = aggregate(capsys, *ask, "50")
+    code, out, err = aggregate(*ask, "50")
     assert (code, out) == (1, "")
     smallest = re.search(r"more than the budget of 50; .* or allow --budget (\d+)$", err.strip())
     assert smallest is not None
     assert sorted(Path(config).parent.rglob("*")) == before
-    assert aggregate(capsys, *ask, smallest[1], "--dry-run")[0] == 0
+    assert aggregate(*ask, smallest[1], "--dry-run")[0] == 0
 
 
-def test_what_the_user_points_at(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_user_points_at(config: str) -> None:
     """``send`` ranks from places and names as ``run`` does; without a budget that decides nothing (rules T-1, T-2)."""
     ask = ("send", "What is this?", "-c", config, "--provider", "scripted", "--dry-run", "--json")
     focus = (*ask, "--focus", str(Path(config).parent / "src" / "b.py") + ":401")
-    code, out, _ = aggregate(capsys, *focus, "--symbol", "name_7", "--budget", "3k")
+    code, out, _ = aggregate(*focus, "--symbol", "name_7", "--budget", "3k")
     assert (code, json.loads(out)["budget"]) == (0, 3_000)
     assert "src/b.py" in {
         source for block in json.loads(out)["blocks"] for source in block["sources"]
     }
-    code, out, err = aggregate(capsys, *focus)
+    code, out, err = aggregate(*focus)
     assert (code, out) == (2, "")
     assert "add a budget, such as --budget 32k" in err
-
-
-def test_a_name_that_stands_for_nothing(config: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A symbol that nothing defines is a warning, once, as of ``run`` (rule T-2)."""
-    ask = ("send", "What is this?", "-c", config, "--provider", "scripted", "--budget", "3k")
-    code, _, err = aggregate(capsys, *ask, "--symbol", "nowhere", "--dry-run", "--json")
-    assert (code, err.count("warning: no definition is called nowhere\n")) == (0, 1)

@@ -43,11 +43,3 @@ def test_json_holds_the_steps_that_were_asked_for(folder: Path) -> None:
     )
     assert everything["share"] == 1.0
     assert all(0 <= row["share"] <= 1 for row in steps)
-
-
-def test_the_table_also_tells_of_a_run_that_failed(folder: Path) -> None:
-    """A run that ends with an error says where its time went until then."""
-    (folder / "md_gen").write_text("in the way")
-    ended = start(folder, "run", "-q", "--timings")
-    assert ended.code != 0
-    assert "write_numbered" in ended.err

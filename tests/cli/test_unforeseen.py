@@ -120,18 +120,6 @@ def test_a_folder_that_is_gone_is_a_sentence(
     )
 
 
-def test_half_a_surrogate_pair_in_the_history_is_a_sentence(tmp_path: Path) -> None:
-    """No file can hold it; a history that does is no UTF-8, and is refused with its name."""
-    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
-    for history in (b'history = ["\xed\xa0\x80"]\n', b'history = ["\\ud800"]\n'):
-        (tmp_path / "manual_slop_history.toml").write_bytes(history)
-        with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
-            assert run_program(["-q", "-c", str(tmp_path / "manual_slop.toml")]) == 2
-        assert out.getvalue() == ""
-        assert err.getvalue().count("\n") == 1
-        assert "manual_slop_history.toml: the history is not" in err.getvalue()
-
-
 def test_a_prompt_that_no_model_takes_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.prompt import is_output
 from tests.cli.command_line import Begun, begin, mistake, start
 from tests.cli.terminal import on_terminal
 from tests.project.repository import git
@@ -172,25 +171,6 @@ def test_a_first_prompt_that_cannot_be_composed_is_a_mistake(tmp_path: Path) -> 
     assert "--stdout and --copy exclude" in start(tmp_path, "run", "--stdout", "--copy").err
 
 
-@pytest.mark.parametrize(
-    ("name", "own"),
-    [
-        ("demo_001.md", True),
-        ("demo_001.reply.md", True),
-        (".demo_001.chain.json", True),
-        (".demo_1000.audit.json", True),
-        (".demo-0123456789abcdef.tmp", True),
-        ("..demo_001.chain.json-0123456789abcdef.tmp", True),
-        ("demo_notes.md", False),
-        ("demo.py", False),
-        ("demo_001.py", False),
-    ],
-)
-def test_own_output_is_known_by_its_name(name: str, *, own: bool) -> None:
-    """Only what a run itself writes is passed over; a file of the user beside it counts (W-1)."""
-    assert is_output(name, "demo") is own
-
-
 def _program(folder: Path, name: str, script: str) -> str:
     """Make a program and return a PATH of it alone: the machine's own would take the user's clipboard."""
     folder.mkdir(exist_ok=True)
@@ -216,29 +196,6 @@ def test_copy_hands_the_prompt_to_the_desktop(demo: Path, tmp_path: Path) -> Non
     assert ended.err.endswith("copied to the clipboard (xclip)\n")
     assert not (tmp_path / "over").exists()
     assert (tmp_path / "clipboard").read_bytes() == (demo / "md_gen/demo_001.md").read_bytes()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="the fake programs are shell scripts")
-def test_what_nobody_took_is_copied_behind_the_next_change(demo: Path, tmp_path: Path) -> None:
-    """A clipboard that failed gets the prompt as soon as something changes, though that is the same prompt (W-2)."""
-    taken, broken = tmp_path / "clipboard", tmp_path / "broken"
-    path = _program(tmp_path / "bin", "xclip", f"cat > {taken}; test ! -e {broken}")
-    here = NO_DESKTOP | {"DISPLAY": ":0", "PATH": path}
-    with begin(demo, "--watch", "--copy", load=(), stdout=None, stderr=None, **here) as command:
-        err = command.err.readline
-        _line(err, "watching")
-        broken.touch()
-        (demo / "a.py").write_text("a = 2\n")
-        assert _line(err, "aggregate: nothing was copied: xclip ended with 1").endswith(
-            "; waiting for the next change"
-        )
-        broken.unlink()
-        taken.unlink()
-        (demo / "notes.txt").write_text("not in the prompt\n")
-        assert _line(err) == "copied to the clipboard (xclip)"
-        assert _line(err) == "that is mended; the prompt is as before"
-        _end(command)
-    assert taken.read_bytes() == (demo / "md_gen/demo_002.md").read_bytes()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals of our own need pseudo terminals")

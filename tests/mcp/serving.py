@@ -1,10 +1,13 @@
 """A server for tests, asked through the protocol's own client."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import anyio
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client.client import Client
 
 from aggregate.mcp.server import AgentServer
@@ -38,11 +41,34 @@ def workspace(folder: Path, *, cap: int = 8_000) -> Workspace:
     return Workspace(folder / "manual_slop.toml", cap=cap, index=open_index(use=False))
 
 
-def asked(
-    folder: Path, questions: Callable[[Asking], Awaitable[None]], *, cap: int = 8_000
-) -> None:
-    """Run questions over one connection to a server for the project in a folder."""
-    over(AgentServer(workspace(folder, cap=cap)), questions)
+class Ask:
+    """A connection that is asked one thing after another."""
+
+    def __init__(self, agent: Asking, portal: BlockingPortal) -> None:
+        self._agent, self._portal = agent, portal
+
+    def __call__(self, tool: str, **arguments: Any) -> Said:
+        """Call a tool."""
+        return self._portal.call(partial(self._agent, tool, **arguments))
+
+    def do(self, request: str, *arguments: Any) -> Any:
+        """Make another request, by the name that the protocol's client has for it."""
+        return self._portal.call(getattr(self._agent.client, request), *arguments)
+
+
+@contextmanager
+def connected(server: AgentServer) -> Iterator[Ask]:
+    """Yield a connection to a server."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(server.protocol)) as client,
+    ):
+        yield Ask(Asking(client), portal)
+
+
+def asking(folder: Path, *, cap: int = 8_000) -> AbstractContextManager[Ask]:
+    """Return a connection to a server for the project in a folder."""
+    return connected(AgentServer(workspace(folder, cap=cap)))
 
 
 def over(server: AgentServer, questions: Callable[[Asking], Awaitable[None]]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from aggregate.prompt import run
-from tests.mcp.serving import Asking, asked
+from tests.mcp.serving import asking
 from tests.projects import project
 
 CONFIG = """\
@@ -39,67 +39,54 @@ def test_written_prompts_are_listed_and_read(folder: Path) -> None:
     """The newest prompt stands first, and its text is the file's."""
     markdown, _, _ = run(folder / "manual_slop.toml")
     run(folder / "manual_slop.toml")
-
-    async def questions(ask: Asking) -> None:
-        listed = (await ask.client.list_resources()).resources
+    with asking(folder) as ask:
+        listed = ask.do("list_resources").resources
         assert [str(entry.uri) for entry in listed] == [
             "aggregate://prompt/002",
             "aggregate://prompt/001",
         ]
-        read = await ask.client.read_resource("aggregate://prompt/001")
-        assert read.contents[0].text == markdown  # type: ignore[union-attr]
-
-    asked(folder, questions)
+        read = ask.do("read_resource", "aggregate://prompt/001")
+        assert read.contents[0].text == markdown
 
 
 def test_files_are_read_by_their_address(folder: Path) -> None:
     """A view is a parameter; nothing is held back as shown before."""
-
-    async def questions(ask: Asking) -> None:
+    with asking(folder) as ask:
         for _ in range(2):
-            read = await ask.client.read_resource("aggregate://file/a.py?view=outline")
-            assert "def a()" in read.contents[0].text  # type: ignore[union-attr]
-
-    asked(folder, questions)
+            read = ask.do("read_resource", "aggregate://file/a.py?view=outline")
+            assert "def a()" in read.contents[0].text
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "aggregate://file/../outside.py",
-        "aggregate://file/%2e%2e/outside.py",
-        "aggregate://file//etc/passwd",
-        "aggregate://prompt/../../x",
-        "aggregate://prompt/99",
-        "aggregate://other/a.py",
-        "file:///etc/passwd",
-        "aggregate://file/a.py?view=secret",
-    ],
-)
-def test_addresses_lead_nowhere_else(folder: Path, uri: str) -> None:
+def test_addresses_lead_nowhere_else(folder: Path) -> None:
     """What is not a file of the project or a prompt is an error."""
-
-    async def questions(ask: Asking) -> None:
-        with pytest.raises(MCPError) as caught:
-            await ask.client.read_resource(uri)
-        assert "root:" not in str(caught.value)
-
-    asked(folder, questions)
+    with asking(folder) as ask:
+        for uri in (
+            "aggregate://file/../outside.py",
+            "aggregate://file/%2e%2e/outside.py",
+            "aggregate://file//etc/passwd",
+            "aggregate://prompt/../../x",
+            "aggregate://prompt/99",
+            "aggregate://other/a.py",
+            "file:///etc/passwd",
+            "aggregate://file/a.py?view=secret",
+        ):
+            with pytest.raises(MCPError) as caught:
+                ask.do("read_resource", uri)
+            assert "root:" not in str(caught.value)
 
 
 def test_presets_are_prompts(folder: Path) -> None:
     """Each preset is offered by its name and gives what it composes."""
-
-    async def questions(ask: Asking) -> None:
-        (prompt,) = (await ask.client.list_prompts()).prompts
+    with asking(folder) as ask:
+        (prompt,) = ask.do("list_prompts").prompts
         assert (prompt.name, prompt.description) == ("small", "only a")
-        got = await ask.client.get_prompt("small", {"budget": "500"})
-        text = got.messages[0].content.text  # type: ignore[union-attr]
+        got = ask.do("get_prompt", "small", {"budget": "500"})
+        text = got.messages[0].content.text
         assert "def a()" in text
         assert "b.py" not in text
-        with pytest.raises(MCPError, match="budget"):
-            await ask.client.get_prompt("small", {"budget": "much"})
-        with pytest.raises(MCPError, match="none"):
-            await ask.client.get_prompt("none", {})
-
-    asked(folder, questions)
+        for name, arguments, said in (
+            ("small", {"budget": "much"}, "budget"),
+            ("none", {}, "none"),
+        ):
+            with pytest.raises(MCPError, match=said):
+                ask.do("get_prompt", name, arguments)

@@ -7,7 +7,7 @@ import pytest
 
 from aggregate.base.tokens import count
 from aggregate.mcp.server import AgentServer
-from tests.mcp.serving import Asking, asked, over, workspace
+from tests.mcp.serving import asking, connected, workspace
 from tests.projects import project
 
 RETRY = """\
@@ -48,9 +48,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_six_tools_take_at_most_1200_tokens(folder: Path) -> None:
     """What each request of an agent pays for: names, descriptions and schemas of all tools."""
-
-    async def questions(ask: Asking) -> None:
-        tools = (await ask.client.list_tools()).tools
+    with asking(folder) as ask:
+        tools = (ask.do("list_tools")).tools
         assert [tool.name for tool in tools] == [
             "compose",
             "read",
@@ -63,45 +62,35 @@ def test_six_tools_take_at_most_1200_tokens(folder: Path) -> None:
         assert count("".join(texts)) <= 1200
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
 
-    asked(folder, questions)
-
 
 def test_a_prompt_that_fits_is_the_answer(folder: Path) -> None:
     """The task's definitions come in one call, and explain tells why."""
-
-    async def questions(ask: Asking) -> None:
-        prompt = await ask("compose", task="fix the timeout in retry")
+    with asking(folder) as ask:
+        prompt = ask("compose", task="fix the timeout in retry")
         assert "except TimeoutError:" in prompt.text
         handle = prompt.text.rsplit("\n[p-", 1)[1].split(":")[0]
         assert len(handle) == 8
-        why = await ask("explain", path="retry.py")
+        why = ask("explain", path="retry.py")
         assert why.text.startswith("src/retry.py\n")
         assert "evidence" in why.text
-        assert (await ask("explain", path="nothing.py")).is_error
-
-    asked(folder, questions)
+        assert ask("explain", path="nothing.py").is_error
 
 
 def test_the_same_question_is_answered_by_a_line_until_something_changes(folder: Path) -> None:
     """A prompt that the reader has is named, with how to see it again; after an edit it is shown, and elsewhere too."""
-    texts: list[str] = []
-
-    async def questions(ask: Asking) -> None:
-        shown = (await ask("compose", task="fix the timeout in retry")).text
-        again = (await ask("compose", task="fix the timeout in retry")).text
+    with asking(folder) as ask:
+        shown = ask("compose", task="fix the timeout in retry").text
+        again = ask("compose", task="fix the timeout in retry").text
         handle = again[1:].split(":")[0]
         assert again.count("\n") == 1
         assert f'the same prompt as in your call 1: read "{handle}" repeats it' in again
-        assert RETRY in (await ask("read", path=handle)).text
+        assert RETRY in ask("read", path=handle).text
         source = RETRY.replace("attempts)", "attempts, wait)")
         (folder / "src/retry.py").write_text(source)
-        assert source in (await ask("compose", task="fix the timeout in retry")).text
+        assert source in ask("compose", task="fix the timeout in retry").text
         (folder / "src/retry.py").write_text(RETRY)
-        texts.append(shown)
-
-    asked(folder, questions)
-    asked(folder, questions)
-    assert texts[0] == texts[1]
+    with asking(folder) as ask:
+        assert ask("compose", task="fix the timeout in retry").text == shown
 
 
 def test_what_is_doubtful_about_a_question_is_said_with_the_same_prompt_too(folder: Path) -> None:
@@ -109,21 +98,15 @@ def test_what_is_doubtful_about_a_question_is_said_with_the_same_prompt_too(fold
     nowhere = (
         "[focus nowhere.py: no file of the project matches it; name it under [files] paths too]\n"
     )
-
-    async def questions(ask: Asking) -> None:
-        assert nowhere not in (await ask("compose", task="retry", focus=["src/retry.py"])).text
-        said = (await ask("compose", task="retry", focus=["nowhere.py"])).text
+    with asking(folder) as ask:
+        assert nowhere not in ask("compose", task="retry", focus=["src/retry.py"]).text
+        said = ask("compose", task="retry", focus=["nowhere.py"]).text
         assert "the same prompt as in your call 1" in said
         assert said.endswith(f"repeats it]\n{nowhere}")
-
-    asked(folder, questions)
-
-    async def first_so(ask: Asking) -> None:
-        assert nowhere in (await ask("compose", task="retry", focus=["nowhere.py"])).text
-        again = (await ask("compose", task="retry", focus=["nowhere.py"])).text
+    with asking(folder) as ask:
+        assert nowhere in ask("compose", task="retry", focus=["nowhere.py"]).text
+        again = ask("compose", task="retry", focus=["nowhere.py"]).text
         assert again.count("\n") == 1
-
-    asked(folder, first_so)
 
 
 @pytest.mark.parametrize("focus", [[], ["nowhere.py"]])
@@ -134,30 +117,26 @@ def test_the_whole_answer_stays_within_the_budget(
     """The prompt leaves room for its handle and for what is doubtful; a budget that is named as the least does."""
     text = "".join(f"def timeout_{n}(retry):\n    return {n}\n\n\n" for n in range(200))
     project(tmp_path, {"a.py": text, "b.py": text[:2_000]})
-
-    async def questions(ask: Asking) -> None:
-        said = (await ask("compose", task="timeout", budget=budget, focus=focus)).text
+    with asking(tmp_path) as ask:
+        said = ask("compose", task="timeout", budget=budget, focus=focus).text
         assert budget / 2 < count(said) <= budget
         pinned = {"task": "timeout", "focus": ["b.py", *focus]}
-        refused = await ask("compose", budget=budget, **pinned)
+        refused = ask("compose", budget=budget, **pinned)
         if not refused.is_error:
             assert count(refused.text) <= budget
             return
         least = int(refused.text.split("a budget of ")[1].split()[0])
-        shown = await ask("compose", budget=least, **pinned)
+        shown = ask("compose", budget=least, **pinned)
         assert not shown.is_error
         assert count(shown.text) <= least
-
-    asked(tmp_path, questions)
 
 
 def test_a_name_makes_no_lines_of_its_own(tmp_path: Path) -> None:
     """A line break or an escape in a file's name comes escaped, in what is shown of the file and in mistakes."""
     name = "a\nb\x1b[31m.py"
     project(tmp_path, {name: "def timeout():\n    return 1\n"})
-
-    async def questions(ask: Asking) -> None:
-        await ask("compose", task="timeout")
+    with asking(tmp_path) as ask:
+        ask("compose", task="timeout")
         for tool, arguments in (
             ("read", {}),
             ("read", {"again": True, "view": "skeleton"}),
@@ -165,21 +144,16 @@ def test_a_name_makes_no_lines_of_its_own(tmp_path: Path) -> None:
             ("outline", {}),
             ("explain", {}),
         ):
-            answer = (await ask(tool, path=name, **arguments)).text
+            answer = ask(tool, path=name, **arguments).text
             assert "\x1b" not in answer
             assert "\nb" not in answer
-
-    asked(tmp_path, questions)
 
 
 def test_a_prompt_of_nothing_says_so(folder: Path) -> None:
     """A budget that nothing fits into gives no prompt, and a word about it."""
-
-    async def questions(ask: Asking) -> None:
-        said = (await ask("compose", task="retry", budget=1)).text
+    with asking(folder) as ask:
+        said = ask("compose", task="retry", budget=1).text
         assert "[none of the files fits into the budget: ask for more tokens]\n" in said
-
-    asked(folder, questions)
 
 
 def test_what_only_the_user_can_allow_is_no_hint_for_an_agent(tmp_path: Path) -> None:
@@ -188,30 +162,25 @@ def test_what_only_the_user_can_allow_is_no_hint_for_an_agent(tmp_path: Path) ->
     files = {"a.py": "a = 1\n", ".env": "KEY=1\n", "key.pem": "x\n", "manual_slop.toml": config}
     project(tmp_path / "in", files)
 
-    async def questions(ask: Asking) -> None:
-        said = (await ask("compose", task="a")).text
+    with asking(tmp_path / "in") as ask:
+        said = ask("compose", task="a").text
         assert "[2 matching files left out as secret-looking (.env, key.pem)]" in said
         assert "ERROR: looks like a secret, so not read: key.pem" in said
         assert "ERROR: outside the project, so not read: ../x.py" in said
         assert "--allow" not in said
         assert "trust" not in said
 
-    asked(tmp_path / "in", questions)
-
 
 def test_a_place_is_found_however_it_is_written(folder: Path) -> None:
     """Relative with a dot or a slash, with detours, or absolute within the project: it is the same folder."""
     there = ("src", "./src", "/src/", "src/.", "docs/../src", "src\\", str(folder / "src"))
     whole = ("", ".", "./", str(folder))
-
-    async def questions(ask: Asking) -> None:
+    with asking(folder) as ask:
         for tool, arguments in (("find", {"query": "retry"}), ("outline", {})):
             for places in (there, whole):
-                answers = {(await ask(tool, path=place, **arguments)).text for place in places}
+                answers = {ask(tool, path=place, **arguments).text for place in places}
                 assert len(answers) == 1
                 assert "src/client.py" in answers.pop()
-
-    asked(folder, questions)
 
 
 def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
@@ -221,18 +190,17 @@ def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
     )
     project(tmp_path, {"a.py": text})
     server = AgentServer(workspace(tmp_path, cap=1_000))
-
-    async def questions(ask: Asking) -> None:
-        head = await ask("compose", task="timeout", budget=5_000)
+    with connected(server) as ask:
+        head = ask("compose", task="timeout", budget=5_000)
         assert count(head.text) <= 1_000
         handle = head.text.split('"')[1]
-        said = (await ask("compose", task="timeout", budget=5_000)).text
+        said = ask("compose", task="timeout", budget=5_000).text
         assert said.startswith(f"[{handle}: ")
         assert said.endswith(f'the same prompt as in your call 1: read "{handle}" repeats it]\n')
         parts: list[str] = []
         line = 1
         while True:
-            page = (await ask("read", path=handle, lines=f"{line}-")).text
+            page = ask("read", path=handle, lines=f"{line}-").text
             assert count(page) <= 1_000
             body = page.split("\n", 1)[1]
             if "more lines: read" not in body:
@@ -246,126 +214,85 @@ def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
         assert len(parts) > 3
         assert "".join(parts).rstrip("\n") == server.workspace.prompt(handle).markdown.rstrip("\n")
 
-    over(server, questions)
-
 
 def test_what_was_shown_is_not_repeated_unless_asked(folder: Path) -> None:
     """Unchanged lines are pointed at, ``again`` repeats them, and other lines are shown."""
-
-    async def questions(ask: Asking) -> None:
-        whole = await ask("read", path="src/retry.py")
+    with asking(folder) as ask:
+        whole = ask("read", path="src/retry.py")
         assert whole.text == f"src/retry.py lines 1-7 of 7\n{RETRY}"
-        again = await ask("read", path="src/retry.py", lines="2-3")
+        again = ask("read", path="src/retry.py", lines="2-3")
         assert again.text == "src/retry.py lines 2-3 of 7: unchanged since your call 1 showed it\n"
-        repeated = await ask("read", path="src/retry.py", again=True)
+        repeated = ask("read", path="src/retry.py", again=True)
         assert repeated.text == whole.text
-        symbol = await ask("read", path="src/client.py", symbol="Client.get")
+        symbol = ask("read", path="src/client.py", symbol="Client.get")
         assert "return url" in symbol.text
         assert "fetch" not in symbol.text
-        assert "unchanged" in (await ask("read", path="src/client.py", symbol="Client.get")).text
-
-    asked(folder, questions)
+        assert "unchanged" in ask("read", path="src/client.py", symbol="Client.get").text
 
 
 def test_what_a_prompt_showed_counts_as_shown(folder: Path) -> None:
     """Lines of a composed prompt need not be read once more."""
-
-    async def questions(ask: Asking) -> None:
-        await ask("compose", task="fix the timeout in retry")
-        assert "since your call 1" in (await ask("read", path="src/retry.py")).text
-
-    asked(folder, questions)
+    with asking(folder) as ask:
+        ask("compose", task="fix the timeout in retry")
+        assert "since your call 1" in ask("read", path="src/retry.py").text
 
 
 def test_another_connection_knows_nothing(folder: Path) -> None:
     """Nobody is pointed at what only another was shown."""
     server = AgentServer(workspace(folder))
-
-    async def questions(ask: Asking) -> None:
-        read = ask.client.session
-        assert read is not None
-        assert "unchanged" not in (await ask("read", path="src/retry.py")).text
-
     for _ in range(2):
-        over(server, questions)
+        with connected(server) as ask:
+            assert "unchanged" not in ask("read", path="src/retry.py").text
 
 
 def test_a_change_is_told_by_its_diff(tmp_path: Path) -> None:
     """Of a file that was shown whole only what has changed is sent; then that counts as shown."""
     lines = [f"value_{number} = {number}\n" for number in range(100)]
     project(tmp_path, {"a.py": "".join(lines)})
-
-    async def questions(ask: Asking) -> None:
-        await ask("read", path="a.py")
+    with asking(tmp_path) as ask:
+        ask("read", path="a.py")
         lines[50] = "value_50 = 'changed'\n"
         (tmp_path / "a.py").write_text("".join(lines))
-        changed = await ask("read", path="a.py")
+        changed = ask("read", path="a.py")
         assert changed.text.startswith("a.py has changed since you were shown all of it:\n")
         assert "-value_50 = 50\n+value_50 = 'changed'\n" in changed.text
         assert "value_99" not in changed.text
-        assert "unchanged since your call 2" in (await ask("read", path="a.py")).text
-
-    asked(tmp_path, questions)
-
-
-def test_a_last_line_break_is_a_change(tmp_path: Path) -> None:
-    """What the ends of lines alone tell apart is told as well: an empty diff would say that something is missing."""
-    text = "".join(f"value_{number} = {number}\n" for number in range(100))
-    project(tmp_path, {"a.py": text})
-
-    async def questions(ask: Asking) -> None:
-        await ask("read", path="a.py")
-        (tmp_path / "a.py").write_text(text.rstrip("\n"))
-        assert (await ask("read", path="a.py")).text == (
-            "a.py has changed since you were shown all of it:\n"
-            "@@ -98,4 +98,3 @@\n value_97 = 97\n value_98 = 98\n value_99 = 99\n-\n"
-        )
-
-    asked(tmp_path, questions)
+        assert "unchanged since your call 2" in ask("read", path="a.py").text
 
 
 def test_names_are_found_with_their_uses(folder: Path) -> None:
     """Definitions and uses come with lines; a path narrows them; any other text is searched for."""
-
-    async def questions(ask: Asking) -> None:
-        assert (await ask("find", query="retry")).text == (
+    with asking(folder) as ask:
+        assert ask("find", query="retry").text == (
             "1 definition of retry\n"
             "src/retry.py:1-7 function retry: def retry(call, attempts):\n"
             "2 uses of retry\n"
             "src/client.py:1: from retry import retry\n"
             "src/client.py:6 in Client.fetch: return retry(lambda: self.get(url), 3)\n"
         )
-        assert "1 definition of Client.get\n" in (await ask("find", query="Client.get")).text
-        assert "0 uses" in (await ask("find", query="retry", path="src/retry.py")).text
-        found = await ask("find", query="how to FETCH")
+        assert "1 definition of Client.get\n" in ask("find", query="Client.get").text
+        assert "0 uses" in ask("find", query="retry", path="src/retry.py").text
+        found = ask("find", query="how to FETCH")
         assert found.text == "1 line with 'how to FETCH'\ndocs/guide.md:3: How to fetch.\n"
-        assert (await ask("find", query="no such thing")).text == "0 lines with 'no such thing'\n"
-
-    asked(folder, questions)
+        assert ask("find", query="no such thing").text == "0 lines with 'no such thing'\n"
 
 
 def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path: Path) -> None:
     """Definitions where they fit, else files, else folders with what they hold."""
-
-    async def questions(ask: Asking) -> None:
-        outline = (await ask("outline", path="src")).text
+    with asking(folder) as ask:
+        outline = ask("outline", path="src").text
         assert "src/client.py  about 39 tokens\n  4-9 class Client\n" in outline
-        assert "def retry(call, attempts)" in (await ask("outline", path="src/retry.py")).text
-        assert (await ask("outline", path="nowhere")).is_error
-
-    asked(folder, questions)
+        assert "def retry(call, attempts)" in ask("outline", path="src/retry.py").text
+        assert ask("outline", path="nowhere").is_error
     many = {f"pkg{number % 3}/module_{number}.py": "x = 1\n" for number in range(400)}
     other = project(tmp_path / "many", many)
-
-    async def large(ask: Asking) -> None:
-        assert (await ask("outline")).text == (
+    with asking(other, cap=1_000) as ask:
+        assert ask("outline").text == (
             "the project: 400 files, about 400 tokens\n"
             "pkg0/  134 files, about 134 tokens\n"
             "pkg1/  133 files, about 133 tokens\n"
             "pkg2/  133 files, about 133 tokens\n"
         )
-
-    asked(other, large, cap=1_000)
 
 
 @pytest.mark.parametrize(
@@ -423,29 +350,23 @@ def test_mistakes_are_one_sentence(
     folder: Path, tool: str, arguments: dict[str, object], sentence: str
 ) -> None:
     """What cannot be answered is an error of the tool that says why, and nothing of the machine."""
-
-    async def questions(ask: Asking) -> None:
-        said = await ask(tool, **arguments)
+    with asking(folder) as ask:
+        said = ask(tool, **arguments)
         assert said.is_error
         assert said.text == sentence
-
-    asked(folder, questions)
 
 
 def test_a_mistake_is_no_longer_than_an_answer(folder: Path) -> None:
     """What was asked for is quoted in part where it is long, and more names than one call may look for are refused."""
-
-    async def questions(agent: Asking) -> None:
-        said = await agent("read", path="src/retry.py", symbol="x" * 100_000)
+    with asking(folder) as agent:
+        said = agent("read", path="src/retry.py", symbol="x" * 100_000)
         assert said.is_error
         assert len(said.text) == 1_001
         assert said.text.startswith("src/retry.py: symbol not found: xxx")
         for argument in ("focus", "symbols"):
-            said = await agent("compose", **{"task": "x", argument: ["*"] * 201})
+            said = agent("compose", **{"task": "x", argument: ["*"] * 201})
             assert said.is_error
             assert f"{argument}: List should have at most 200 items" in said.text
-
-    asked(folder, questions)
 
 
 def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
@@ -453,22 +374,18 @@ def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "private.txt").write_text("private")
     folder = project(tmp_path / "project", {"a.py": "x = 1\n"})
     (folder / "link.txt").symlink_to(tmp_path / "private.txt")
-
-    async def questions(ask: Asking) -> None:
-        said = await ask("read", path="link.txt")
+    with asking(folder) as ask:
+        said = ask("read", path="link.txt")
         assert said.is_error
         assert "private" not in said.text.replace("private.txt", "")
-        assert "link.txt" not in (await ask("outline")).text
-
-    asked(folder, questions)
+        assert "link.txt" not in ask("outline").text
 
 
 def test_secrets_are_replaced_everywhere(tmp_path: Path) -> None:
     """No tool repeats a key that stands in a file."""
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     project(tmp_path, {"a.py": f'TOKEN = "{key}"\n\n\ndef token():\n    return TOKEN\n'})
-
-    async def questions(ask: Asking) -> None:
+    with asking(tmp_path) as ask:
         for tool, arguments in (
             ("read", {"path": "a.py"}),
             ("compose", {"task": "token"}),
@@ -476,58 +393,26 @@ def test_secrets_are_replaced_everywhere(tmp_path: Path) -> None:
             ("find", {"query": "TOKEN"}),
             ("outline", {"path": "a.py"}),
         ):
-            said = await ask(tool, **arguments)
+            said = ask(tool, **arguments)
             assert not said.is_error
             assert key not in said.text
-
-    asked(tmp_path, questions)
 
 
 def test_results_are_folded_without_running_code() -> None:
     """Values are merged by a named strategy, failed ones are listed, and a function is refused."""
-
-    async def questions(ask: Asking) -> None:
+    with asking(Path(__file__).parent) as ask:
         outputs = [{"label": "a", "value": {"x": 1}}, {"label": "b", "error": "no answer"}]
-        folded = await ask("results", outputs=outputs, strategy="json")
+        folded = ask("results", outputs=outputs, strategy="json")
         assert folded.text == '{\n  "a": {\n    "x": 1\n  }\n}\nb failed: no answer\n'
-        assert (await ask("results", outputs=outputs, strategy="custom")).is_error
-        assert (await ask("results", outputs=[])).is_error
-
-    asked(Path(__file__).parent, questions)
+        assert ask("results", outputs=outputs, strategy="custom").is_error
+        assert ask("results", outputs=[]).is_error
 
 
 def test_a_line_longer_than_an_answer_is_cut(tmp_path: Path) -> None:
     """Nothing exceeds the cap, and what is left out is said."""
     project(tmp_path, {"long.txt": "word " * 5_000 + "\nshort\n"})
-
-    async def questions(ask: Asking) -> None:
-        said = await ask("read", path="long.txt")
+    with asking(tmp_path, cap=1_000) as ask:
+        said = ask("read", path="long.txt")
         assert count(said.text) <= 1_000
         assert "more characters of line 1 are left out" in said.text
-        assert "short" in (await ask("read", path="long.txt", lines="2")).text
-
-    asked(tmp_path, questions, cap=1_000)
-
-
-def test_what_is_asked_for_and_cannot_be_shown_is_said(folder: Path) -> None:
-    """A focus that names no file is no error, and not passed over in silence."""
-
-    async def questions(ask: Asking) -> None:
-        said = await ask("compose", task="fix the timeout in retry", focus=["src/gone.py"])
-        assert not said.is_error
-        assert "[src/gone.py" in said.text or "src/gone.py" in said.text.rsplit("[p-", 1)[1]
-
-    asked(folder, questions)
-
-
-def test_names_of_files_stay_one_line(tmp_path: Path) -> None:
-    """A line break in a name makes no second entry in a list, and the file can be read by its name."""
-    project(tmp_path, {"a\nb.py": "x = 1\n", "p-limit.py": "y = 2\n"})
-
-    async def questions(ask: Asking) -> None:
-        assert "a\\x0ab.py  about 1 tokens" in (await ask("outline")).text
-        assert "a\\x0ab.py:1: x = 1" in (await ask("find", query="x = 1")).text
-        assert (await ask("read", path="a\nb.py")).text.endswith("x = 1\n")
-        assert "y = 2" in (await ask("read", path="p-limit.py")).text
-
-    asked(tmp_path, questions)
+        assert "short" in ask("read", path="long.txt", lines="2").text

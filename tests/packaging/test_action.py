@@ -89,16 +89,6 @@ def test_without_a_pull_request_a_task_is_asked_for(pull_request: tuple[Path, st
     assert b"name a task" in done.stderr
 
 
-@pytest.mark.slow
-def test_a_base_that_is_not_in_the_clone_is_a_warning(pull_request: tuple[Path, str]) -> None:
-    """A shallow clone has no base: the prompt is composed without it, and the warning says what to do."""
-    folder, _ = pull_request
-    empty = {"TITLE": "", "BODY": "", "BUDGET": "1k", "CONFIG": ""}
-    done = _compose(folder, **empty, BASE="1" * 40, TASK="area")
-    assert done.returncode == 0
-    assert b"fetch-depth: 0" in done.stderr
-
-
 def test_names_are_no_commands_of_the_runner(pull_request: tuple[Path, str]) -> None:
     """A revision has one line, and the runner takes no commands while names of files are told."""
     folder, _ = pull_request

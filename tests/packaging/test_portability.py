@@ -5,14 +5,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 
 import pytest
 
 import aggregate
-from aggregate.base.errors import OutputError
 from aggregate.project.paths import is_secret
-from aggregate.prompt import write_numbered
 from tests.cli.command_line import program_environment
 from tests.projects import project
 
@@ -165,13 +163,6 @@ def test_a_console_that_knows_few_characters_is_enough(tmp_path: Path, encoding:
     assert b"\r" not in (folder / "md_gen" / f"{folder.name}_001.md").read_bytes()
 
 
-@pytest.mark.parametrize("namespace", ["c:x", "name:stream", "a/b", "a\\b", ""])
-def test_a_namespace_is_a_file_name_on_every_system(tmp_path: Path, namespace: str) -> None:
-    """On Windows a colon would name a drive or a stream of a file, and lead out of the folder of prompts."""
-    with pytest.raises(OutputError, match="is no file name"):
-        write_numbered(tmp_path, namespace, "text")
-    outside = PureWindowsPath("C:/project/md_gen") / "d:x_001.md"
-    assert outside == PureWindowsPath("d:x_001.md")
 
 
 @pytest.mark.parametrize("name", [".ENV", "ID_RSA", ".Aws/Credentials", "Secrets.KDBX"])

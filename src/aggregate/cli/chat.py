@@ -11,7 +11,7 @@ from aggregate.base.disk import SETTINGS_BYTES
 from aggregate.base.errors import AggregateError
 from aggregate.cli.chat_commands import Leave, completions, run_command, who
 from aggregate.cli.chat_session import ChatSession
-from aggregate.cli.output import is_terminal, say, say_aside
+from aggregate.cli.output import is_terminal, say
 from aggregate.cli.send import AskedTurn, turn_options
 from aggregate.project.history import DEFAULT
 
@@ -47,7 +47,7 @@ def chat(asked: AskedTurn) -> None:
             say(f"{who(selected)}; /help lists the commands, Ctrl-D leaves")
     _answer_all(session, lines)
     if session.turns > 1 and not asked.quiet:
-        say_aside(session.totals())
+        say(session.totals())
 
 
 def _answer_all(session: ChatSession, lines: "_Piped") -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from aggregate.base.errors import ConfigError
 from aggregate.base.values import Usage
-from aggregate.cli.output import counted, say, say_aside, warn_all
+from aggregate.cli.output import counted, say, warn_all
 from aggregate.cli.send import (
     AskedTurn,
     check_message,
@@ -99,7 +99,7 @@ class ChatSession:
         warn_of_end(completed)
         if not self.asked.quiet:
             in_all = f"; {self._price()} in all" if self.turns > 1 else ""
-            say_aside(f"{_tokens(usage)}; {dollars(price(turn, usage))}{in_all}")
+            say(f"{_tokens(usage)}; {dollars(price(turn, usage))}{in_all}")
 
     def undo(self) -> str:
         """Take the last question with its answer out of the discussion, and return the question."""

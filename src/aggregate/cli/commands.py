@@ -44,7 +44,7 @@ COMMANDS: Mapping[str, Row] = {
     ),
     "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
     "locate": Row(
-        "locate",
+        "explain",
         "Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.",
     ),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),

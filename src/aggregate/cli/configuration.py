@@ -10,8 +10,7 @@ import click
 
 from aggregate.base.errors import AggregateError, ConfigError, OutputError
 from aggregate.base.values import Amount
-from aggregate.cli.asking import budget_option
-from aggregate.cli.opened_project import with_meant
+from aggregate.cli.asking import budget_option, with_meant
 from aggregate.cli.options import json_option, new_config_option, quiet_option, scope_options
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.code.syntax import LANGUAGES, LanguageKind

@@ -11,8 +11,7 @@ from rich.cells import cell_len
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 from aggregate.base.text import fitted, printable
 from aggregate.base.values import ViewMode, ViewRequest
-from aggregate.cli.asking import read_task, task_option
-from aggregate.cli.opened_project import existing_meant, open_asked_project
+from aggregate.cli.asking import existing_meant, open_asked_project, read_task, task_option
 from aggregate.cli.options import (
     cache_options,
     config_option,

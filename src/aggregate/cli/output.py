@@ -3,21 +3,22 @@
 import io
 import os
 import select
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from aggregate.base.errors import OutputError
 from aggregate.base.text import group_warnings, printable
-from aggregate.cli.termination import orderly_termination
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
 
 _BLOCK_BYTES = 1 << 16
 """What is written at once of a body that comes in pieces."""
@@ -82,13 +83,6 @@ def counted(number: int, noun: str) -> str:
 def say(*lines: str) -> None:
     """Write lines to standard error, each of which stays one line."""
     _write_error("".join(f"{printable(line)}\n" for line in lines))
-
-
-def say_aside(line: str) -> None:
-    """Write a line to standard error that matters less than what stands around it: dim on a terminal."""
-    text = printable(line)
-    is_dim = is_terminal(err=True) and not os.environ.get("NO_COLOR")
-    _write_error(f"{click.style(text, dim=True)}\n" if is_dim else f"{text}\n")
 
 
 def say_body(text: str) -> None:
@@ -231,6 +225,32 @@ class Bar:
         """Say how much more is done."""
         if self._rich is not None and self._task is not None:
             self._rich.advance(self._task, done)
+
+
+_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@contextmanager
+def orderly_termination() -> Iterator[None]:
+    """Have a signal that ends the process do so as an error does: what is half written is removed before.
+
+    Signals that are ignored, as under ``nohup``, stay so. The exit code is 128 and the signal's number, as a shell has
+    it.
+    """
+    handled: list[signal.Signals] = []
+    if threading.current_thread() is threading.main_thread():
+        handled = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in handled:
+        signal.signal(number, _end)
+    try:
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 @contextmanager

@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 
 from aggregate.base.values import Amount, ContextPreset, FileItem
-from aggregate.cli.asking import budget_option
+from aggregate.cli.asking import budget_option, from_here
 from aggregate.cli.commands import Described
-from aggregate.cli.opened_project import from_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import counted, say, warn_all, write_result, write_rows
 from aggregate.project.configuration import global_config_path, load_config

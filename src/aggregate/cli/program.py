@@ -131,13 +131,13 @@ def _sentence(error: OSError) -> str:
 
 def _unforeseen(error: Exception) -> str:
     """Return what kind of error came from where, and how to see more."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f" in {Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place else ""
+    from traceback import walk_tb
+
+    *_, (frame, line) = walk_tb(error.__traceback__)
     try:
         detail = " ".join(str(error).split())[:300]
     except Exception:  # noqa: BLE001 - an error that cannot say what it is
         detail = ""
+    where = f"{Path(frame.f_code.co_filename).name}:{line}"
     what = f"{type(error).__name__}: {detail}" if detail else type(error).__name__
-    return f"unexpected error{where}: {what}; this is a bug of aggregate, {DEBUG}=1 shows the traceback to report"
+    return f"unexpected error in {where}: {what}; this is a bug of aggregate, {DEBUG}=1 shows the traceback to report"

@@ -69,12 +69,9 @@ def merge(
         label = getattr(file, label_from) if label_from else None
         outputs.append(LabelledOutput(output, label, str(file), error or None))
     result = merge_outputs(outputs, strategy, custom_function=function)
-    write_result(
-        (result_text(result) or "\n") if as_text else json_text(envelope(result), indent=2)
-    )
-    _warn((*result.errors, *result.warnings))
-    if result.failed == len(outputs):
-        raise click.exceptions.Exit(1)
+    data = json_text(envelope(result), indent=2)
+    write_result((result_text(result) or "\n") if as_text else data)
+    _end((*result.errors, *result.warnings), is_failed=result.failed == len(outputs))
 
 
 @results.command("compile")
@@ -89,6 +86,12 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
 
     A file that cannot be read counts as a failed result and is listed. The exit code is 1 if all failed.
     """
+    try:
+        time = datetime.fromisoformat(timestamp) if timestamp else datetime.now(UTC)
+    except ValueError:
+        raise ConfigError(
+            f"--timestamp: {timestamp!r} is no ISO 8601 time: write one such as 2026-01-31T10:30:00Z"
+        ) from None
     outputs: list[tuple[str, Any]] = []
     unread = []
     for file in files:
@@ -97,18 +100,10 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
             output = {"success": False, "error": error}
             unread.append(f"{file}: {error}")
         outputs.append((file.stem, output))
-    report = compile_results(
-        outputs, CompilationContext(prompt, [file.stem for file in files], _time(timestamp))
-    )
+    context = CompilationContext(prompt, [file.stem for file in files], time)
+    report = compile_results(outputs, context)
     write_result(results_segments(report)[1].text if as_text else json_text(report, indent=2))
-    _warn(unread)
-    if len(unread) == len(files):
-        raise click.exceptions.Exit(1)
-
-
-def _warn(sentences: Iterable[str]) -> None:
-    for sentence in sentences:
-        warn(one_line(sentence))
+    _end(unread, is_failed=len(unread) == len(files))
 
 
 def _read(file: Path) -> tuple[Any, str]:
@@ -121,10 +116,8 @@ def _read(file: Path) -> tuple[Any, str]:
         return None, f"is no valid JSON: {error}"
 
 
-def _time(text: str | None) -> datetime:
-    try:
-        return datetime.fromisoformat(text) if text else datetime.now(UTC)
-    except ValueError:
-        raise ConfigError(
-            f"--timestamp: {text!r} is no ISO 8601 time: write one such as 2026-01-31T10:30:00Z"
-        ) from None
+def _end(warnings: Iterable[str], *, is_failed: bool) -> None:
+    for sentence in warnings:
+        warn(one_line(sentence))
+    if is_failed:
+        raise click.exceptions.Exit(1)

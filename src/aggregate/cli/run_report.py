@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregate.base.values import Amount, Task, unknown_names
-from aggregate.cli.asking import read_task, task_argument, typed_places
-from aggregate.cli.opened_project import open_asked_project, with_meant
+from aggregate.cli.asking import (
+    open_asked_project,
+    read_task,
+    task_argument,
+    typed_places,
+    with_meant,
+)
 from aggregate.cli.output import Bar, say, warn, warn_all
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index

@@ -12,8 +12,14 @@ import click
 
 from aggregate.base.errors import ProviderError
 from aggregate.base.values import Task, Usage
-from aggregate.cli.asking import budget_option, read_input, read_task, seed_options, typed_places
-from aggregate.cli.opened_project import open_asked_project
+from aggregate.cli.asking import (
+    budget_option,
+    open_asked_project,
+    read_input,
+    read_task,
+    seed_options,
+    typed_places,
+)
 from aggregate.cli.options import (
     config_option,
     discussion_option,

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from aggregate.base.errors import ConfigError
-from aggregate.cli.opened_project import open_asked_project
+from aggregate.cli.asking import open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result
 from aggregate.mcp import CAP, LEAST_CAP

@@ -16,6 +16,7 @@ from aggregate.cli.output import (
     Bar,
     is_reader_gone,
     is_terminal,
+    orderly_termination,
     say,
     warn,
     warn_all,
@@ -23,7 +24,6 @@ from aggregate.cli.output import (
     write_result,
 )
 from aggregate.cli.run_report import AskedRun, WrittenPrompt
-from aggregate.cli.termination import orderly_termination
 from aggregate.project.configuration import CONFIG_NAME, Project, global_config_path
 from aggregate.project.index import Index
 from aggregate.project.watching import GitActivity, TreeWatch
@@ -87,7 +87,6 @@ def _write_again(run: "_WatchedRun", watch: TreeWatch) -> None:
 class _WatchedRun:
     number = 0
     _digests: Sequence[str] = ()
-    _is_copied = True
     _warnings: Sequence[str] = ()
     _tokens = 0
     _failure = ""
@@ -143,11 +142,8 @@ class _WatchedRun:
             self.number += 1
             written.record(path)
             self._tell(path, written, names_of_changes(changes, request, self._files))
-            self._is_copied = not self._asked.copies
-        if not self._is_copied:  # nor behind the change before, where nothing took it
-            how = copy_to_clipboard(b"".join(pieces))
-            self._is_copied = True
-            if not self._asked.quiet:
+            how = copy_to_clipboard(b"".join(pieces)) if self._asked.copies else ""
+            if how and not self._asked.quiet:
                 say(how)
         self._index.flush()
         config = project.path or project.folder / CONFIG_NAME

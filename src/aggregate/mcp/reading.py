@@ -44,7 +44,8 @@ def read(
     if not lines:
         return f"{name} is empty\n"
     page = _page(lines, asked, workspace)
-    heading = f"{name} {_range(page)} of {len(lines):,}"
+    is_whole_view = not is_text and len(page.lines) == len(lines)
+    heading = name if is_whole_view else f"{name} {_range(page)} of {len(lines):,}"
     ledger, call = connection.ledger, connection.calls
     shown = 0 if asked.again else ledger.call_of(key, text, page.lines)
     if shown:
