@@ -133,7 +133,7 @@ class Guarded:
             query = parse_qs(scope["query_string"].decode("latin-1"))
             given = query.get("token", [""])[0]
             # Taken once: it stands in the terminal, and among the arguments of running programs.
-            is_first = _is_same(given, access.token) and not self._is_token_used
+            is_first = not is_known and _is_same(given, access.token) and not self._is_token_used
             self._is_token_used |= is_first
             if given and (is_known or is_first):  # the cookie, and the page without the token
                 response = RedirectResponse("/", 303, {"cache-control": "no-store"})
