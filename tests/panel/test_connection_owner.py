@@ -11,19 +11,12 @@ from aggregate.panel.connections import NOBODY, connection_owner
 
 CLIENT, SERVER = ("127.0.0.1", 40_000), ("127.0.0.1", 8123)
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-LISTENING = (
-    "   0: 0100007F:1FBB 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7"
-)
-OURS = (
-    "   1: 0100007F:1FBB 0100007F:9C40 {} 00000000:00000000 00:00000000 00000000  1000        0 8"
-)
-THEIRS = (
-    "   2: 0100007F:9C40 0100007F:1FBB {} 00000000:00000000 00:00000000 00000000  1001        0 9"
-)
-MAPPED = (
-    "   0: 0000000000000000FFFF00000100007F:9C40 0000000000000000FFFF00000100007F:1FBB 01 "
-    "00000000:00000000 00:00000000 00000000  1002        0 9"
-)
+REST = "00000000:00000000 00:00000000 00000000"
+LISTENING = f"   0: 0100007F:1FBB 00000000:0000 0A {REST}  1000        0 7"
+OURS = f"   1: 0100007F:1FBB 0100007F:9C40 {{}} {REST}  1000        0 8"
+THEIRS = f"   2: 0100007F:9C40 0100007F:1FBB {{}} {REST}  1001        0 9"
+LONG = "0000000000000000FFFF00000100007F"
+MAPPED = f"   0: {LONG}:9C40 {LONG}:1FBB 01 {REST}  1002        0 9"
 
 little = pytest.mark.skipif(sys.byteorder == "big", reason="the tables are of a small end")
 

@@ -129,11 +129,6 @@ def test_another_user_s_program_is_refused_before_it_has_asked(served: _Served) 
     assert not served.server.server_state.connections
 
 
-def test_nobody_says_for_another_one_who_asks(served: _Served) -> None:
-    """A header of the request does not change whose connection it is."""
-    assert not served.server.config.proxy_headers
-
-
 def test_edits_on_the_disk_arrive_and_the_end_comes_at_once(
     served: _Served, tmp_path: Path
 ) -> None:
@@ -216,6 +211,14 @@ def test_other_machines_are_let_in_with_a_warning(
     assert ("the token passes to it unencrypted" in result.stderr) is is_open
 
 
+def _watched(config: Path) -> Session:
+    """Return a session that hears of what changes on the disk."""
+    session = Session(config)
+    threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
+    session.compose()
+    return session
+
+
 def _is_told(session: Session, path: str, file: Path) -> bool:
     """Change a file until pages are told of its path, then end the session; tell whether they were."""
     events: list[str] = []
@@ -232,9 +235,7 @@ def test_another_base_directory_is_watched(served: _Served, tmp_path: Path) -> N
     """Where the configuration moves the files to another folder, changes there show, outside of the first one too."""
     project(tmp_path / "elsewhere", {"c.py": "gamma = 1\n"})
     (tmp_path / "src/manual_slop.toml").write_text('[files]\nbase_dir = "."\npaths = ["**/*.py"]\n')
-    session = Session(tmp_path / "src/manual_slop.toml")
-    threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
-    session.compose()
+    session = _watched(tmp_path / "src/manual_slop.toml")
     session.config.write_text('[files]\nbase_dir = "../elsewhere"\npaths = ["**/*.py"]\n')
     end = time.monotonic() + _PATIENCE
     while session.base_dir.name != "elsewhere" and time.monotonic() < end:
@@ -243,17 +244,20 @@ def test_another_base_directory_is_watched(served: _Served, tmp_path: Path) -> N
     assert _is_told(session, "c.py", tmp_path / "elsewhere/c.py")
 
 
-@pytest.mark.parametrize("path", ["build/made.py", "../beside.py"])
-def test_named_files_are_watched_wherever_they_lie(tmp_path: Path, path: str) -> None:
-    """A change of a file that the prompt shows is told of, also where it is ignored or outside the base folder (E-7)."""
-    files = {".gitignore": "build/\n", "a.py": "alpha = 1\n", path: "one = 1\n"}
+@pytest.mark.parametrize(
+    ("entry", "path"),
+    [("build/made.py", "build/made.py"), ("../beside.py", "../beside.py"), ("**/*.py", "made.py")],
+)
+def test_files_are_watched_wherever_they_lie(tmp_path: Path, entry: str, path: str) -> None:
+    """A change of a file that the prompt shows is told of: ignored and named, outside, or tracked all the same (E-7)."""
+    files = {".gitignore": "build/\nmade.py\n", "a.py": "alpha = 1\n", path: "one = 1\n"}
     folder = project(tmp_path / "src", files)
-    (tmp_path / "manual_slop.toml").write_text(
-        f'[files]\nbase_dir = "src"\npaths = ["a.py", "{path}"]\n'
-    )
-    session = Session(tmp_path / "manual_slop.toml")
-    threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
-    session.compose()
+    if "*" in entry:
+        git(folder, "init", "-q")
+        git(folder, "add", "-f", path)
+    config = f'[files]\nbase_dir = "src"\npaths = ["a.py", "{entry}"]\n'
+    (tmp_path / "manual_slop.toml").write_text(config)
+    session = _watched(tmp_path / "manual_slop.toml")
     assert _is_told(session, path, folder / path)
 
 
@@ -276,16 +280,3 @@ def test_a_request_that_never_arrives_is_given_up() -> None:
     request = Request({"type": "http", "method": "POST", "headers": []}, receive)
     with pytest.raises(ToolError, match="has not arrived"):
         asyncio.run(body_of(request, seconds=0.05))
-
-
-def test_a_file_that_is_tracked_and_ignored_is_watched(tmp_path: Path) -> None:
-    """What git tracks is listed and shown whatever ignores it, so its changes are told of too (E-7)."""
-    config = '[files]\npaths = ["**/*.py"]\n'
-    files = {".gitignore": "made.py\n", "made.py": "one = 1\n", "manual_slop.toml": config}
-    project(tmp_path, files)
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", "-f", "made.py")
-    session = Session(tmp_path / "manual_slop.toml")
-    threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
-    session.compose()
-    assert _is_told(session, "made.py", tmp_path / "made.py")

@@ -133,10 +133,14 @@ class Guarded:
             query = parse_qs(scope["query_string"].decode("latin-1"))
             given = query.get("token", [""])[0]
             # Taken once: it stands in the terminal, and among the arguments of running programs.
-            is_first = _is_same(given, access.token) and not self._is_token_used
+            is_first = not is_known and _is_same(given, access.token) and not self._is_token_used
             self._is_token_used |= is_first
-            if given and (is_known or is_first):
-                return self._admitted()
+            if given and (is_known or is_first):  # the cookie, and the page without the token
+                response = RedirectResponse("/", 303, {"cache-control": "no-store"})
+                response.set_cookie(
+                    access.cookie, access.secret, httponly=True, samesite="strict", path="/"
+                )
+                return response
         if not is_known:
             return _refused(path, _UNOPENED, 401)
         if method != "POST":
@@ -150,15 +154,6 @@ class Guarded:
             sentence = "the header X-Aggregate: 1 or the type application/json is missing"
             return _refused(path, sentence, 403)
         return None
-
-    def _admitted(self) -> Response:
-        """Return the answer to who has opened the address with the token: the cookie, and the page without it."""
-        response = RedirectResponse("/", status_code=303)
-        response.set_cookie(
-            self._access.cookie, self._access.secret, httponly=True, samesite="strict", path="/"
-        )
-        response.headers["cache-control"] = "no-store"
-        return response
 
 
 def _refused(path: str, sentence: str, status: int) -> Response:

@@ -238,12 +238,14 @@ class KeptDraft:
             last = TypeAdapter(UnsavedDraft).validate_json(text, strict=True)
             if last.config != config.name:
                 return
-            keys = _changed_keys(last.base or "", last.draft.text, path=config)
+            texts = last.base or "", last.draft.text
+            keys = _changes(*(_leaves(parse_toml(text, config)) for text in texts))
             last.draft.project(config)
         except (OSError, ValueError, AggregateError):  # none, damaged, or no configuration any more
             return
         more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-        names = ", ".join(printable(key[:_MOST_KEY]) for key in keys[:_NAMED]) or "its comments"
+        named = [printable(".".join(key)[:_MOST_KEY]) for key in keys[:_NAMED]]
+        names = ", ".join(named) or "its comments"
         self.last = last
         self.sentence = f"edits that were not saved when the panel ended: {names}{more}"
 
@@ -315,11 +317,6 @@ def merge(base: str, mine: str, theirs: str, *, path: Path) -> tuple[str, tuple[
     text = tomlkit.dumps(document)
     validate(parse_toml(text, path), path=path, text=text)
     return text, tuple(map(".".join, changed_there))
-
-
-def _changed_keys(base: str, text: str, *, path: Path) -> tuple[str, ...]:
-    before, now = (_leaves(parse_toml(each, path)) for each in (base, text))
-    return tuple(map(".".join, _changes(before, now)))
 
 
 def _leaves(table: Mapping[str, Any], above: Key = ()) -> dict[Key, object]:

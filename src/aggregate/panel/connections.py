@@ -85,6 +85,8 @@ class Connection(H11Protocol):
         """Refuse another user's program; with one connection too many let the longest idle go."""
         super().connection_made(transport)
         self._expect_request()
+        # Another user of this machine may have read the token among the running programs: the browser is started with
+        # the address, and a cookie goes to whatever listens at any port of this machine.
         if self._is_other_users():
             self.connections.discard(self)
             transport.write(_OTHER_USER)
@@ -116,10 +118,6 @@ class Connection(H11Protocol):
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr] # none at first
 
     def _is_other_users(self) -> bool:
-        """Tell whether another user of this machine asks, who may have read the token among the running programs.
-
-        The browser is started with the address, and a cookie goes to whatever listens at any port of this machine.
-        """
         if not hasattr(os, "getuid"):
             return False
         if not (self.client and self.server):  # closed before it was taken

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ from aggregate.prompt import ResolvedFile, display_path, files_of_sections, own_
 
 _DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
 """Names of files that decide on others, so that the listing may be another one."""
-_HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
+HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
 """What a file is called while it is written, by this program."""
 
 
@@ -65,11 +65,6 @@ class DiskState:
         taken = self._changed, self._must_list
         self._changed, self._must_list = set(), False
         return taken
-
-
-def whole_files(paths: Iterable[str]) -> list[str]:
-    """Return the paths without those of files that this program has not written to their end."""
-    return [path for path in paths if not _HALF_WRITTEN.search(path)]
 
 
 def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path) -> bool:

@@ -325,8 +325,7 @@ def _edit_slice(editor: Editor) -> None:
 def _remove_slice(editor: Editor) -> None:
     """Remove a slice (``path``, ``id``)."""
     table, slices, number = _chosen_slice(editor)
-    del slices[number]
-    _set_slices(table, slices)
+    _set_slices(table, slices[:number] + slices[number + 1 :])
 
 
 def _chosen_slice(editor: Editor) -> tuple[Any, list[dict[str, Any]], int]:

@@ -34,7 +34,6 @@ class PromptLines:
         self._starts = array("Q", accumulate((height + 1 for height in heights), initial=1))
         self.count = max(self._starts[-1] - 2, 0) if self._segments else 0
         self.size = sum(map(len, composition.prompt.pieces()))
-        self._ends = array("Q", accumulate(self._map.runs.numbers[::5]))
 
     def last_line(self, segment: int) -> int:
         """Return the last line of the segment with a number, from ``0``."""
@@ -74,12 +73,13 @@ class PromptLines:
 
     def _origins(self, first: int, last: int) -> list[Origin]:
         origins: list[Origin] = []
-        index = bisect_right(self._ends, first - 1)
-        while first <= last and index < len(self._ends):
-            run, end = self._map.runs[index], int(self._ends[index])
-            start = end - run.lines + 1
-            origins += [run.origin(each - start) for each in range(first, min(end, last) + 1)]
-            first, index = end + 1, index + 1
+        end = 0
+        for run in self._map.runs:
+            start, end = end + 1, end + run.lines
+            shown = range(max(first, start), min(last, end) + 1)
+            origins += [run.origin(line - start) for line in shown]
+            if end >= last:
+                break
         return origins
 
     def _place(self, origin: Origin) -> list[str | int] | None:

@@ -14,7 +14,7 @@ from aggregate.base.disk import real_path
 from aggregate.base.errors import AggregateError, ConfigError, ToolError
 from aggregate.panel.composing import ComposedDraft, Composer, listed_files
 from aggregate.panel.config_draft import ConfigDraft, KeptDraft
-from aggregate.panel.disk import DiskState, is_own, read_listed, whole_files
+from aggregate.panel.disk import HALF_WRITTEN, DiskState, is_own, read_listed
 from aggregate.panel.draft import Draft
 from aggregate.panel.edits import Edit, Surroundings, apply_edits
 from aggregate.panel.file_data import file_data
@@ -342,7 +342,7 @@ class Session:
 
     def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
         """Note that files were changed on the disk."""
-        changed = whole_files(paths)
+        changed = [path for path in paths if not HALF_WRITTEN.search(path)]
         config = {real_path(self.config), os.path.abspath(self.config)}
         base = self.base_dir
         if not is_incomplete:

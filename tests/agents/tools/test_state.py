@@ -20,17 +20,11 @@ def test_values_are_saved_loaded_and_listed(tmp_path: Path) -> None:
     """A value comes back under its key; nothing is made on disk before something is saved."""
     made = tools(tmp_path / "state")
     assert made.run("listStateKeys", {}) == {"success": True, "keys": [], "count": 0}
-    assert made.run("loadState", {"key": "a"}) == {
-        "success": True,
-        "found": False,
-        "key": "a",
-        "value": None,
-    }
+    nothing = {"success": True, "found": False, "key": "a", "value": None}
+    assert made.run("loadState", {"key": "a"}) == nothing
     assert not (tmp_path / "state").exists()
-    assert made.run("saveState", {"key": "b", "value": {"n": [1, None]}}) == {
-        "success": True,
-        "key": "b",
-    }
+    saved = made.run("saveState", {"key": "b", "value": {"n": [1, None]}})
+    assert saved == {"success": True, "key": "b"}
     made.run("saveState", {"key": "a", "value": "é"})
     assert made.run("loadState", {"key": "b"})["value"] == {"n": [1, None]}
     assert tools(tmp_path / "state").run("listStateKeys", {})["keys"] == ["a", "b"]
@@ -60,10 +54,8 @@ def test_a_damaged_store_is_a_failed_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["", "  ", "k" * 201])
 def test_keys_are_bounded(tmp_path: Path, key: str) -> None:
     """An empty or endless key is refused."""
-    assert (
-        "a key has 1 to 200 characters"
-        in tools(tmp_path).run("saveState", {"key": key, "value": 1})["error"]
-    )
+    error = tools(tmp_path).run("saveState", {"key": key, "value": 1})["error"]
+    assert "a key has 1 to 200 characters" in error
 
 
 def runs(*rows: tuple[int, int, str]) -> list[dict[str, Any]]:
@@ -74,60 +66,33 @@ def runs(*rows: tuple[int, int, str]) -> list[dict[str, Any]]:
 def test_series_are_merged_by_id(tmp_path: Path) -> None:
     """One record for each id, the newest wins; counts say what was added (D-86)."""
     made = tools(tmp_path)
-    first = made.run(
-        "mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "old"), (2, 200, "b"))}
-    )
-    assert first == {"success": True, "added": 2, "duplicates": 0, "total_count": 2}
-    again = runs((1, 150, "new"), (2, 50, "stale"), (3, 300, "c"))
-    assert made.run("mergeTimeseriesState", {"key": "runs", "items": again}) == {
-        "success": True,
-        "added": 1,
-        "duplicates": 2,
-        "total_count": 3,
-    }
+    for items, counts in (
+        (runs((1, 100, "old"), (2, 200, "b")), (2, 0, 2)),
+        (runs((1, 150, "new"), (2, 50, "stale"), (3, 300, "c")), (1, 2, 3)),
+    ):
+        merged = made.run("mergeTimeseriesState", {"key": "runs", "items": items})
+        assert (merged["added"], merged["duplicates"], merged["total_count"]) == counts
     found = made.run("queryTimeseriesState", {"key": "runs", "start": 0, "end": 1000})
     assert [one["name"] for one in found["items"]] == ["new", "b", "c"]
 
 
-COVERAGES = [
-    (100, 300, "full"),
-    (150, 250, "full"),
-    (50, 150, "partial"),
-    (250, 400, "partial"),
-    (301, 400, "none"),
-]
+def _coverage(made: ToolRegistry, start: int, end: int, key: str = "runs") -> str:
+    query = {"key": key, "start": start, "end": end}
+    return str(made.run("queryTimeseriesState", query)["coverage"])
 
 
-@pytest.mark.parametrize(("start", "end", "coverage"), COVERAGES)
-def test_the_coverage_of_a_range(tmp_path: Path, start: int, end: int, coverage: str) -> None:
-    """Full, partial or none, by the times that the merged records covered (D-86)."""
+def test_the_coverage_of_a_range(tmp_path: Path) -> None:
+    """Full, partial or none, by the times that merged records covered; gaps are none until a call covers them (D-86)."""
     made = tools(tmp_path)
     made.run("mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "a"), (2, 300, "b"))})
-    assert (
-        made.run("queryTimeseriesState", {"key": "runs", "start": start, "end": end})["coverage"]
-        == coverage
-    )
-    assert (
-        made.run("queryTimeseriesState", {"key": "none", "start": 1, "end": 2})["coverage"]
-        == "none"
-    )
-
-
-def test_gaps_are_no_coverage(tmp_path: Path) -> None:
-    """Two merges with a gap between them cover the range in part; what a call declares as covered counts."""
-    made = tools(tmp_path)
-    for items in (runs((1, 100, "a"), (2, 200, "b")), runs((3, 500, "c"))):
-        made.run("mergeTimeseriesState", {"key": "runs", "items": items})
-    assert (
-        made.run("queryTimeseriesState", {"key": "runs", "start": 100, "end": 500})["coverage"]
-        == "partial"
-    )
-    empty = {"key": "runs", "items": [], "covered_from": 201, "covered_to": 499}
+    assert [_coverage(made, 100, 300), _coverage(made, 150, 250)] == ["full", "full"]
+    assert [_coverage(made, 50, 150), _coverage(made, 250, 400)] == ["partial", "partial"]
+    assert [_coverage(made, 301, 400), _coverage(made, 1, 2, "none")] == ["none", "none"]
+    made.run("mergeTimeseriesState", {"key": "runs", "items": runs((3, 500, "c"))})
+    assert _coverage(made, 100, 500) == "partial"
+    empty = {"key": "runs", "items": [], "covered_from": 301, "covered_to": 499}
     assert made.run("mergeTimeseriesState", empty)["total_count"] == 3
-    assert (
-        made.run("queryTimeseriesState", {"key": "runs", "start": 100, "end": 500})["coverage"]
-        == "full"
-    )
+    assert _coverage(made, 100, 500) == "full"
 
 
 def test_records_without_id_or_time_are_mistakes(tmp_path: Path) -> None:

@@ -74,12 +74,8 @@ class FakePanel:
         if f"{url.scheme}://{url.netloc}" != ORIGIN:
             route.abort()
         elif url.path.startswith("/api/"):
-            self._api(
-                route,
-                request,
-                url.path.removeprefix("/api/"),
-                {k: v[0] for k, v in parse_qs(url.query).items()},
-            )
+            query = {key: values[0] for key, values in parse_qs(url.query).items()}
+            self._api(route, request, url.path.removeprefix("/api/"), query)
         else:
             path = STATIC / (url.path.removeprefix("/static/") if url.path != "/" else "index.html")
             headers = {"Content-Type": TYPES[path.suffix], "Content-Security-Policy": POLICY}
@@ -102,9 +98,7 @@ class FakePanel:
             route.fulfill(json=self._get(name, query))
 
     def _post(self, route: Route, name: str, request: Request) -> None:
-        assert request.headers.get("x-aggregate") == "1", (
-            "each POST bears the header that other sites cannot set"
-        )
+        assert request.headers.get("x-aggregate") == "1"  # which other sites cannot set
         body = request.post_data_json or {}
         self.posts.append((name, body))
         refusal = self.refusals.get(name)
@@ -123,10 +117,7 @@ class FakePanel:
     def _posted(self, name: str) -> Any:
         answers: dict[str, Any] = {
             "save": {"state": self.state, "sentence": "Saved manual_slop.toml."},
-            "run": {
-                "path": "out_001.md",
-                "sentence": "Wrote out_001.md, 900 tokens.",
-            },
+            "run": {"path": "out_001.md", "sentence": "Wrote out_001.md, 900 tokens."},
             "fit": {"prompt": self.prompt, "files": self._files()},
             "send/plan": _PLAN,
             "screenshot": {"state": self.state, "path": "screenshots/new.png"},
@@ -162,13 +153,8 @@ class FakePanel:
         return {"line": int(query["line"]) + 3}
 
     def _event(self) -> dict[str, Any]:
-        return {
-            "version": self.state["version"],
-            "revision": self.state["revision"],
-            "composed": self.state["composed"],
-            "what": "hello",
-            "paths": [],
-        }
+        known = {key: self.state[key] for key in ("version", "revision", "composed")}
+        return {**known, "what": "hello", "paths": []}
 
     def _files(self) -> Any:
         columns = {name: [row[name] for row in self.files.values()] for name in _row()}
@@ -207,15 +193,8 @@ class FakePanel:
 
 
 def _row() -> dict[str, Any]:
-    return {
-        "view": "full",
-        "mode": "full",
-        "tokens": 100,
-        "whole": 200,
-        "score": None,
-        "state": "",
-        "why": "",
-    }
+    known = {"view": "full", "mode": "full", "tokens": 100, "whole": 200}
+    return {**known, "score": None, "state": "", "why": ""}
 
 
 def _definitions() -> list[dict[str, Any]]:
@@ -227,21 +206,10 @@ def _definitions() -> list[dict[str, Any]]:
 
 
 def _state() -> dict[str, Any]:
-    model: dict[str, Any] = {
-        "name": "acme/large",
-        "window": 200_000,
-        "input": 3.0,
-        "output": 15.0,
-        "tokens": 1000,
-        "cost": 0.003,
-    }
-    turn: dict[str, Any] = {
-        "id": 0,
-        "role": "user",
-        "beginning": "Look at <b>this</b>",
-        "tokens": 9,
-        "on": True,
-    }
+    prices = {"input": 3.0, "output": 15.0, "cost": 0.003}
+    model = {"name": "acme/large", "window": 200_000, "tokens": 1000, **prices}
+    said = {"role": "user", "beginning": "Look at <b>this</b>"}
+    turn = {"id": 0, "tokens": 9, "on": True, **said}
     return {
         "version": "v", "revision": 1, "composed": 1, "project": "shop", "root": "/shop", "config": "manual_slop.toml", "exists": True,
         "dirty": False, "can_undo": False, "can_redo": False, "unsaved": "", "outside": False, "config_problem": "", "views": VIEWS, "strategy": "auto",
@@ -257,19 +225,12 @@ def _state() -> dict[str, Any]:
 
 def _prompt(paths: list[str], lines: int) -> dict[str, Any]:
     each = max(2, (lines - 2) // min(len(paths), 20))
-    parts: list[dict[str, Any]] = [
-        {
-            "title": f"### `{path}`",
-            "kind": "file",
-            "source": path,
-            "first": 3 + n * each,
-            "last": min(lines, 2 + (n + 1) * each),
-            "tokens": 50,
-            "depth": 1,
-        }
+    part = {"kind": "file", "tokens": 50, "depth": 1}
+    parts = [
+        {**part, "title": f"### `{path}`", "source": path, "first": 3 + n * each, "last": min(lines, 2 + (n + 1) * each)}
         for n, path in enumerate(paths[:20])
-    ]
-    whole: dict[str, Any] = {
+    ]  # fmt: skip
+    whole = {
         "title": "## Files",
         "kind": "section",
         "source": "",
@@ -285,7 +246,15 @@ def _prompt(paths: list[str], lines: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-_NEW_SCREENSHOT: dict[str, Any] = {
+def stale_slice(
+    start: int, end: int, text: str, why: str, candidate: dict[str, int] | None = None
+) -> dict[str, Any]:
+    """Return a slice that was not found again, with a label and a remark."""
+    place = {"id": 0, "start": start, "end": end, "candidate": candidate}
+    return {**place, "tag": text, "comment": text, "state": "stale", "why": why}
+
+
+_NEW_SCREENSHOT = {
     "path": "screenshots/new.png",
     "url": "/static/icon.svg",
     "problem": "",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.panel.browser.fake_panel import FakePanel
+from tests.panel.browser.fake_panel import FakePanel, stale_slice
 
 pytestmark = pytest.mark.browser
 Opened = Callable[[FakePanel], Page]
@@ -104,15 +104,8 @@ def test_dragging_over_lines_makes_a_slice(page_of_shop: Page, shop: FakePanel) 
     page.keyboard.press("Enter")
 
     expect(page.locator("#slice-form")).to_be_hidden()
-    edit = {
-        "op": "slice",
-        "path": "shop.py",
-        "start": 3,
-        "end": 5,
-        "tag": "till",
-        "comment": "who pays",
-    }
-    assert shop.bodies("edit")[0]["edits"] == [edit]
+    place = {"op": "slice", "path": "shop.py", "start": 3, "end": 5}
+    assert shop.bodies("edit")[0]["edits"] == [{**place, "tag": "till", "comment": "who pays"}]
 
 
 def test_keys_make_a_slice(page_of_shop: Page, shop: FakePanel) -> None:
@@ -132,18 +125,7 @@ def test_a_stale_slice_shows_where_it_went_and_is_confirmed(
     opened: Opened, shop: FakePanel
 ) -> None:
     """Its place is a link, and one button captures it anew."""
-    shop.slices = [
-        {
-            "id": 4,
-            "start": 2,
-            "end": 3,
-            "tag": "old",
-            "comment": "",
-            "state": "stale",
-            "candidate": {"start": 5, "end": 6},
-            "why": "Edited.",
-        }
-    ]
+    shop.slices = [stale_slice(2, 3, "old", "Edited.", candidate={"start": 5, "end": 6})]
     page = opened(shop)
     page.locator("#tree .rows .row").first.click()
 
@@ -151,7 +133,7 @@ def test_a_stale_slice_shows_where_it_went_and_is_confirmed(
     page.get_by_role("button", name="Confirm old 2–3").click()
 
     expect(page.locator("#status")).to_have_text("Slice captured anew.")
-    assert shop.bodies("edit")[0]["edits"] == [{"op": "confirm_slice", "path": "shop.py", "id": 4}]
+    assert shop.bodies("edit")[0]["edits"] == [{"op": "confirm_slice", "path": "shop.py", "id": 0}]
 
 
 def test_a_long_line_is_cut_and_says_so(opened: Opened) -> None:

@@ -115,18 +115,6 @@ def test_stop_ends_the_request_and_keeps_what_came(
     expect(page.get_by_role("button", name=re.compile("^Send for"))).to_be_visible()
 
 
-def test_stop_ends_a_request_that_has_not_answered_yet(shop: Opener, provider: Dripping) -> None:
-    """A model that thinks long is not waited for."""
-    page = shop()
-    _send(page)
-    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("Waiting for the answer…")
-
-    page.get_by_role("button", name="Stop").click()
-
-    ending = page.get_by_role("dialog").get_by_role("status")
-    expect(ending).to_have_text(re.compile("the request was stopped$"))
-
-
 def test_closing_the_dialog_loses_nothing(shop: Opener, provider: Dripping, tmp_path: Path) -> None:
     """What was paid for is received to its end, and the page says where it will be."""
     page = shop()

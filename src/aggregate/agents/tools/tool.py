@@ -272,20 +272,11 @@ def tool(
     permissions: str | Iterable[str] = Permission.READ,
     idempotent: bool | None = None,
 ) -> Callable[[Function], Tool]: ...
-def tool(
-    name: str | Function | None = None,
-    description: str | None = None,
-    parameters: ParameterTexts | None = None,
-    returns: str | None = None,
-    permissions: str | Iterable[str] = Permission.READ,
-    idempotent: bool | None = None,
-) -> Tool | Callable[[Function], Tool]:
+def tool(name: Any = None, *values: Any, **options: Any) -> Any:
     """Make the decorated function a tool: ``@tool``, or ``@tool("name", permissions="network")`` (rule D-81).
 
     The arguments are those of ``make_tool``. The decorated name becomes the tool, which can be called as before.
     """
     if callable(name):
         return make_tool(name)
-    return lambda func: make_tool(
-        func, name, description, parameters, returns, permissions, idempotent
-    )
+    return lambda func: make_tool(func, name, *values, **options)
