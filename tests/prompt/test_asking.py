@@ -18,7 +18,8 @@ from aggregate import (
 )
 from aggregate.base.values import FileOrder
 from aggregate.project.configuration import unconfigured
-from aggregate.prompt import Request
+from aggregate.prompt import Request, auto_budget
+from aggregate.prompt.asking import MOST, WITHOUT_MODEL
 from tests.projects import project
 from tests.prompt.test_stream import in_index
 
@@ -221,3 +222,23 @@ def test_what_takes_time_is_counted(tmp_path: Path) -> None:
     assert totals == [150, 0]
     assert sum(done) == 150
     assert len(done) > 1
+
+
+@pytest.mark.parametrize(
+    ("window", "answer", "most", "tokens"),
+    [
+        (None, 16_000, MOST, WITHOUT_MODEL),
+        (None, 16_000, 10_000, 10_000),
+        (200_000, 16_000, MOST, 60_000),
+        (200_000, 16_000, 1_000_000, 164_000),
+        (64_000, 16_000, MOST, 41_600),
+        (8_192, 16_000, MOST, 2_048),
+        (1, 1, MOST, 1),
+        (0, 0, MOST, 1),
+    ],
+)
+def test_auto_is_what_the_window_leaves(
+    window: int | None, answer: int, most: int, tokens: int
+) -> None:
+    """The window less the answer and a tenth, a quarter of it at least, up to the cap; 32,000 for no model (rule B-1)."""
+    assert auto_budget(window, answer, most=most) == tokens

@@ -25,10 +25,11 @@ from aggregate.base.values import (
 )
 from aggregate.project.index import Index
 from aggregate.prompt import (
-    BudgetFitting,
+    Candidates,
     Composition,
     Request,
     compose_prompt,
+    fit_prompt,
     open_project,
     rank_files,
     request_for,
@@ -424,9 +425,9 @@ def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> No
     """Whatever was fitted before, the prompt and what is told of it are those of a fresh composition (rule B-1)."""
     task, index = Task("fix `backoff` in the retry loop"), Index(None, limit=1)
     request = replace(project(tmp_path, FILES), task=task, budget=Budget(700))
-    fitting = BudgetFitting(request, rank_files(request, index=index), index=index)
+    files = Candidates(request, rank_files(request, index=index), index=index)
     for tokens in (700, 5_000, 300, 900, 300, 5_000):
-        fitted = fitting.compose(replace(request, budget=Budget(tokens)))
+        fitted = fit_prompt(replace(request, budget=Budget(tokens)), files)
         fresh = composed(request, tokens, task)
         assert fitted.prompt == fresh.prompt
         assert fitted.choices == fresh.choices

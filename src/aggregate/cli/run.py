@@ -34,7 +34,7 @@ from aggregate.cli.run_report import RunArguments, print_report, report_data, re
 from aggregate.cli.termination import orderly_termination
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
-    ComposedPrompt,
+    Composition,
     Request,
     compose_prompt,
     for_reader,
@@ -190,7 +190,7 @@ def _explain(asked: RunArguments, request: Request, index: Index) -> None:
 def _report(
     asked: RunArguments,
     path: Path | None,
-    stream: ComposedPrompt,
+    stream: Composition,
     meter: PromptMeter,
     tokens: "PromptTokens | None",
     request: Request,

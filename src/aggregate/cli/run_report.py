@@ -11,7 +11,7 @@ from aggregate.cli.asking import read_task, task_argument, typed_places
 from aggregate.cli.opened_project import KEEP, open_asked_project, with_meant
 from aggregate.cli.output import say, warn, warn_all
 from aggregate.project.configuration import Project
-from aggregate.prompt import ComposedPrompt, Request, for_reader, request_for
+from aggregate.prompt import Composition, Request, for_reader, request_for
 
 if TYPE_CHECKING:
     from aggregate.prompt import PromptTokens
@@ -89,7 +89,7 @@ class RunArguments:
         )
 
 
-def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", base_dir: Path) -> list[str]:
+def report_warnings(stream: Composition, tokens: "PromptTokens", base_dir: Path) -> list[str]:
     """Return what was left out or is doubtful, what mistyped paths mean, and whether no model takes the prompt."""
     warnings = [*unknown_names(stream.missing), *with_meant(stream.warnings, stream.rows, base_dir)]
     if tokens.document <= _ALWAYS_FITS:
@@ -107,7 +107,7 @@ def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", base_dir: Pa
     return warnings
 
 
-def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
+def print_report(stream: Composition, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
     """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
     warn_all(for_reader(warnings), more="--json")
     if not stream.rows and stream.choices:
@@ -127,7 +127,7 @@ def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Seque
 
 
 def report_data(
-    path: Path | None, stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]
+    path: Path | None, stream: Composition, tokens: "PromptTokens", warnings: Sequence[str]
 ) -> dict[str, Any]:
     """Return the report as JSON data."""
     return {

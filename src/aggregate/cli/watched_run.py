@@ -40,7 +40,7 @@ from aggregate.prompt import (
 from aggregate.sending import AuditRecorder, PromptMeter, log_written_prompt
 
 if TYPE_CHECKING:
-    from aggregate.prompt import ComposedPrompt
+    from aggregate.prompt import Composition
     from aggregate.sending.cache import PrefixReport
 
 INTERRUPTED: Final = 130
@@ -178,7 +178,7 @@ class _WatchedRun:
     def _tell(
         self,
         path: Path,
-        stream: "ComposedPrompt",
+        stream: "Composition",
         tokens: "PromptTokens",
         prefix: "PrefixReport | None",
         changed: Sequence[str],

@@ -14,7 +14,7 @@ from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.prompt import (
     ALL_FILES,
-    BudgetFitting,
+    Candidates,
     Composition,
     LivePrompt,
     OpenFiles,
@@ -25,6 +25,7 @@ from aggregate.prompt import (
     ResolvedFile,
     Selection,
     count_prompt,
+    fit_prompt,
     rank_files,
     scores_of,
     select_files,
@@ -132,7 +133,7 @@ class _Ranked(NamedTuple):
     request: Request
     disk: int
     ranked: RankedFiles
-    fitting: BudgetFitting | None
+    candidates: Candidates | None
 
 
 class Composer:
@@ -219,8 +220,8 @@ class Composer:
         self, request: Request, disk: int
     ) -> tuple[Composition, Sequence[ResolvedFile]]:
         ranked = self._rank(request, disk)
-        fitting = ranked.fitting or BudgetFitting(request, ranked.ranked, index=self.index)
-        return fitting.compose(request), ranked.ranked.files.selection.files
+        files = ranked.candidates or Candidates(request, ranked.ranked, index=self.index)
+        return fit_prompt(request, files), ranked.ranked.files.selection.files
 
     def _rank(self, request: Request, disk: int) -> _Ranked:
         """Return the files of a request, ranked; as they were where nothing but budget or views are other ones."""
@@ -238,8 +239,8 @@ class Composer:
         files = self._open.read(request, index=self.index)
         ranked = rank_files(request, index=self.index, files=files)
         is_fitted = request.budget is not None
-        fitting = BudgetFitting(request, ranked, index=self.index) if is_fitted else None
-        ranked_now = _Ranked(question, disk, ranked, fitting)
+        candidates = Candidates(request, ranked, index=self.index) if is_fitted else None
+        ranked_now = _Ranked(question, disk, ranked, candidates)
         # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
         self.is_settled = not (files.corpus.analysed or files.corpus.grouped)
         if self.is_settled:
@@ -258,8 +259,10 @@ class Composer:
         before.corpus.trim()
         corpus = before.corpus.shown_otherwise(files)
         ranked = replace(last.ranked, files=ReadFiles(selection, before.reader, corpus))
-        fitting = last.fitting.shown_otherwise(request, ranked) if last.fitting else None
-        return _Ranked(question, last.disk, ranked, fitting)
+        candidates = last.candidates
+        if candidates:
+            candidates = Candidates(request, ranked, index=self.index, before=candidates)
+        return _Ranked(question, last.disk, ranked, candidates)
 
     def _unlimited(
         self, request: Request, disk: int, changed: Iterable[str] | None

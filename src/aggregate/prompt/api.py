@@ -24,16 +24,14 @@ from aggregate.base.values import (
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
+from aggregate.prompt.asking import AskedBudget, AskedTask
 from aggregate.prompt.assemble import (
-    ComposedPrompt,
     Composition,
-    PromptStream,
     assemble,
     beads_text,
     with_references,
 )
 from aggregate.prompt.file_rendering import FileStream, find_screenshots, render_files, stream_files
-from aggregate.prompt.focus import AskedBudget, AskedTask
 from aggregate.prompt.layout import Strategy, files_segments, is_summarized, section_segments
 from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
@@ -271,7 +269,7 @@ def run(
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
     if request.is_audited:
-        from aggregate.prompt.audit_file import record_audit  # most prompts have none
+        from aggregate.prompt.audit import record_audit  # most prompts have none
 
         record_audit(path, request, composition, composition.prompt)
     return composition.prompt.markdown, path, list(composition.records)
@@ -313,7 +311,7 @@ def stream_prompt(
     index: Index | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
-) -> ComposedPrompt:
+) -> Composition:
     """Return the prompt that ``request`` names, for a program that writes it and keeps none of its texts.
 
     One with a budget is composed at once, since it is small.
@@ -331,7 +329,7 @@ def stream_prompt(
     files = stream_files(
         request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done
     )
-    stream = PromptStream(request, files)
+    stream = Composition(request, files)
     if request.task is not None:
         stream.choices, stream.missing = _scored_choices(request, index)
     return stream
@@ -345,7 +343,7 @@ def _within_budget(
 ) -> Composition:
     """Return the prompt of a request with a budget."""
     # Ranking is another half of the program, which most runs do without.
-    from aggregate.prompt.budgeted_prompt import compose_within_budget
+    from aggregate.prompt.fit_prompt import compose_within_budget
 
     return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
 

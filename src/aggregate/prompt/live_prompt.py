@@ -47,10 +47,14 @@ class LivePrompt:
         self._select_files = select
         self._index = index or user_index()
         self._selection = Selection(())
-        self._reader = FileReader(request.redaction, self._selection.generated)
+        self._remarks: Sequence[RenderedFile] = ()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget all files: they are to be read in another way."""
+        self._reader = FileReader(self._request.redaction, self._selection.generated)
         self._known: dict[str, tuple[ResolvedFile, FileState | None]] = {}
         self._rendered: dict[str, RenderedFile] = {}
-        self._remarks: Sequence[RenderedFile] = ()
 
     @property
     def selection(self) -> Selection:
@@ -59,10 +63,9 @@ class LivePrompt:
 
     def ask(self, request: Request) -> None:
         """Compose another request from now on; files that it shows as before are not rendered again."""
-        if request.redaction != self._request.redaction:
-            self._reader = FileReader(request.redaction, self._selection.generated)
-            self._known, self._rendered = {}, {}
-        self._request = request
+        before, self._request = self._request, request
+        if request.redaction != before.redaction:
+            self._begin()
 
     def compose(self, changed: Iterable[str] | None = None) -> Composition:
         """Return the prompt as it is now.
@@ -74,29 +77,29 @@ class LivePrompt:
                 folders are listed and all files are looked at.
         """
         paths = None if changed is None else [*changed]
-        if paths is None or not self._are_only_edits(paths):
-            self._select()
-            self._render(self._changed(self._selection.files))
-        else:
+        if paths is not None and self._are_only_edits(paths):
             self._render([self._known[path][0] for path in paths])
-        return assemble(self._request, self._files())
-
-    def _select(self) -> None:
-        """List the files; where others count as generated now, all are read again."""
-        selection = self._select_files(self._request)
-        if selection.generated != self._selection.generated:
-            self._reader = FileReader(self._request.redaction, selection.generated)
-            self._known, self._rendered = {}, {}
-        self._selection = selection
+        else:
+            generated = self._selection.generated
+            self._selection = self._select_files(self._request)
+            if self._selection.generated != generated:
+                self._begin()
+            self._render(self._changed(self._selection.files))
+        present = [self._rendered[path] for path in self._known if path in self._rendered]
+        files = (*present, *self._remarks)
+        errors = (error_sentence(file) for file in files if file.error)
+        warnings = file_warnings(self._selection, self._reader.notes, errors)
+        doubts = (*self._request.doubts, *warnings)
+        return assemble(self._request, RenderedFiles(files, doubts, refusals(self._selection)))
 
     def _are_only_edits(self, paths: Sequence[str]) -> bool:
-        """Tell whether the listing of files is as before."""
+        """Tell whether the listing of files is as before; a link that has come may lead out of the project."""
         base = real_path(self._request.base_dir)
         return bool(self._known) and all(
             path in self._known
             and path.rpartition("/")[2] not in _DECIDING
             and is_file(self._known[path][0].file)
-            and _is_no_link(os.path.join(base, path))
+            and real_path(os.path.join(base, path)) == os.path.normpath(os.path.join(base, path))
             for path in paths
         )
 
@@ -105,8 +108,7 @@ class LivePrompt:
         changed: list[ResolvedFile] = []
         present: dict[str, tuple[ResolvedFile, FileState | None]] = {}
         for file in files:
-            known, before = self._known.get(file.path, (file, None))
-            present[file.path] = known, before
+            known, before = present[file.path] = self._known.get(file.path, (file, None))
             now = _look_at(file.file)
             if not (before and now and before.still_holds(now)) or known != file:
                 changed.append(file)
@@ -129,27 +131,9 @@ class LivePrompt:
         self._remarks = self._stream(self._reader.remarks(self._selection.files))
 
     def _stream(self, files: Sequence[ResolvedFile]) -> list[RenderedFile]:
-        return list(
-            FileStream(
-                Selection(tuple(files), generated=self._selection.generated),
-                index=self._index,
-                redaction=self._request.redaction,
-                reader=self._reader,
-            )
-        )
-
-    def _files(self) -> RenderedFiles:
-        """Return all files in order, with what is doubtful about them."""
-        present = [self._rendered[path] for path in self._known if path in self._rendered]
-        files = (*present, *self._remarks)
-        errors = (error_sentence(file) for file in files if file.error)
-        warnings = file_warnings(self._selection, self._reader.notes, errors)
-        return RenderedFiles(files, (*self._request.doubts, *warnings), refusals(self._selection))
-
-
-def _is_no_link(path: str) -> bool:
-    """Tell whether no link leads to the file; one that has come may lead out of the project."""
-    return real_path(path) == os.path.normpath(path)
+        selection = Selection(tuple(files), generated=self._selection.generated)
+        redaction = self._request.redaction
+        return [*FileStream(selection, index=self._index, redaction=redaction, reader=self._reader)]
 
 
 def _look_at(path: str) -> FileState | None:

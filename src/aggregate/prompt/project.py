@@ -31,17 +31,9 @@ from aggregate.project.configuration import (
     validate,
 )
 from aggregate.project.history import discussion_name
+from aggregate.prompt.asking import ALL_FILES, AskedBudget, AskedTask, budget_of, task_of
 from aggregate.prompt.discussions import DiscussionTurns, check_within, discussion_turns
-from aggregate.prompt.focus import (
-    ALL_FILES,
-    FOCUS_TIER,
-    AskedBudget,
-    AskedTask,
-    budget_of,
-    places_of,
-    task_of,
-    whole_files,
-)
+from aggregate.prompt.focus import FOCUS_TIER, places_of, whole_files
 from aggregate.prompt.layout import Strategy
 from aggregate.prompt.request import Request, namespace_of
 

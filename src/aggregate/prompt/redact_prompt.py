@@ -3,15 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from aggregate.base.redaction import redact
 from aggregate.base.values import ALLOWED_LINE, Entry, Finding, Redaction, Section, Segment
 from aggregate.project.files import SourceFile
 from aggregate.prompt.selection import MOST_NAMED, ResolvedFile, Selection
-
-if TYPE_CHECKING:
-    from aggregate.code.anchors import Resolution
 
 _LABELS: Final = ("tag", "comment")
 """What is said of a slice."""
@@ -107,8 +104,11 @@ def redact_file(
     if not result.findings and not result.has_allowed:
         return file, source, source
     source = replace(source, content_hash=b"", secrets=result.findings)
-    changed = _changed_lines(source.text, result.text)
-    clean = replace(source, text=result.text, redacted=changed)
+    from aggregate.prompt.fit.lines import as_runs  # few files have secrets
+
+    pairs = zip(source.text.split("\n"), result.text.split("\n"), strict=True)
+    changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)
+    clean = replace(source, text=result.text, redacted=tuple(changed))
     if not (redaction.replaces and changed):
         return file, source, clean
     return _with_fixed_slices(file, source.text), clean, clean
@@ -132,31 +132,23 @@ def redact_names(selection: Selection, redaction: Redaction) -> Selection:
     clean = redact_words(_said_of(selection), redaction)
     if not clean:
         return selection
-    files = selection.files
-    entries = {id(file.entry): _with_words(file.entry, clean) for file in files}
-    taken = {file.path for file in files if file.path not in clean}
-    return replace(
-        selection,
-        files=tuple(
-            file._replace(
-                path=_free_name(clean[file.path], taken) if file.path in clean else file.path,
-                entry=entries[id(file.entry)],
-                problem=clean.get(file.problem, file.problem),
-                details=tuple(clean.get(line, line) for line in file.details),
-            )
-            for file in files
-        ),
-        skipped=tuple(
-            (clean.get(path, path), clean.get(reason, reason)) for path, reason in selection.skipped
-        ),
+    entries = {id(file.entry): _with_words(file.entry, clean) for file in selection.files}
+    taken = {file.path for file in selection.files if file.path not in clean}
+    files: list[ResolvedFile] = []
+    for file in selection.files:
+        path = file.path
+        if path in clean:
+            names = chain([clean[path]], (f"{clean[path]} ({number})" for number in count(2)))
+            path = next(name for name in names if name not in taken)
+            taken.add(path)
+        problem = clean.get(file.problem, file.problem)
+        details = tuple(clean.get(line, line) for line in file.details)
+        entry = entries[id(file.entry)]
+        files.append(file._replace(path=path, entry=entry, problem=problem, details=details))
+    skipped = tuple(
+        (clean.get(path, path), clean.get(reason, reason)) for path, reason in selection.skipped
     )
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    names = chain([name], (f"{name} ({number})" for number in count(2)))
-    free = next(name for name in names if name not in taken)
-    taken.add(free)
-    return free
+    return replace(selection, files=tuple(files), skipped=skipped)
 
 
 def _said_of(selection: Selection) -> Iterator[str]:
@@ -167,49 +159,40 @@ def _said_of(selection: Selection) -> Iterator[str]:
         if file.entry is not last:
             last = file.entry
             yield last.item.path
-            slices = last.item.custom_slices
-            yield from (str(piece.get(key) or "") for piece in slices for key in _LABELS)
+            for piece in last.item.custom_slices:
+                yield from (str(piece.get(key) or "") for key in _LABELS)
     yield from chain(*selection.skipped)
 
 
 def _with_words(entry: Entry, clean: Mapping[str, str]) -> Entry:
     item = entry.item
-    slices = [dict(piece) for piece in item.custom_slices]
-    for piece in slices:
-        labels = {key: str(piece.get(key) or "") for key in _LABELS}
-        piece |= {key: clean[label] for key, label in labels.items() if label in clean}
+    slices = [
+        {
+            key: clean.get(str(value), value) if key in _LABELS else value
+            for key, value in piece.items()
+        }
+        for piece in item.custom_slices
+    ]
     path = clean.get(item.path, item.path)
     return replace(entry, item=replace(item, path=path, custom_slices=slices))
 
 
-def _changed_lines(before: str, after: str) -> tuple[tuple[int, int], ...]:
-    """Return the runs of lines that differ in two texts of as many lines."""
-    runs: list[tuple[int, int]] = []
-    pairs = zip(before.split("\n"), after.split("\n"), strict=True)
-    for number, (old, new) in enumerate(pairs, start=1):
-        if old == new:
-            continue
-        if runs and runs[-1][1] == number - 1:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return tuple(runs)
-
-
 def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
     """Return the file with its slices resolved in the text on disk: the redacted one has the same lines."""
-    item = file.item
-    if not item.custom_slices:
+    slices = file.item.custom_slices
+    if not slices:
         return file
     from aggregate.code.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
 
-    places = FuzzyAnchor.resolve_all(item.custom_slices, text)
-    slices = [_fixed(piece, lines) for piece, lines in zip(item.custom_slices, places, strict=True)]
-    return file.with_slices(slices)
-
-
-def _fixed(piece: Mapping[str, Any], lines: "Resolution") -> dict[str, Any]:
-    if not lines.found:
-        return dict(piece)
-    labels = {key: piece.get(key) for key in _LABELS}
-    return {**labels, "start_line": lines.start_line, "end_line": lines.end_line}
+    return file.with_slices(
+        [
+            {
+                **{key: piece.get(key) for key in _LABELS},
+                "start_line": lines.start_line,
+                "end_line": lines.end_line,
+            }
+            if lines.found
+            else dict(piece)
+            for piece, lines in zip(slices, FuzzyAnchor.resolve_all(slices, text), strict=True)
+        ]
+    )

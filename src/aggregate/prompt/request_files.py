@@ -12,7 +12,7 @@ from aggregate.base.text import generated_reason, heading_text
 from aggregate.base.values import Entry, GeneratedPolicy, GeneratedView, ViewMode
 from aggregate.project.files import FolderListing
 from aggregate.project.git import AttributesReader
-from aggregate.prompt.focus import FOCUS_TIER, named_paths
+from aggregate.prompt.focus import FOCUS_TIER, focus_paths
 from aggregate.prompt.redact_prompt import redact_names
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import (
@@ -35,12 +35,12 @@ def with_generated_policy(selection: Selection, request: Request) -> Selection:
         return selection
     by_glob = [file for file in selection.files if file.by_glob]
     entries = ((file.path, file.item.path) for file in by_glob)
-    focus_paths = named_paths(entries, request.focus_paths)
+    focused = focus_paths(entries, request.focus_paths)
     marks, problems = _attribute_marks((file.path for file in by_glob), request.base_dir)
     return replace(
         selection,
         skipped=(*selection.skipped, *problems),
-        generated=GeneratedPolicy(request.generated, focus_paths, marks),
+        generated=GeneratedPolicy(request.generated, focused, marks),
     )
 
 
@@ -213,6 +213,6 @@ def _with_pins(selection: Selection, request: Request) -> Selection:
     if request.task is None or request.budget is not None or request.is_tier3:
         return selection
     named = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
-    pinned = named_paths(named, request.focus_paths)
+    pinned = focus_paths(named, request.focus_paths)
     files = (file.in_full() if file.path in pinned else file for file in selection.files)
     return replace(selection, files=tuple(files))

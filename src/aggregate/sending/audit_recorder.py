@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aggregate.base.values import SEPARATOR, Audit, Decided, Segment
+from aggregate.base.values import SEPARATOR, Audit, Segment
 from aggregate.prompt import Request, SourceMapBuilder, audit_of, write_audit
 
 if TYPE_CHECKING:
-    from aggregate.prompt import PromptTokens
+    from aggregate.prompt import Composition, PromptTokens
 
 
 class AuditRecorder:
@@ -30,13 +30,13 @@ class AuditRecorder:
             self._builder.add(segment)
             yield segment
 
-    def audit(self, prompt: Decided, tokens: "PromptTokens") -> Audit:
+    def audit(self, prompt: "Composition", tokens: "PromptTokens") -> Audit:
         """Return the account of the prompt, all segments of which have passed."""
         size = max(self._size - len(SEPARATOR), 0)
         source_map = self._builder.build()
         return audit_of(self._request, prompt, tokens, size=size, source_map=source_map)
 
-    def write(self, path: Path, prompt: Decided, tokens: "PromptTokens") -> None:
+    def write(self, path: Path, prompt: "Composition", tokens: "PromptTokens") -> None:
         """Write the account beside the prompt at ``path``.
 
         Raises:

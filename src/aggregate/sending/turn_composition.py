@@ -11,8 +11,14 @@ from aggregate.base.tokens import count
 from aggregate.base.values import AUTO, Budget, Image, Prompt, Section, SentFile, Task
 from aggregate.project.configuration import Project
 from aggregate.project.history import NO_DISCUSSION
-from aggregate.prompt import Composition, Request, compose_prompt, count_prompt, request_for
-from aggregate.prompt.fit import grown_files
+from aggregate.prompt import (
+    Composition,
+    Request,
+    compose_prompt,
+    count_prompt,
+    grown_files,
+    request_for,
+)
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.file_order import OrderedPrompt, file_digests, order_for_sending
 from aggregate.sending.cache.hashed_prompt import HashedPrompt, HashedSegment

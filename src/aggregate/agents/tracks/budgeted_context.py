@@ -50,7 +50,7 @@ class FocusNames:
 
     def of(self, focus: str) -> Sequence[str]:
         """Return the paths of the files that ``focus`` names, itself where the project has none of them."""
-        return [self._files[place][0] for place in self._index.places(focus)] or [focus]
+        return [self._files[number][0] for number in self._index.find(focus)] or [focus]
 
     @cached_property
     def _files(self) -> tuple[tuple[str, str], ...]:

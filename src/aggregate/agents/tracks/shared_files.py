@@ -62,7 +62,7 @@ class SharedFiles:
         """
         files = self._files().files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
-        self._late_paths = focus_paths(files, focus_files)
+        self._late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
         for made in (self._tier3_files, self._strategy_section, self._focus_section):
             made.cache_clear()
         shared = (len(file.content) for file in files if file.path not in self._late_paths)

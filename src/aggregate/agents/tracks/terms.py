@@ -11,7 +11,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.text import did_you_mean
 from aggregate.base.values import AUTO, Amount, Budget, FileOrder
 from aggregate.project.configuration import BudgetTable, user_config
-from aggregate.prompt.fit import auto_budget
+from aggregate.prompt import auto_budget
 from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import PROVIDERS, context_window, shipped_ratio
 

@@ -21,8 +21,6 @@ _PATIENCE = 40
 fit leaves at most a fortieth of the budget unused, half of what may be (rule B-6)."""
 _SHORT_LINE = 400
 """Characters up to which a line is none that this is asked of; they are some hundred tokens."""
-
-
 _UNFINISHED = ("(", "[", "{", ",", "\\", "=", "+", "|", "&", ".", "->", "=>")
 """What a line ends with whose statement goes on, so that it is no place to cut."""
 _LEADING = ("#", "//", "/*", "* ", "@", "--")
@@ -34,19 +32,12 @@ _MUCH, _MUCH_OF_ALL = 100, 0.02
 numbers, which has no other place (rule B-6)."""
 
 
-class _Waiting(NamedTuple):
-    """A step that did not fit, and was taken in part.
-
-    Attributes:
-        step: The step.
-        runs: All of its lines that were not shown before.
-        spent: What was spent before any of it.
-        opens: Whether nothing of its file was shown before, so that its price holds what stands around a file.
-    """
+class _Entering(NamedTuple):
+    """The lines of a step that are not shown yet; where nothing of its file is, the price holds its frame."""
 
     step: Step
+    state: ShownLines
     runs: list[Run]
-    spent: int
     opens: bool
 
 
@@ -54,10 +45,12 @@ class _Waiting(NamedTuple):
 class Fit:
     """Takes steps until the tokens are spent.
 
-    Attributes:
+    Args:
         order: The steps.
         open_file: Returns a file's lines when its first step is taken, ``None`` for one that cannot be shown.
         count: Returns the tokens of a text.
+
+    Attributes:
         shown: What is shown of each file, by its number.
         spent: The sum of the prices.
         is_exhausted: Whether all that there is is shown.
@@ -70,7 +63,7 @@ class Fit:
     spent: int = 0
     is_exhausted: bool = False
     _steps: Iterator[Step] = field(init=False)
-    _waiting: _Waiting | None = field(init=False, default=None)
+    _waiting: tuple[_Entering, int] | None = field(init=False, default=None)
     _postponed: list[tuple[int, int, Step]] = field(init=False, default_factory=list)
     _gap: int = field(init=False)
     _unusable: set[int] = field(init=False, default_factory=set)
@@ -81,43 +74,32 @@ class Fit:
 
     def pin(self, file: int, runs: Iterable[Run]) -> None:
         """Show lines whatever they cost."""
-        state = self._state(file)
-        if state is not None:
+        if state := self._state(file):
             step = Step(file, tuple(runs), is_body=True)
-            new = state.new_runs(step.runs)
-            self._take(step, state, new, self._price(state, new, opens=state.is_empty))
+            self._take(_Entering(step, state, state.new_runs(step.runs), state.is_empty))
 
     def keep(self, file: int, runs: Iterable[Run]) -> None:
-        """Show lines that were shown before, at no price: the caller knows what they take.
-
-        Args:
-            file: Its number.
-            runs: Of the lines that may be shown, not of the file's own.
-        """
-        state = self._state(file)
-        if state is not None:
-            last_line = len(state.marks)
-            state.show(
-                (first, min(last, last_line)) for first, last in runs if 1 <= first <= last_line
-            )
+        """Show lines that were shown before, of those that may be, at no price: the caller knows what they take."""
+        if state := self._state(file):
+            end = len(state.marks)
+            state.show((first, min(last, end)) for first, last in runs if 1 <= first <= end)
 
     def advance(self, limit: int) -> None:
         """Take steps until the next one would make ``spent`` exceed ``limit``, and of that one what fits."""
-        if self._waiting is not None:
-            waiting, self._waiting = self._waiting, None
-            self.spent = waiting.spent
-            if not self._try(waiting.step, waiting.runs, limit, opens=waiting.opens):
+        if self._waiting:
+            (entering, self.spent), self._waiting = self._waiting, None
+            if not self._try(entering, limit):
                 return
-        while (due := self._next_step()) is not None:
+        while due := self._next_step():
             step, is_due = due
             state = self._state(step.file)
-            new = state.with_small_gaps(state.new_runs(step.runs)) if state else []
-            if state is None or not new:
+            runs = state.with_small_gaps(state.new_runs(step.runs)) if state else []
+            if state is None or not runs:
                 continue
-            patience = self._longest_line(state, new) * _PATIENCE
+            patience = self._longest_line(state, runs) * _PATIENCE
             if not is_due and patience > self.spent:
                 heappush(self._postponed, (patience, len(self._postponed), step))
-            elif not self._try(step, new, limit, opens=state.is_empty):
+            elif not self._try(_Entering(step, state, runs, state.is_empty), limit):
                 return
         self.is_exhausted = True
 
@@ -130,34 +112,32 @@ class Fit:
             return step, False
         return (heappop(self._postponed)[2], True) if self._postponed else None
 
-    def _try(self, step: Step, new: list[Run], limit: int, *, opens: bool) -> bool:
+    def _try(self, entering: _Entering, limit: int) -> bool:
         """Take a step, or what fits of it; return whether all of it did.
 
         Its price is the same whether a part of it was taken before: what follows depends on what was spent.
         """
-        state = self.shown[step.file]
-        price = self._price(state, new, opens=opens)
-        if self.spent + price <= limit:
-            self._take(step, state, new, price)
+        if self.spent + self._price(entering, entering.runs) <= limit:
+            self._take(entering)
             return True
-        self._waiting = _Waiting(step, new, self.spent, opens)
+        self._waiting = entering, self.spent
         much = int(max(_MUCH, limit * _MUCH_OF_ALL))
-        part = self._beginning(state, new, limit - self.spent, opens=opens, much=much)
-        if part:
-            self.spent += self._price(state, part, opens=opens)
-            state.show(part)
+        if part := self._beginning(entering, limit - self.spent, much=much):
+            self.spent += self._price(entering, part)
+            entering.state.show(part)
         return False
 
-    def _take(self, step: Step, state: ShownLines, new: list[Run], price: int) -> None:
-        state.show(new)
+    def _take(self, entering: _Entering) -> None:
+        price = self._price(entering, entering.runs)
+        entering.state.show(entering.runs)
         self.spent += price
-        self.order.spend(step, price)
+        self.order.spend(entering.step, price)
 
-    def _price(self, state: ShownLines, runs: Sequence[Run], *, opens: bool) -> int:
+    def _price(self, entering: _Entering, runs: Sequence[Run]) -> int:
         """Return what showing ``runs`` adds at most: their tokens, a gap before each, and what stands around a file."""
-        texts = state.lines.texts
-        tokens = sum(self.count("".join(texts[first - 1 : last])) for first, last in runs)
-        frame = state.lines.frame + self._gap + _MARGIN if opens else 0
+        lines = entering.state.lines
+        tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
+        frame = lines.frame + self._gap + _MARGIN if entering.opens else 0
         return tokens + len(runs) * (self._gap + _MARGIN) + frame
 
     def _longest_line(self, state: ShownLines, runs: Sequence[Run]) -> int:
@@ -175,37 +155,29 @@ class Fit:
                     longest = "".join(blank)
         return self.count(longest) if len(longest) > _SHORT_LINE else 0
 
-    def _beginning(
-        self, state: ShownLines, runs: Sequence[Run], limit: int, *, opens: bool, much: int
-    ) -> list[Run]:
-        """Return as many of the lines as cost at most ``limit``, the last of them at the end of a statement.
+    def _beginning(self, entering: _Entering, limit: int, *, much: int) -> list[Run]:
+        """Return as many of a step's lines as cost at most ``limit``, the last of them at the end of a statement.
 
-        Args:
-            state: What is shown of the file.
-            runs: The lines.
-            limit: Tokens.
-            opens: Whether nothing of the file is shown yet.
-            much: Tokens that are more than what may be left for the end of a statement; with more they end at any line.
+        Where that would leave more than ``much`` tokens unused, they end at any line.
         """
-        if state.lines.is_whole:
+        lines = entering.state.lines
+        if lines.is_whole:
             return []
-        numbers = [number for first, last in runs for number in range(first, last + 1)]
+        numbers = [number for first, last in entering.runs for number in range(first, last + 1)]
         low, high = 0, len(numbers)
         while low < high:
             middle = (low + high + 1) // 2
-            if self._price(state, as_runs(numbers[:middle]), opens=opens) <= limit:
+            if self._price(entering, as_runs(numbers[:middle])) <= limit:
                 low = middle
             else:
                 high = middle - 1
-        texts = state.lines.texts
-        end = _end_of_statement([texts[number - 1] for number in numbers[:low]])
+        end = _end_of_statement([lines.texts[number - 1] for number in numbers[:low]])
         part = as_runs(numbers[:end])
-        unused = limit - (self._price(state, part, opens=opens) if part else 0)
-        if unused > much:
-            end = low
-            while end and state.lines.blank[numbers[end - 1] - 1]:
-                end -= 1
-        return as_runs(numbers[:end])
+        if limit - (self._price(entering, part) if part else 0) <= much:
+            return part
+        while low and lines.blank[numbers[low - 1] - 1]:
+            low -= 1
+        return as_runs(numbers[:low])
 
     def _state(self, file: int) -> ShownLines | None:
         if file not in self.shown and file not in self._unusable:
@@ -228,12 +200,6 @@ def _end_of_statement(lines: Sequence[str]) -> int:
 
 
 def _without_unfinished(lines: Sequence[str], end: int) -> int:
-    while end and _is_no_end(lines[end - 1]):
+    while end and (not (text := lines[end - 1].rstrip()) or text.endswith(_UNFINISHED)):
         end -= 1
     return end
-
-
-def _is_no_end(line: str) -> bool:
-    """Tell whether a text should not be cut behind a line: it is blank, or its statement goes on."""
-    text = line.rstrip()
-    return not text or text.endswith(_UNFINISHED)

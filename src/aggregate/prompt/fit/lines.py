@@ -6,10 +6,8 @@ from operator import not_, or_
 
 Run = tuple[int, int]
 """First and last line, 1-based and inclusive."""
-
 ALL_LINES: Run = (1, 1 << 31)
 """From the first line to beyond the last one of any file."""
-
 _SMALL_GAP = 40
 """Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
 bracket, tell more than the line of dots that would stand for them."""
@@ -23,14 +21,14 @@ class FileLines:
 
     Attributes:
         texts: Its lines, each with its line break.
-        place: Returns where lines of the file stand among these: the same numbers where the file is shown as it is.
+        find: Returns where lines of the file stand among these: the same numbers where the file is shown as it is.
         frame: Tokens of all that stands around them: heading, fence, separators.
         is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
         blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
     """
 
     texts: Sequence[str]
-    place: Callable[[Run], Iterable[Run]]
+    find: Callable[[Run], Iterable[Run]]
     frame: int
     is_whole: bool = False
     blank: bytes = field(init=False, repr=False)
@@ -55,12 +53,7 @@ class FileLines:
 
 @dataclass(slots=True)
 class ShownLines:
-    """Which lines of a file are shown.
-
-    Attributes:
-        lines: All that there are.
-        marks: A byte for each line, ``1`` where it is shown; that of line 1 is the first.
-    """
+    """Which lines of a file are shown: a byte in ``marks`` for each, ``1`` where it is; that of line 1 is the first."""
 
     lines: FileLines
     marks: bytearray = field(init=False)
@@ -86,10 +79,9 @@ class ShownLines:
             return [] if any(self.marks) else [(1, len(self.marks))] if self.marks else []
         numbers: set[int] = set()
         for run in wanted:
-            for first, last in self.lines.place(run):
+            for first, last in self.lines.find(run):
                 numbers.update(range(max(first, 1), min(last, len(self.marks)) + 1))
-        missing = sorted(number for number in numbers if not self.marks[number - 1])
-        return as_runs(missing)
+        return as_runs(sorted(number for number in numbers if not self.marks[number - 1]))
 
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
         """Return ``runs``, which are not shown yet, with the lines beside them that fill a gap and are hardly any.
@@ -129,53 +121,42 @@ class ShownLines:
 
     def runs(self) -> list[Run]:
         """Return the runs of lines that are shown: gaps of few blank lines too, blank lines next to other gaps not."""
-        has_text = self.lines.has_text
-        is_filled = self._is_filled
         joined: list[Run] = []
         behind = 1  # the first line behind the last run
         shown = marked_runs(self.marks)
-        with_text = [run for run in shown if has_text(*run)]
-        for first, last in with_text or shown:
-            is_gap = not is_filled(behind, first - 1)
+        for first, last in [run for run in shown if self.lines.has_text(*run)] or shown:
+            is_gap = not self._is_filled(behind, first - 1)
             if is_gap or not joined:
                 joined.append((first if is_gap else behind, last))
             else:
                 joined[-1] = joined[-1][0], last
             behind = last + 1
         lines = len(self.marks)
-        if joined and is_filled(behind, lines):
+        if joined and self._is_filled(behind, lines):
             joined[-1] = joined[-1][0], lines
-        return [self._without_blank_ends(run) for run in joined]
+        return [self._without_blank_ends(*run) for run in joined]
 
     def _is_filled(self, first: int, last: int) -> bool:
         """Tell whether the lines from ``first`` to ``last`` are shown, or few enough blank ones to be shown too."""
         return self.marks.find(0, first - 1, last) < 0 or self.lines.are_few_blanks(first, last)
 
-    def _without_blank_ends(self, run: Run) -> Run:
+    def _without_blank_ends(self, first: int, last: int) -> Run:
         """Return a run without blank lines next to a gap, which parts it well enough."""
-        first, last = run
-        if not self.lines.has_text(first, last):
-            return run
         blank = self.lines.blank
-        return (
-            first if first == 1 else blank.find(0, first - 1) + 1,
-            last if last == len(blank) else blank.rfind(0, 0, last) + 1,
-        )
+        if self.lines.has_text(first, last):
+            first = first if first == 1 else blank.find(0, first - 1) + 1
+            last = last if last == len(blank) else blank.rfind(0, 0, last) + 1
+        return first, last
 
 
 def as_runs(numbers: Iterable[int]) -> list[Run]:
     """Return ascending numbers as runs of consecutive ones."""
     runs: list[Run] = []
-    first = last = 0
     for number in numbers:
-        if first and number == last + 1:
-            last = number
-            continue
-        if first:
-            runs.append((first, last))
-        first = last = number
-    if first:
-        runs.append((first, last))
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], number
+        else:
+            runs.append((number, number))
     return runs
 
 
@@ -185,8 +166,7 @@ def marked_runs(marks: bytes | bytearray) -> list[Run]:
     start = marks.find(1)
     while start >= 0:
         end = marks.find(0, start)
-        if end < 0:
-            end = len(marks)
+        end = len(marks) if end < 0 else end
         runs.append((start + 1, end))
         start = marks.find(1, end)
     return runs

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from aggregate.base.text import fence, heading_text, result_text, value_text
 from aggregate.base.values import (
@@ -23,38 +23,15 @@ from aggregate.base.values import (
     message_text,
     unawaited,
 )
+from aggregate.prompt.sections.discussion import Omitted
 
-HEADING = "## Sub-Agent Results"
-ANSWER = "Answer"
-WHOLE = "The whole value is"
-REPORT = "Compiled Report"
-UNNAMED = "Result"
 LEVELS = 20
 """Lists inside lists that are looked into."""
 MOST_PARTS = 30_000
 """Results and lists that are looked at: one list may stand in another a thousand times, and an iterator never end."""
-_SERIES = (Set, ValuesView, Iterator)
 
 Results = AggregatedResult | Answer | Mapping[str, Any]
 """A result, the results of a session by name, an answer, or a compiled report."""
-
-
-class OmittedResults(NamedTuple):
-    """The first of some results, which a budget leaves out (rule B-5).
-
-    Attributes:
-        results: How many.
-        tokens: How many tokens they would have.
-    """
-
-    results: int
-    tokens: int
-
-    @property
-    def sentence(self) -> str:
-        """The line that stands in their place."""
-        results = "1 more result is" if self.results == 1 else f"{self.results:,} more results are"
-        return f"- {results} left out: {self.tokens:,} tokens"
 
 
 def flatten_results(results: object) -> Iterator[Results]:
@@ -78,8 +55,7 @@ def flatten_results(results: object) -> Iterator[Results]:
         if looked_at > MOST_PARTS:
             yield _unnamed(StandIn(f"<more than {MOST_PARTS:,} results>"))
             return
-        kind = type(item)
-        if issubclass(kind, AggregatedResult | Answer):
+        if issubclass(type(item), AggregatedResult | Answer):
             yield item
         elif behaves_as(item, Mapping):
             yield from _of_mapping(item)
@@ -91,10 +67,9 @@ def flatten_results(results: object) -> Iterator[Results]:
 
 def _parts(value: Value) -> Iterator[Value] | None:
     """Return what a list of results holds, ``None`` for what is none."""
+    series = (Set, ValuesView, Iterator)
     try:
-        if issubclass(type(value), list | tuple) or any(
-            behaves_as(value, kind) for kind in _SERIES
-        ):
+        if issubclass(type(value), list | tuple) or any(behaves_as(value, kind) for kind in series):
             return iter(members(value))
     except Exception:  # noqa: BLE001 - the value's own code ran
         return None
@@ -114,15 +89,13 @@ def _of_mapping(results: Mapping[str, Any]) -> Iterator[AggregatedResult | Mappi
 
 
 def _unnamed(value: Value) -> AggregatedResult:
-    done = AggregatedResult(UNNAMED, MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE)
+    done = AggregatedResult("Result", MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE)
     reason = unawaited(value)
-    if reason:
-        return replace(done, errors=(reason,), failed=1)
-    return replace(done, value=value)
+    return replace(done, errors=(reason,), failed=1) if reason else replace(done, value=value)
 
 
 def results_segments(
-    results: Results | Sequence[Results], omitted: OmittedResults | None = None
+    results: Results | Sequence[Results], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
     """Return the section: a heading, and a block per result, answer or report; none where there are no results.
 
@@ -134,10 +107,11 @@ def results_segments(
     blocks = [_block(result) for result in flatten_results(results)]
     if not blocks and omitted is None:
         return ()
-    notes = [HEADING] if omitted is None else [HEADING, omitted.sentence]
-    return (
-        *(Segment(Section.RESULTS, note, Stability.SLOW) for note in notes),
-        *(Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in blocks),
+    notes = [("", "## Sub-Agent Results")]
+    if omitted:
+        notes.append(("", omitted.sentence("more result")))
+    return tuple(
+        Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in (*notes, *blocks)
     )
 
 
@@ -146,90 +120,71 @@ def _block(result: Results) -> tuple[str, str]:
     if isinstance(result, AggregatedResult):
         name, parts = result.variable_name, _result_parts(result)
     elif isinstance(result, Answer):
-        name, parts = ANSWER, _answer_parts(result)
+        name, parts = "Answer", _answer_parts(result)
     else:
-        name, parts = REPORT, _report_parts(result)
+        name, parts = "Compiled Report", _report_parts(result)
     return name, "\n\n".join([f"### {heading_text(name)}", *parts])
 
 
-def _result_parts(result: AggregatedResult) -> list[str]:
-    return [
-        _facts(result),
-        *_value(result),
-        *_listed("Failed", result.errors),
-        *_listed("Warnings", result.warnings),
-        *_whole("All of these sentences are", result.notes),
-    ]
-
-
-def _answer_parts(answer: Answer) -> list[str]:
-    usable = "" if answer.success else "no usable result; "
-    source = answer.source
-    return [
-        f"{usable}result {source.index}, {source.kind.value}: {one_line(source.reason)}",
-        fence(value_text(answer.summary), "text"),
-        *_whole(WHOLE, answer.whole),
-        *_listed("Warnings", answer.warnings),
-        *_whole("All of these warnings are", answer.notes),
-    ]
-
-
-def _report_parts(compiled: Mapping[str, Any]) -> list[str]:
-    """Return a compiled report in a fence, and outside of it where its large entries are."""
-    references: list[DataReference] = []
-    summaries: dict[str, Value] = {}
-    for section, fields in compiled.items():
-        if type(fields) is dict:
-            summaries[section] = {
-                key: _summarised(value, references) for key, value in fields.items()
-            }
-        else:
-            summaries[section] = _summarised(fields, references)
-    parts = [fence(value_text(summaries), "json")]
-    if references:
-        places = "\n".join(
-            f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
-        )
-        parts.append(f"The whole values are in\n\n{places}")
-    return parts
-
-
-def _summarised(value: Value, references: list[DataReference]) -> Value:
-    """Return an entry as the fence shows it, and note its reference."""
-    if not is_reference(value):
-        return value
-    references.append(value)
-    return f"{value.ref_id}: {value['summary']}"
-
-
-def _facts(result: AggregatedResult) -> str:
+def _result_parts(result: AggregatedResult) -> Iterator[str]:
+    """Yield what became of a result, its value in a fence where there is one, and what was said of it."""
     noun = "result" if result.count == 1 else "results"
     failed = f", {result.failed} failed" if result.failed else ""
     state = "" if result.status is GroupStatus.COMPLETE else f", {result.status.value}"
-    return f"{result.strategy.value} of {result.count:,} {noun}{failed}{state}"
-
-
-def _value(result: AggregatedResult) -> list[str]:
-    """Return the value's text in a fence, with where the whole is if it was compacted; nothing where there is none."""
+    yield f"{result.strategy.value} of {result.count:,} {noun}{failed}{state}"
     value = result.value
     if is_reference(value):
-        return [fence(value_text(value["summary"]), "text"), *_whole(WHOLE, value)]
-    text = result_text(result)
-    if not text:
-        return []
-    is_prose = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
-    return [fence(text, "text" if is_prose else "json")]
+        yield fence(value_text(value["summary"]), "text")
+        yield from _whole("The whole value is", value)
+    elif text := result_text(result):
+        is_prose = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
+        yield fence(text, "text" if is_prose else "json")
+    yield from _listed("Failed", result.errors)
+    yield from _listed("Warnings", result.warnings)
+    yield from _whole("All of these sentences are", result.notes)
 
 
-def _whole(beginning: str, reference: DataReference | None) -> list[str]:
-    return [f"{beginning} in {one_line(reference.place)}"] if reference else []
+def _answer_parts(answer: Answer) -> Iterator[str]:
+    usable = "" if answer.success else "no usable result; "
+    source = answer.source
+    yield f"{usable}result {source.index}, {source.kind.value}: {one_line(source.reason)}"
+    yield fence(value_text(answer.summary), "text")
+    yield from _whole("The whole value is", answer.whole)
+    yield from _listed("Warnings", answer.warnings)
+    yield from _whole("All of these warnings are", answer.notes)
 
 
-def _listed(title: str, sentences: Sequence[str]) -> list[str]:
-    """Return sentences in a fence: they hold what workers said, which could begin with anything."""
-    if not sentences:
-        return []
-    return [fence("\n".join(map(one_line, sentences)), "text", before=f"{title}:\n\n")]
+def _report_parts(compiled: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a compiled report in a fence, and outside of it where its large entries are."""
+    references: list[DataReference] = []
+
+    def summarised(value: Value) -> Value:
+        if not is_reference(value):
+            return value
+        references.append(value)
+        return f"{value.ref_id}: {value['summary']}"
+
+    summaries = {
+        section: {key: summarised(value) for key, value in fields.items()}
+        if type(fields) is dict
+        else summarised(fields)
+        for section, fields in compiled.items()
+    }
+    yield fence(value_text(summaries), "json")
+    if references:
+        yield "The whole values are in"
+        yield "\n".join(f"- {each.ref_id}: {one_line(each.place)}" for each in references)
+
+
+def _whole(beginning: str, reference: DataReference | None) -> Iterator[str]:
+    if reference:
+        yield f"{beginning} in {one_line(reference.place)}"
+
+
+def _listed(title: str, sentences: Sequence[str]) -> Iterator[str]:
+    """Yield sentences in a fence: they hold what workers said, which could begin with anything."""
+    if sentences:
+        yield fence("\n".join(map(one_line, sentences)), "text", before=f"{title}:\n\n")
 
 
 def one_line(text: str) -> str:
