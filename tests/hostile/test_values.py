@@ -330,15 +330,6 @@ def test_odd_values_pass_through_a_session_and_the_prompt_itself(name: str, tmp_
         prompt_of(results, tmp_path)
 
 
-def test_results_without_end_end(tmp_path: Path) -> None:
-    """Of an iterator that never ends, and of lists that hold each other a thousand times, 30,000 parts are shown."""
-    many: list[Any] = []
-    for _ in range(4):
-        many = [many] * 1000
-    for results in (iter(int, 1), many):
-        assert "<more than 30,000 results>" in prompt_of(results, tmp_path)
-
-
 HALF = "half \ud83d of a pair"
 SLICED = {
     "path": "a.py",

@@ -59,13 +59,7 @@ def budget_of(
 ) -> Budget | None:
     """Return the budget in force: what was asked for, else the preset's, else the configuration's (rule B-1).
 
-    Args:
-        asked: By the caller; a whole budget is taken as it is.
-        table: Of the configuration.
-        preset: What the context preset says.
-        tier: Of the prompt; for Tier 3 ``[budget] tier3`` goes before ``tokens`` (rule B-11).
-        window: Tokens of the model's context window, for ``auto``; ``None`` where no model is named.
-        answer: Tokens that the model may write, for ``auto``.
+    For Tier 3 ``[budget] tier3`` goes before ``tokens`` (rule B-11); ``window`` and ``answer`` are for ``auto``.
 
     Raises:
         ConfigError: It is no budget.
@@ -85,13 +79,7 @@ def budget_of(
 
 
 def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
-    """Return the tokens that ``auto`` stands for, at most ``most``.
-
-    Args:
-        window: Tokens of the model's context window; ``None`` where no model is named or its window is not known.
-        answer: Tokens that the model may write.
-        most: The largest result.
-    """
+    """Return the tokens of ``auto`` for a model with this context window, ``None`` if not known, and longest answer."""
     if window is None:
         return min(WITHOUT_MODEL, most)
     room = window - answer - window // _RESERVE
@@ -99,7 +87,6 @@ def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
 
 
 def _checked(budget: Budget) -> Budget:
-    """Return a budget that a caller has made, if it can be one."""
     if not 1 <= budget.tokens <= MOST_TOKENS:
         raise ConfigError(
             f"the budget must have 1 to {MOST_TOKENS:,} tokens, not {budget.tokens!r}", key="budget"
@@ -113,10 +100,7 @@ def _checked(budget: Budget) -> Budget:
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:
-    """Return warnings of a prompt as they are said: the glob for all files is nobody's own, and is not named.
-
-    That it stands for no binary files is no news.
-    """
+    """Return warnings of a prompt as they are said; of the glob for all files neither its name nor binary files."""
     sentences = []
     for warning in warnings:
         sentence = warning.removeprefix(f"{ALL_FILES}: ")

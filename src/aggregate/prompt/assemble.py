@@ -143,7 +143,6 @@ class Composition:
         return files_segments(files, summary_only=request.summary_only, strategy=request.strategy)
 
     def _noted_files(self, secrets: FoundSecrets) -> Iterator[RenderedFile]:
-        """Yield the files, and keep a row of each."""
         for file in self.source:
             self.rows.append(file.row)
             secrets.note_file(file.path, file.secrets)
@@ -182,11 +181,7 @@ class Composition:
         return tuple(file.to_record() for file in self.files)
 
     def check_scope(self) -> None:
-        """Make sure that the prompt asks for nothing that its scope does not allow.
-
-        Raises:
-            ScopeError: It does; the message names the first file.
-        """
+        """Raise a ``ScopeError`` with the first file that the prompt asks for and its scope does not allow."""
         check_refused(self.refused)
 
 
@@ -213,13 +208,7 @@ def beads_text(execution_mode: str, base_dir: str | Path | None, *, root: str = 
 def with_references(
     results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int = THRESHOLD
 ) -> "tuple[Results, ...]":
-    """Return single results, each with its value below ``cache_dir`` where it is large.
-
-    Args:
-        results: What sub-agents found.
-        cache_dir: Where large values are written.
-        threshold: Bytes of JSON from which a value is large.
-    """
+    """Return single results, each with its value below ``cache_dir`` where its JSON has ``threshold`` bytes."""
     if type(results) is tuple and not results:  # isinstance would ask an odd value for its class
         return ()
     from aggregate.prompt.references import compact_all  # 70 ms, needed only with results

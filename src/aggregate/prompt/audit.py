@@ -44,8 +44,6 @@ ROW_KEYS = (
 """What a row is called by in JSON, in the order of ``FileChoice``; ``evidence`` are its reasons."""
 _ROWS_OF_PIECE: Final = 1_000
 """Rows that are in memory as text at once: some hundred kilobytes."""
-_MOST = 2**40
-"""No prompt has as many tokens or bytes."""
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
@@ -57,15 +55,7 @@ def audit_of(
     size: int = 0,
     source_map: SourceMap | None = None,
 ) -> Audit:
-    """Return the account of a prompt.
-
-    Args:
-        request: What was composed.
-        prompt: What was decided.
-        tokens: Of the prompt as it is written; they go before those that the decisions expected.
-        size: Bytes of the prompt as it is written.
-        source_map: Where its lines come from.
-    """
+    """Return the account of a prompt, with the tokens and the size in bytes that it has as it is written."""
     left = dict(tokens.files)  # a path that stands twice has its tokens once
     rows = tuple(
         row._replace(
@@ -127,26 +117,12 @@ def row_data(row: FileChoice) -> dict[str, Any]:
 
 @get_monitor().scope("write_audit")
 def write_audit(prompt: Path, audit: Audit) -> None:
-    """Record the audit of a numbered prompt beside it in one step; each row is a line of the file.
-
-    Raises:
-        OutputError: The file cannot be written.
-    """
+    """Record the audit of a numbered prompt beside it in one step; each row is a line of the file."""
     replace_own(audit_path(prompt), audit_pieces(audit))
 
 
 def record_audit(path: Path, request: Request, decided: "Composition", prompt: Prompt) -> None:
-    """Make the account of a prompt that is kept whole, and write it beside that.
-
-    Args:
-        path: The prompt's file.
-        request: What was composed.
-        decided: What was decided.
-        prompt: As it was written.
-
-    Raises:
-        OutputError: The file cannot be written.
-    """
+    """Make the account of a prompt that was written to ``path``, and write it beside that."""
     from aggregate.prompt.source_map import map_sources  # other prompts are not counted here
     from aggregate.prompt.token_counts import count_prompt
 
@@ -192,11 +168,7 @@ def read_audit(prompt: Path) -> Audit | None:
 
 
 def parse_audit(text: str) -> Audit:
-    """Return the audit of a text by ``audit_pieces``.
-
-    Raises:
-        ValueError: It is damaged, of another version, or somebody else has written it.
-    """
+    """Return the audit of a text by ``audit_pieces``; a ``ValueError`` where somebody else has written it."""
     try:
         data = json.loads(text)
         if data["version"] != VERSION:
@@ -218,23 +190,23 @@ def _audit(data: Mapping[str, Any]) -> Audit:
         task=Task(str(data["task"]), focus, tuple(map(str, seeds["symbols"])), str(seeds["since"])),
         budget=budget
         and Budget(
-            _integer(budget["tokens"]),
+            int(budget["tokens"]),
             rounded(float(budget["history"])),
             rounded(float(budget["results"])),
             FileOrder(budget["order"]),
         ),
-        tokens=_integer(data["tokens"]),
-        sections={Section(name): _integer(tokens) for name, tokens in data["sections"].items()},
-        generated=_integer(data["generated"]),
+        tokens=int(data["tokens"]),
+        sections={Section(name): int(tokens) for name, tokens in data["sections"].items()},
+        generated=int(data["generated"]),
         rows=rows,
         cut=tuple(
-            Cut(str(cut["section"]), str(cut["what"]), _integer(cut["tokens"]), str(cut["reason"]))
+            Cut(str(cut["section"]), str(cut["what"]), int(cut["tokens"]), str(cut["reason"]))
             for cut in data["cut"]
         ),
         missing=tuple(
             Missing(str(missing["evidence"]), str(missing["reason"])) for missing in data["missing"]
         ),
-        size=_integer(data["bytes"]),
+        size=int(data["bytes"]),
         source_map=source_map,
     )
 
@@ -246,9 +218,9 @@ def _row(data: Mapping[str, Any]) -> FileChoice:
         level=Level(data["level"]),
         most=Level(data["most"]),
         pinned=bool(data["pinned"]),
-        tokens=_integer(data["tokens"]),
+        tokens=int(data["tokens"]),
         score=None if data["score"] is None else rounded(float(data["score"])),
-        rank=None if data["rank"] is None else _integer(data["rank"]),
+        rank=None if data["rank"] is None else int(data["rank"]),
         reasons=tuple(
             Reason(str(reason["kind"]), rounded(float(reason["weight"])), str(reason["matched"]))
             for reason in data["evidence"]
@@ -256,16 +228,5 @@ def _row(data: Mapping[str, Any]) -> FileChoice:
         definitions=tuple(map(str, data["definitions"])),
         next=None if data["next"] is None else Level(data["next"]),
         content_hash=str(data["content_hash"]),
-        size=_integer(data["size"]),
+        size=int(data["size"]),
     )
-
-
-def _integer(value: object) -> int:
-    """Return a whole number that can be one of ours.
-
-    Raises:
-        ValueError: It is none.
-    """
-    if not isinstance(value, int) or not -_MOST <= value <= _MOST:
-        raise ValueError(f"is no number of tokens: {value!r}")
-    return int(value)

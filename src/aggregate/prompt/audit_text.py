@@ -36,10 +36,7 @@ _PLAIN_WORDS = {
 
 
 def audit_lines(audit: Audit, *, title: str = "") -> Iterator[str]:
-    """Yield an account: what it is about, its files by tokens, and what else takes tokens or was cut.
-
-    ``title`` is what the prompt is called, ``""`` where it was not written.
-    """
+    """Yield an account of a prompt that is called ``title``, empty where it was not written."""
     yield from heading_lines(audit, title)
     if audit.rows:
         yield from table_lines(audit, width=0)

@@ -22,8 +22,8 @@ from aggregate.code.views import focused, is_the_text
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index
 from aggregate.prompt.file_rendering import refusals
-from aggregate.prompt.fit.lines import FileLines, Run, ShownLines, marked_runs
-from aggregate.prompt.fit.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, signature_run
+from aggregate.prompt.fit.fit import FileLines, ShownLines, marked_runs
+from aggregate.prompt.fit.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, Run, signature_run
 from aggregate.prompt.layout import is_summarized
 from aggregate.prompt.pins import find_pins
 from aggregate.prompt.ranked_files import RankedFiles
@@ -70,12 +70,6 @@ class Candidates:
         index: Where counts are kept from run to run.
         before: The same ranking of the same files, some of which are shown in another way now: what was made of the
             others is kept.
-
-    Attributes:
-        in_rank_order: The likeliest first.
-        by_number: The same by their numbers.
-        pins: What is shown whatever it costs.
-        count: Returns the tokens of a text.
     """
 
     def __init__(
@@ -271,7 +265,6 @@ class Candidates:
         return Level.FOCUSED if any(map(gt, marks, signatures)) else Level.OUTLINE
 
     def _definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
-        """Return the names of definitions of which all lines but blank ones are shown, each once."""
         opened, mode = self._opened.get(number), self.by_number[number].mode
         if opened is None or not any(marks) or mode is not ViewMode.FULL or opened.lines.is_whole:
             return ()
@@ -286,14 +279,13 @@ class Candidates:
 
 
 def _most(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:
-    """Return the most that is shown of the files of an entry, ``None`` where they are no candidates."""
     if not file.item.auto_aggregate or file.view_mode is ViewMode.NONE:
         return None
     return ViewMode.SUMMARY if is_summary else file.view_mode
 
 
 def _open(candidate: Candidate, source: SourceFile, count: Callable[[str], int]) -> _Opened | None:
-    """Return a file with the most that is shown of it, ``None`` where its view cannot be made."""
+    """Return a file's text and lines, ``None`` where its view cannot be made."""
     path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
     is_text = is_the_text(path, mode)
     if is_text:

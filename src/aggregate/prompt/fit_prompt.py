@@ -32,8 +32,14 @@ from aggregate.prompt.file_rendering import (
 )
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.kept_levels import keep_levels
-from aggregate.prompt.fit.lines import ALL_LINES, Run
-from aggregate.prompt.fit.steps import CHARACTERS_PER_TOKEN, WITH_TASK, Fittable, StepOrder
+from aggregate.prompt.fit.steps import (
+    ALL_LINES,
+    CHARACTERS_PER_TOKEN,
+    WITH_TASK,
+    Fittable,
+    Run,
+    StepOrder,
+)
 from aggregate.prompt.layout import is_summarized
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import Request
@@ -98,11 +104,7 @@ def compose_within_budget(
 
 
 def fit_prompt(request: Request, files: Candidates) -> Composition:
-    """Compose the prompt that shows as much of the files as its budget allows.
-
-    Args:
-        request: That of the files, with any budget and any discussion.
-        files: What may be shown.
+    """Compose the prompt that shows as much of the files as the request's budget allows.
 
     Raises:
         BudgetError: What must be shown has more tokens.
@@ -207,19 +209,12 @@ class _Filling:
 
     @property
     def _reserve(self) -> int:
-        """The most tokens for what is not shown."""
         return max(_LEAST_REMAINDER, int(self.budget.tokens * _REMAINDER))
 
     def _within(
         self, least: OtherSections, room: int, kept: Mapping[int, tuple[Run, ...]]
     ) -> _Fitted | None:
-        """Return the prompt with as much as fits, ``None`` where nothing does beside the pins.
-
-        Args:
-            least: The other sections at their least.
-            room: The tokens that the pins leave.
-            kept: The lines that stay of a discussion's last prompt.
-        """
+        """Return the prompt with as much as fits into the ``room`` that pins leave, ``None`` where nothing does."""
         count = self.files.count
         others = fit_sections(self.request, self.budget, least, room=room, count=count)
         limit = room - others.reserved - count(f"{FILES_TIER3}{SEPARATOR}")
@@ -243,14 +238,7 @@ class _Filling:
         return None
 
     def _advanced(self, fit: Fit, others: OtherSections, target: int, bare: int) -> _Fitted:
-        """Take steps of ``fit`` for ``target`` tokens; return the prompt, without what is not shown.
-
-        Args:
-            fit: Shows the pins, what is kept, and what steps for fewer tokens do.
-            others: The other sections.
-            target: How many more tokens the prompt may have.
-            bare: The tokens that it left without any step.
-        """
+        """Take steps for ``target`` more tokens than what left ``bare``; return the prompt without the remainder."""
         fit.advance(max(target, 0))
         fitted = self._laid_out(fit, others)
         for _ in range(_ROUNDS):
@@ -298,13 +286,9 @@ class _Filling:
         remainder: int = 0,
         notes: Sequence[RenderedFile] = (),
     ) -> _Fitted:
-        """Return the prompt that shows what ``fit`` and ``others`` do.
+        """Return the prompt that shows what ``fit`` and ``others`` do, and ``notes`` as without a budget.
 
-        Args:
-            fit: What is shown of the files.
-            others: What is shown besides.
-            remainder: The most tokens for what is not shown, ``0`` for no such list.
-            notes: Excluded files and what globs leave out, which stand in it too as without a budget.
+        ``remainder`` is the most tokens for what is not shown, ``0`` for no such list.
         """
         request, read = self.request, self.files.files
         unreadable = [
@@ -354,7 +338,6 @@ class _Filling:
         return [*ranked[1::2], *ranked[::2][::-1]]
 
     def _warnings(self, files: Sequence[RenderedFile]) -> tuple[str, ...]:
-        """Return what was left out or is doubtful, one sentence each."""
         read = self.files.files
         remarks = [other.file for other in read.corpus.others if other.file.is_remark]
         remarks += _unreadable_of_all(read.corpus.others)
@@ -375,7 +358,6 @@ class _Filling:
         ]
 
     def _too_small(self, pinned: _Fitted) -> BudgetError:
-        """Return the error that the pins exceed the budget; ``pinned`` shows nothing else."""
         smallest = sum(pinned.tokens)
         names = [each.source or each.section.value for each in pinned.composition.prompt.segments]
         sizes = sorted(zip(pinned.tokens, names, strict=True), key=lambda each: (-each[0], each[1]))
@@ -413,15 +395,7 @@ def _choices(
     tokens: Mapping[str, int],
     named: Set[str],
 ) -> tuple[FileChoice, ...]:
-    """Return what was decided about each file that was asked for; remarks on globs are none.
-
-    Args:
-        files: Those that could enter.
-        shown: The lines that the prompt shows, by the numbers of their files.
-        later: Those that it would with some more of the budget.
-        tokens: Of each file's segment, by its path.
-        named: The paths of those of which the prompt has the name and nothing else.
-    """
+    """Return what was decided about each file that was asked for, by the lines that are shown and, with more, later."""
     numbers = {files.by_number[number].file.path: number for number in later}
     choices: list[FileChoice] = []
     for file in files.files.selection.files:

@@ -41,11 +41,7 @@ def unknown_focus(focus: str, paths: Sequence[str]) -> str:
 
 
 class FocusIndex:
-    """Finds the files that a focus file names without asking all of them each time.
-
-    Args:
-        files: The path of each file and its entry.
-    """
+    """Finds, of files by their paths and entries, those that a focus file names without asking all of them."""
 
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
         self._files = tuple(files)
@@ -95,11 +91,7 @@ def places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Plac
 
 
 def whole_files(places: Sequence[Place]) -> tuple[str, ...]:
-    """Return the paths of places that are whole files, as a Tier 3 context takes them (rule T-2).
-
-    Raises:
-        ConfigError: One names lines.
-    """
+    """Return the paths of places that are whole files, as a Tier 3 context takes them (rule T-2)."""
     for place in places:
         if place.first:
             raise ConfigError(

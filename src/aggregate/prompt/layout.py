@@ -66,10 +66,7 @@ def section_segments(
     results: "Sequence[Results]" = (),
     omitted: tuple[Omitted | None, Omitted | None] = (None, None),
 ) -> Iterator[Segment]:
-    """Yield the segments of all sections in their order, each only if not empty (rule M-9).
-
-    ``omitted`` are the turns and the results that are left out before the others.
-    """
+    """Yield the segments of all sections in their order, each only if not empty (rule M-9)."""
     yield from files
     if screenshots:
         yield Segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)

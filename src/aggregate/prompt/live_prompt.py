@@ -119,7 +119,6 @@ class LivePrompt:
         return changed
 
     def _render(self, files: Sequence[ResolvedFile]) -> None:
-        """Read and render ``files``, in place of what was known of them."""
         for file in files:
             self._reader.forget(file)
             self._rendered.pop(file.path, None)
@@ -137,7 +136,6 @@ class LivePrompt:
 
 
 def _look_at(path: str) -> FileState | None:
-    """Return what the system says of a file, ``None`` where there is none."""
     seen_ns = time.time_ns()
     try:
         info = os.stat(path)  # noqa: PTH116 - a str is not made a Path, this runs for each file

@@ -47,20 +47,14 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
 def write_numbered(
     output_dir: Path, namespace: str, text: str | Iterable[bytes], *, project: Path | None = None
 ) -> Path:
-    """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md``, the next free number; return its path.
+    """Write text, or pieces of UTF-8, to ``<namespace>_<NNN>.md``, the next free number; return its path.
 
     No two runs share a number, no file is overwritten, and a kill at any moment leaves no torn output. The disk is not
     waited for: after a power failure the newest prompt may be missing, and a run makes it again. The file, and folders
     that are made for it, are for the user alone.
 
-    Args:
-        output_dir: The folder.
-        namespace: First part of the name.
-        text: What is written: a text, or pieces of UTF-8, which may be made while they are written.
-        project: The folder that ``output_dir`` must lie in, links resolved; by default it may lie anywhere.
-
     Raises:
-        OutputError: The folder or file cannot be written or lies outside, or the namespace is no file name.
+        OutputError: The file cannot be written, lies outside of ``project``, or the namespace is no file name.
     """
     confined(output_dir, project)
     # On Windows a colon names a drive or a stream of a file: what is a plain name here would lead elsewhere there.

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aggregate.base.values import Place
-from aggregate.prompt.fit.lines import ALL_LINES, Run
-from aggregate.prompt.fit.steps import signature_run
+from aggregate.prompt.fit.steps import ALL_LINES, Run, signature_run
 from aggregate.prompt.focus import FOCUS_TIER, FocusIndex, unknown_focus
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile

@@ -17,11 +17,7 @@ _MOST_PLACES: Final = 10
 
 
 class FoundSecrets:
-    """The secrets in the parts of a prompt, and the line that tells of them.
-
-    Args:
-        redaction: What is a secret, and whether it is replaced.
-    """
+    """The secrets in the parts of a prompt, and the line that tells of them."""
 
     def __init__(self, redaction: Redaction) -> None:
         self._redaction = redaction
@@ -104,7 +100,7 @@ def redact_file(
     if not result.findings and not result.has_allowed:
         return file, source, source
     source = replace(source, content_hash=b"", secrets=result.findings)
-    from aggregate.prompt.fit.lines import as_runs  # few files have secrets
+    from aggregate.prompt.fit.fit import as_runs  # few files have secrets
 
     pairs = zip(source.text.split("\n"), result.text.split("\n"), strict=True)
     changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)

@@ -21,14 +21,9 @@ _LEFT_OUT = "the results have no more of the budget; the first ones go first"
 
 @dataclass(frozen=True, slots=True)
 class FittedSection:
-    """The turns of a discussion, or sub-agents' results, that are shown.
+    """The last turns or results that are shown, what is left out before them, and the tokens.
 
-    Attributes:
-        shown: The last ones, some results by a reference.
-        omitted: What is left out before them, ``None`` for nothing, or where not even the line about it fits.
-        tokens: Of the section.
-        needed: Of the section with all of them whole.
-        cuts: What the audit tells of it (rule A-4).
+    ``needed`` are those of the section with all of them whole; ``cuts`` is what the audit tells (rule A-4).
     """
 
     shown: tuple[Any, ...] = ()
@@ -119,11 +114,7 @@ def _left_out(
 ) -> tuple[int, Omitted | None]:
     """Return how many of the first results go so that the others fit, and what is told of them if that fits.
 
-    Args:
-        sizes: Tokens of each result as it would be shown.
-        whole: Tokens of each result before it was folded.
-        limit: The most tokens of those that stay and of the line about those that go.
-        count: Counts the tokens of a text.
+    ``sizes`` are the tokens of the results as they would be shown, ``whole`` those before any was folded.
     """
     for number in range(len(sizes) + 1):
         left = sum(sizes[number:])

@@ -65,7 +65,6 @@ def map_sources(segments: Iterable[Segment]) -> SourceMap:
 
 
 def _add_heading(runs: RunCollector, segment: Segment) -> None:
-    """Note a segment that heads a section, and what it says below its first line."""
     first, *others = segment.text.split("\n")
     is_heading = first.startswith("#")
     runs.add(1, Label.SECTION if is_heading else Label.SECTION_NOTE, segment.section.value)
@@ -82,7 +81,6 @@ def _add_note(runs: RunCollector, line: str, section: Section) -> None:
 
 
 def _add_turn(runs: RunCollector, segment: Segment) -> None:
-    """Note a turn of the discussion with its heading and the rule above it."""
     number = _EXCERPT.fullmatch(segment.source)
     if number is None:
         _add_heading(runs, segment)
@@ -145,7 +143,6 @@ def _add_beads(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_screenshots(runs: RunCollector, segment: Segment) -> None:
-    """Note the links to images."""
     for line in segment.text.split("\n"):
         if line.startswith("!["):
             runs.add(1, Label.SCREENSHOT, _target(line))
@@ -154,7 +151,6 @@ def _add_screenshots(runs: RunCollector, segment: Segment) -> None:
 
 
 def _target(link: str) -> str:
-    """Return the path that an image's link leads to."""
     target = link.removesuffix(" (missing)").removesuffix(")")
     if target.endswith(">"):
         target = _ESCAPE.sub(r"\1", target[target.rfind("](<") + 3 : -1])
@@ -164,7 +160,6 @@ def _target(link: str) -> str:
 
 
 def _add_file(runs: RunCollector, segment: Segment) -> None:
-    """Note a file's heading, its fence, and its content in it."""
     source, lines, shown = segment.source, segment.text.count("\n") + 1, segment.shown
     runs.add(1, Label.HEADING, source)
     runs.add(1, Label.BLANK)
@@ -279,10 +274,7 @@ def _add_diff(runs: RunCollector, segment: Segment) -> None:
 
 
 def _lines_of_view(shown: ShownText | None) -> Mapping[int, int] | None:
-    """Return the file's line that each line of its view shows, ``None`` where the view is the file.
-
-    A mark of what is left out shows none.
-    """
+    """Return the file's line that each line of its view shows, ``None`` where the view is the file."""
     if shown is None or shown.spans is None:
         return None
     return {

@@ -44,11 +44,7 @@ def token_kind() -> Kind:
 
 
 class SegmentCounter:
-    """Counts segments as they come, each with what separates it from the next, in threads if there are many.
-
-    Args:
-        index: Keeps counts from run to run, by the hash of what was counted.
-    """
+    """Counts segments as they come, each with what separates it from the next, in threads if there are many."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -121,15 +117,7 @@ class PromptTokens:
 
 @get_monitor().scope("count_prompt")
 def count_prompt(prompt: Prompt, *, index: Index | None = None) -> PromptTokens:
-    """Return the exact counts of a prompt, its sections and its files.
-
-    Args:
-        prompt: What to count.
-        index: Keeps counts from run to run; by default the user's.
-
-    Raises:
-        TokenizerError: The bundled vocabulary is missing or damaged.
-    """
+    """Return the exact counts of a prompt, its sections and its files; ``index`` keeps them, by default the user's."""
     counter = SegmentCounter(index or user_index())
     last = len(prompt.segments) - 1
     for i, segment in enumerate(prompt.segments):
@@ -140,11 +128,7 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None) -> PromptTokens:
 
 
 class SavedCounts:
-    """Counts texts one by one; the vocabulary is loaded for the first that the index does not know.
-
-    Args:
-        index: Keeps counts from run to run.
-    """
+    """Counts texts one by one; the vocabulary is loaded for the first that the index does not know."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -152,11 +136,7 @@ class SavedCounts:
         self._characters = 0
 
     def __call__(self, text: str) -> int:
-        """Return the number of o200k tokens of ``text``.
-
-        Raises:
-            TokenizerError: The bundled vocabulary is missing or damaged.
-        """
+        """Return the number of o200k tokens of ``text``."""
         tokens = self._counts.get(text)
         if tokens is not None:
             return tokens

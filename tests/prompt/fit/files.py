@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from aggregate.base.values import View
 from aggregate.code.views import focused
-from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.lines import FileLines
+from aggregate.prompt.fit.fit import FileLines, Fit
 from aggregate.prompt.fit.steps import Fittable, StepOrder
 from aggregate.ranking import DefinedName, Piece
 

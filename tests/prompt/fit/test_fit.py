@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from aggregate.base.tokens import count
-from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.lines import FileLines, ShownLines
+from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
 from aggregate.ranking import DefinedName
 from tests.prompt.fit.files import FRAME, Source, new_fit, shown_text, words
 

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from aggregate.prompt.fit.lines import FileLines, Run, ShownLines, as_runs, marked_runs
+from aggregate.prompt.fit.fit import FileLines, ShownLines, as_runs, marked_runs
+from aggregate.prompt.fit.steps import Run
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,17 @@ shows are always among those that a larger one does.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from operator import not_, or_
 from typing import NamedTuple
 
 from aggregate.code.views import GAP
-from aggregate.prompt.fit.lines import FileLines, Run, ShownLines, as_runs, marked_runs
-from aggregate.prompt.fit.steps import Step, StepOrder
+from aggregate.prompt.fit.steps import Run, Step, StepOrder
 
+_SMALL_GAP = 40
+"""Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
+bracket, tell more than the line of dots that would stand for them."""
+_FEW_BLANKS = 200
+"""White space in such lines, and in blank ones alone, with the line breaks; dots stand for lines with more."""
 _MARGIN = 1
 """Tokens for each run of lines: apart, two lines may have more tokens than together."""
 _PATIENCE = 40
@@ -30,6 +35,140 @@ _MOST_LEADING = 3
 _MUCH, _MUCH_OF_ALL = 100, 0.02
 """Tokens, and a part of the limit: to leave more than these unused is worse than to cut a statement, such as a table of
 numbers, which has no other place (rule B-6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileLines:
+    """The most that may be shown of a file.
+
+    Attributes:
+        texts: Its lines, each with its line break.
+        find: Returns where lines of the file stand among these: the same numbers where the file is shown as it is.
+        frame: Tokens of all that stands around them: heading, fence, separators.
+        is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
+        blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
+    """
+
+    texts: Sequence[str]
+    find: Callable[[Run], Iterable[Run]]
+    frame: int
+    is_whole: bool = False
+    blank: bytes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blank", bytes(map(not_, map(str.strip, self.texts))))
+
+    def shown_or_blank(self, marks: bytes | bytearray) -> bytes:
+        """Return a byte for each line, ``0`` where it has text and is not marked."""
+        return bytes(map(or_, marks, self.blank))
+
+    def has_text(self, first: int, last: int) -> bool:
+        """Tell whether a line from ``first`` to ``last`` is not blank."""
+        return self.blank.find(0, first - 1, last) >= 0
+
+    def are_few_blanks(self, first: int, last: int) -> bool:
+        """Tell whether the lines from ``first`` to ``last``, if there are any, are blank and hardly take tokens."""
+        if last - first >= _FEW_BLANKS or self.has_text(first, last):
+            return False
+        return sum(map(len, self.texts[first - 1 : last])) <= _FEW_BLANKS
+
+
+@dataclass(slots=True)
+class ShownLines:
+    """Which lines of a file are shown: a byte in ``marks`` for each, ``1`` where it is; that of line 1 is the first."""
+
+    lines: FileLines
+    marks: bytearray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.marks = bytearray(len(self.lines.texts))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is shown."""
+        return 1 not in self.marks
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left out, and no line of dots stands for blank lines either."""
+        if 0 in self.lines.shown_or_blank(self.marks):
+            return False
+        return 0 not in self.marks or self.runs() == [(1, len(self.marks))]
+
+    def new_runs(self, wanted: Iterable[Run]) -> list[Run]:
+        """Return the runs of ``wanted`` lines of the file that are not shown yet, in order."""
+        if self.lines.is_whole:
+            return [] if any(self.marks) else [(1, len(self.marks))] if self.marks else []
+        numbers: set[int] = set()
+        for run in wanted:
+            for first, last in self.lines.find(run):
+                numbers.update(range(max(first, 1), min(last, len(self.marks)) + 1))
+        return as_runs(sorted(number for number in numbers if not self.marks[number - 1]))
+
+    def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
+        """Return ``runs``, which are not shown yet, with the lines beside them that fill a gap and are hardly any.
+
+        The lines between what is shown and the file's ends are such too, and so are the few blank lines that ``runs``
+        adds, so that all that is shown has its price.
+        """
+        marks = bytearray(self.marks)
+        for first, last in runs:
+            marks[first - 1 : last] = b"\1" * (last - first + 1)
+        numbers: set[int] = set()
+        for first, last in runs:
+            above = marks.rfind(1, 0, first - 1) + 1
+            begin = above + 1 if self._is_small(above + 1, first - 1) else first
+            below = marks.find(1, last)
+            below = len(marks) if below < 0 else below
+            end = below if self._is_small(last + 1, below) else last
+            numbers.update(range(begin, end + 1))
+        return as_runs(sorted(numbers))
+
+    def _is_small(self, first: int, last: int) -> bool:
+        """Tell whether lines say so little that a line of dots in their place would be worse."""
+        if last < first:
+            return False
+        if not self.lines.has_text(first, last):
+            return self.lines.are_few_blanks(first, last)
+        if last - first >= _SMALL_GAP:
+            return False
+        texts = self.lines.texts[first - 1 : last]
+        characters = sum(len(text.strip()) for text in texts)
+        return characters <= _SMALL_GAP and sum(map(len, texts)) - characters <= _FEW_BLANKS
+
+    def show(self, runs: Iterable[Run]) -> None:
+        """Show these lines too."""
+        for first, last in runs:
+            self.marks[first - 1 : last] = b"\1" * (last - first + 1)
+
+    def runs(self) -> list[Run]:
+        """Return the runs of lines that are shown: gaps of few blank lines too, blank lines next to other gaps not."""
+        joined: list[Run] = []
+        behind = 1  # the first line behind the last run
+        shown = marked_runs(self.marks)
+        for first, last in [run for run in shown if self.lines.has_text(*run)] or shown:
+            is_gap = not self._is_filled(behind, first - 1)
+            if is_gap or not joined:
+                joined.append((first if is_gap else behind, last))
+            else:
+                joined[-1] = joined[-1][0], last
+            behind = last + 1
+        lines = len(self.marks)
+        if joined and self._is_filled(behind, lines):
+            joined[-1] = joined[-1][0], lines
+        return [self._without_blank_ends(*run) for run in joined]
+
+    def _is_filled(self, first: int, last: int) -> bool:
+        """Tell whether the lines from ``first`` to ``last`` are shown, or few enough blank ones to be shown too."""
+        return self.marks.find(0, first - 1, last) < 0 or self.lines.are_few_blanks(first, last)
+
+    def _without_blank_ends(self, first: int, last: int) -> Run:
+        """Return a run without blank lines next to a gap, which parts it well enough."""
+        blank = self.lines.blank
+        if self.lines.has_text(first, last):
+            first = first if first == 1 else blank.find(0, first - 1) + 1
+            last = last if last == len(blank) else blank.rfind(0, 0, last) + 1
+        return first, last
 
 
 class _Entering(NamedTuple):
@@ -49,11 +188,6 @@ class Fit:
         order: The steps.
         open_file: Returns a file's lines when its first step is taken, ``None`` for one that cannot be shown.
         count: Returns the tokens of a text.
-
-    Attributes:
-        shown: What is shown of each file, by its number.
-        spent: The sum of the prices.
-        is_exhausted: Whether all that there is is shown.
     """
 
     order: StepOrder
@@ -141,10 +275,7 @@ class Fit:
         return tokens + len(runs) * (self._gap + _MARGIN) + frame
 
     def _longest_line(self, state: ShownLines, runs: Sequence[Run]) -> int:
-        """Return the tokens of the longest line, or of blank lines, which are trimmed where they are not all shown.
-
-        It is ``0`` where all are of usual length.
-        """
+        """Return the tokens of the longest line or run of blank ones, ``0`` where all are of usual length."""
         lines = state.lines
         longest = ""
         for first, last in runs:
@@ -156,10 +287,7 @@ class Fit:
         return self.count(longest) if len(longest) > _SHORT_LINE else 0
 
     def _beginning(self, entering: _Entering, limit: int, *, much: int) -> list[Run]:
-        """Return as many of a step's lines as cost at most ``limit``, the last of them at the end of a statement.
-
-        Where that would leave more than ``much`` tokens unused, they end at any line.
-        """
+        """Return the lines that cost ``limit``, up to a statement's end unless that leaves ``much`` unused."""
         lines = entering.state.lines
         if lines.is_whole:
             return []
@@ -203,3 +331,26 @@ def _without_unfinished(lines: Sequence[str], end: int) -> int:
     while end and (not (text := lines[end - 1].rstrip()) or text.endswith(_UNFINISHED)):
         end -= 1
     return end
+
+
+def as_runs(numbers: Iterable[int]) -> list[Run]:
+    """Return ascending numbers as runs of consecutive ones."""
+    runs: list[Run] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], number
+        else:
+            runs.append((number, number))
+    return runs
+
+
+def marked_runs(marks: bytes | bytearray) -> list[Run]:
+    """Return the runs of lines whose bytes are ``1``; those of a long file take as many steps as there are runs."""
+    runs: list[Run] = []
+    start = marks.find(1)
+    while start >= 0:
+        end = marks.find(0, start)
+        end = len(marks) if end < 0 else end
+        runs.append((start + 1, end))
+        start = marks.find(1, end)
+    return runs

@@ -63,10 +63,7 @@ def keep_levels(
 ) -> tuple[SentFile, ...]:
     """Return which files of the last prompt are shown no less than they were sent, in their order.
 
-    Args:
-        sent: The files of the last prompt, in the order in which they stood.
-        wanted: All candidates, as a fit for the new question alone would show them.
-        room: The most tokens of all files' blocks together.
+    ``wanted`` are all candidates as a fit for the question alone would show them, ``room`` the tokens of all blocks.
     """
     by_path = {file.path: file for file in wanted}
     there = [file for file in sent if file.path in by_path]
@@ -138,7 +135,6 @@ def _lines(file: SentFile | FileChoice) -> int:
 
 
 def _shared_lines(old: SentFile, file: FileChoice) -> int:
-    """Return how many lines the ascending runs of both have in common."""
     some, others = old.lines, file.lines
     shared = i = j = 0
     while i < len(some) and j < len(others):

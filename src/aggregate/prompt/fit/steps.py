@@ -11,9 +11,12 @@ from heapq import heapify, heappop, heapreplace
 from math import sqrt
 from typing import Final, NamedTuple
 
-from aggregate.prompt.fit.lines import Run
 from aggregate.ranking import DefinedName, Piece
 
+Run = tuple[int, int]
+"""First and last line, 1-based and inclusive."""
+ALL_LINES: Run = (1, 1 << 31)
+"""From the first line to beyond the last one of any file."""
 CHARACTERS_PER_TOKEN = 4
 """For the order alone, where an estimate does: what is shown is counted."""
 DENSITY = 0.9
@@ -221,7 +224,6 @@ def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float
 def _likeliest_signatures(
     files: Sequence[Fittable], masses: Sequence[Mapping[int, float]]
 ) -> Iterator[Step]:
-    """Yield for each of the likeliest files the signature of its likeliest definition."""
     sums = [sum(own.values()) for own in masses]
     likeliest = sorted(range(len(files)), key=sums.__getitem__, reverse=True)  # stable
     for number in likeliest[:_SEEN_FILES]:

@@ -41,10 +41,7 @@ def gone_segment(path: str) -> Segment:
 def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:
     """Return the diff from a file's older block to its block now, ``None`` where it would be longer than the file.
 
-    Args:
-        older: The block that stands above.
-        now: The file's block as it is now.
-        or_whole: Return the block itself where a diff would be longer: of a file of which hardly anything stands above.
+    With ``or_whole`` it is the block itself then: of a file of which hardly anything stands above.
     """
     return diff_segment(file_lines(older), now, or_whole=or_whole)
 
@@ -64,12 +61,7 @@ def file_lines(block: str) -> list[str]:
 
 
 def told_lines(texts: Sequence[str], path: str) -> list[str] | None:
-    """Return a file's lines as a reader knows them, ``None`` where a diff does not fit what stands before it.
-
-    Args:
-        texts: The file's blocks and diffs in the order in which they stand.
-        path: The file.
-    """
+    """Return a file's lines as its blocks and diffs tell them in order, ``None`` where a diff does not fit."""
     lines: list[str] | None = []
     for text in texts:
         if not _is_diff(text, path):
@@ -91,12 +83,7 @@ def _is_diff(text: str, path: str) -> bool:
 
 
 def shown_in_older(block: str, now: Segment) -> ShownText | None:
-    """Return what an older block of a file shows, ``None`` where the file is not known or the block shows other lines.
-
-    Args:
-        block: The block that was sent.
-        now: The file's block as it is now, which knows the file's text.
-    """
+    """Return what an older block of a file shows, ``None`` where the file is not known or other lines stand there."""
     if now.shown is None or not now.shown.source or now.shown.is_message:
         return None
     spans = _find_runs(block.split("\n")[3:-1], now.shown.source.split("\n"))

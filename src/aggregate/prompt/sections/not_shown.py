@@ -22,13 +22,7 @@ Hidden = tuple[str, int]
 def not_shown(
     files: Sequence[Hidden], *, limit: int, count: Callable[[str], int]
 ) -> tuple[int, tuple[Segment, ...]]:
-    """Return how many of the files the section names, the first ones, and the section; none where nothing fits.
-
-    Args:
-        files: The most relevant first.
-        limit: The most tokens, what separates the section from the next included.
-        count: Counts the tokens of a text.
-    """
+    """Return how many of the files, the most relevant first, the section names, and the section, none without room."""
     if not files:
         return 0, ()
     tokens = sum(size for _, size in files)

@@ -1,6 +1,6 @@
 """The section of sub-agents' results: what other workers found, shown in the next one's prompt."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from aggregate.base.values import (
     Section,
     Segment,
     Stability,
-    StandIn,
     Value,
     behaves_as,
     entries,
@@ -24,11 +23,6 @@ from aggregate.base.values import (
     unawaited,
 )
 from aggregate.prompt.sections.discussion import Omitted
-
-LEVELS = 20
-"""Lists inside lists that are looked into."""
-MOST_PARTS = 30_000
-"""Results and lists that are looked at: one list may stand in another a thousand times, and an iterator never end."""
 
 Results = AggregatedResult | Answer | Mapping[str, Any]
 """A result, the results of a session by name, an answer, or a compiled report."""
@@ -40,40 +34,23 @@ def flatten_results(results: object) -> Iterator[Results]:
     A mapping of which every value is an ``AggregatedResult`` stands for these; any other is a compiled report. What is
     none of them is a result without a name, so that nothing a caller has collected keeps a prompt from being made.
     """
-    opened: list[Iterator[Value]] = [iter((results,))]
-    looked_at = 0
-    while opened:
-        try:
-            item = next(opened[-1])
-        except StopIteration:
-            opened.pop()
-            continue
-        except Exception as error:  # noqa: BLE001 - an iterator's own code; what it gave before is shown
-            item = error
-            opened.pop()
-        looked_at += 1
-        if looked_at > MOST_PARTS:
-            yield _unnamed(StandIn(f"<more than {MOST_PARTS:,} results>"))
-            return
+    for item in _members(results):
         if issubclass(type(item), AggregatedResult | Answer):
             yield item
         elif behaves_as(item, Mapping):
             yield from _of_mapping(item)
-        elif len(opened) <= LEVELS and (parts := _parts(item)) is not None:
-            opened.append(parts)
         else:
             yield _unnamed(item)
 
 
-def _parts(value: Value) -> Iterator[Value] | None:
-    """Return what a list of results holds, ``None`` for what is none."""
-    series = (Set, ValuesView, Iterator)
+def _members(results: Value) -> list[Value]:
+    """Return what a list of results holds, or what is none as the only one."""
     try:
-        if issubclass(type(value), list | tuple) or any(behaves_as(value, kind) for kind in series):
-            return iter(members(value))
+        if issubclass(type(results), list | tuple) or behaves_as(results, ValuesView):
+            return list(members(results))
     except Exception:  # noqa: BLE001 - the value's own code ran
-        return None
-    return None
+        return [results]
+    return [results]
 
 
 def _of_mapping(results: Mapping[str, Any]) -> Iterator[AggregatedResult | Mapping[str, Any]]:
@@ -116,7 +93,6 @@ def results_segments(
 
 
 def _block(result: Results) -> tuple[str, str]:
-    """Return a name, and the block with its heading."""
     if isinstance(result, AggregatedResult):
         name, parts = result.variable_name, _result_parts(result)
     elif isinstance(result, Answer):
@@ -127,7 +103,6 @@ def _block(result: Results) -> tuple[str, str]:
 
 
 def _result_parts(result: AggregatedResult) -> Iterator[str]:
-    """Yield what became of a result, its value in a fence where there is one, and what was said of it."""
     noun = "result" if result.count == 1 else "results"
     failed = f", {result.failed} failed" if result.failed else ""
     state = "" if result.status is GroupStatus.COMPLETE else f", {result.status.value}"
@@ -155,7 +130,6 @@ def _answer_parts(answer: Answer) -> Iterator[str]:
 
 
 def _report_parts(compiled: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a compiled report in a fence, and outside of it where its large entries are."""
     references: list[DataReference] = []
 
     def summarised(value: Value) -> Value:
