@@ -35,12 +35,6 @@ def test_the_threshold_is_5000_bytes_of_json(cache: Path, length: int, inline: b
     assert cache.exists() is not inline
 
 
-def test_the_size_is_that_of_ascii_json(cache: Path) -> None:
-    """Each character outside ASCII counts as its escape (D-40)."""
-    assert compact_data("é" * 833, "k", cache_dir=cache)["_size_kb"] == 4.9
-    assert compact_data("é" * 832, "k", cache_dir=cache) == "é" * 832
-
-
 def test_the_reference_whole(cache: Path) -> None:
     """A large value becomes exactly these keys; the same value gives the same bytes each time (D-42 to D-45, X-2)."""
     reference = compact_data(RUNS, "neuron_0_2", cache_dir=cache, threshold=3000)

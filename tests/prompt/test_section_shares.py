@@ -57,15 +57,6 @@ def asking(folder: Path, *, folds: bool = False, history: tuple[str, ...] = ()) 
     return replace(request, results=RESULTS, results_dir=kept_in, history=history)
 
 
-def test_a_discussion_that_fits_is_whole() -> None:
-    """Nothing is left out of what has room (rule B-5)."""
-    fitted = fit_history(TURNS, 1_000, words)
-    assert fitted.shown == TURNS
-    assert fitted.omitted is None
-    assert fitted.cuts == ()
-    assert fitted.tokens == fitted.needed == tokens_of(*discussion_segments(TURNS))
-
-
 def test_the_oldest_turns_go_first() -> None:
     """Whole turns are left out from the beginning, and a line with their number and tokens counts too (rule B-5)."""
     fitted = fit_history(TURNS, 60, words)
@@ -134,24 +125,6 @@ def test_the_first_results_go_and_a_line_says_so(tmp_path: Path) -> None:
         ("$large", whole[1]),
         ("$middle", whole[2]),
     ]
-
-
-def test_where_no_result_fits_the_line_stands_alone(tmp_path: Path) -> None:
-    """With room for nothing else the line stands under its heading; with less there is no section (rule B-5)."""
-    request = asking(tmp_path)
-    fitted = fit_results(request, 18, words)
-    assert fitted.shown == ()
-    assert fitted.omitted is not None
-    assert fitted.omitted.number == len(RESULTS)
-    assert fitted.tokens <= 18
-    nothing = fit_results(request, 5, words)
-    assert (nothing.shown, nothing.omitted, nothing.tokens) == ((), None, 0)
-    assert len(nothing.cuts) == len(RESULTS)
-
-
-def test_the_line_about_one_result() -> None:
-    """It is a sentence for one too."""
-    assert Omitted(1, 1_234).sentence("more result") == "- 1 more result is left out: 1,234 tokens"
 
 
 @pytest.mark.parametrize("folds", [False, True])

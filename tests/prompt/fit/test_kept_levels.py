@@ -56,18 +56,6 @@ def test_a_file_stays_unless_what_enters_scores_twice_as_much() -> None:
     assert keep_levels(sent(1000), leaving, room=ROOM) == ()
 
 
-def test_the_last_file_leaves_first() -> None:
-    """Of files that may all leave, those that stand last make room, so that the front stays as it is (rule B-9)."""
-    wanted = [*(lowered(path, 0.01) for path in "abcd"), wanted_file("n", 300, 0.5)]
-    assert names(keep_levels(sent(250, 250, 250, 250), wanted, room=ROOM)) == "ab"
-
-
-def test_only_as_many_leave_as_are_needed() -> None:
-    """A small addition takes the place of one small file (rule B-9)."""
-    wanted = [*(lowered(path, 0.01) for path in "abcd"), wanted_file("n", 50, 0.5)]
-    assert left(keep_levels(sent(250, 250, 400, 100), wanted, room=ROOM)) == 100
-
-
 @pytest.mark.parametrize(
     ("room", "fresh"), [(60_000, 9_600), (100_000, 16_000), (20_000, 5_000), (8_000, 4_000)]
 )

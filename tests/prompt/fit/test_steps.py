@@ -40,8 +40,3 @@ def test_what_tells_less_of_a_change_enters_later() -> None:
     file = Fittable(1, pieces=pieces, chances=(0.2,) * len(pieces))
     entered = [step.runs[-1][0] + 1 for step in StepOrder([[file]], signatures=0)]
     assert entered == [5, 2, 4, 3, 1]
-
-
-def test_files_without_pieces_enter_nothing() -> None:
-    """Where there are neither pieces nor definitions there is no step."""
-    assert list(StepOrder([[_file(1, ())], []])) == []

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from aggregate.base.tokens import count
 from aggregate.base.values import SEPARATOR, Section
-from aggregate.prompt.sections.not_shown import HEADING, Hidden, most_tokens, not_shown
+from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
 
 
 def words(text: str) -> int:
@@ -43,25 +43,6 @@ def test_folders_then_names() -> None:
         "- src/app.py: about 50 tokens\n"
         "- docs/guide.md: about 4,000 tokens"
     )
-
-
-def test_folders_below_the_one_that_all_share() -> None:
-    """Where all lie in one folder, what is in it is told (rule B-7)."""
-    text = told(FILES[:3])
-    assert "- src/net/: 2 files, about 1,500 tokens\n- src/: 1 file, about 50 tokens\n" in text
-
-
-def test_files_of_the_base_folder() -> None:
-    """They are counted under ``./`` (rule B-7)."""
-    text = told([("a.py", 1), ("lib/b.py", 2)])
-    assert "- lib/: 1 file, about 2 tokens\n- ./: 1 file, about 1 tokens\n" in text
-
-
-def test_one_file_needs_no_folders() -> None:
-    """A single file is told by its name alone (rule B-7)."""
-    text = told(FILES[:1])
-    assert text.startswith(f"{HEADING}\n\n1 file is not shown, about 1,200 tokens.")
-    assert text.count("\n- ") == 1
 
 
 def test_many_folders_are_counted_together() -> None:
