@@ -144,19 +144,6 @@ class _OnlyKnown(Index):
         super().remember(state, content_hash)
 
 
-def test_no_index_holds_a_whole_text(tmp_path: Path) -> None:
-    """A view that equals its file's text is not stored, and still is not rendered again (I-5)."""
-    text = "UNCOMMON_LIMIT = 31415926\n"
-    folder = project(tmp_path / "p", {"plain.py": text, "a.py": FILES["a.py"]})
-    request = made(folder, "skeleton")
-    index = in_index(tmp_path)
-    prompt, _ = streamed(request, index)
-    assert text in prompt.markdown
-    stored = b"".join(path.read_bytes() for path in (tmp_path / "index").iterdir())
-    assert b"UNCOMMON_LIMIT" not in stored
-    assert b"def one" in stored
-
-
 @pytest.mark.parametrize(
     ("name", "text", "mode"),
     [

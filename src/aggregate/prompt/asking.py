@@ -65,7 +65,18 @@ def budget_of(
         ConfigError: It is no budget.
     """
     if isinstance(asked, Budget):
-        return _checked(asked)
+        if not 1 <= asked.tokens <= MOST_TOKENS:
+            raise ConfigError(
+                f"the budget must have 1 to {MOST_TOKENS:,} tokens, not {asked.tokens!r}",
+                key="budget",
+            )
+        for name, share in (("history", asked.history), ("results", asked.results)):
+            if not 0 <= share <= 1:
+                raise ConfigError(
+                    f"the budget's share of {name} must be 0 to 1, not {share!r}",
+                    key=f"budget.{name}",
+                )
+        return asked
     usual = table.tier3 if tier == FOCUS_TIER and table.tier3 is not None else table.tokens
     named = next((value for value in (asked, preset, usual) if value is not None), None)
     if named is None:
@@ -84,19 +95,6 @@ def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
         return min(WITHOUT_MODEL, most)
     room = window - answer - window // _RESERVE
     return max(1, min(max(room, window // _LEAST), most))
-
-
-def _checked(budget: Budget) -> Budget:
-    if not 1 <= budget.tokens <= MOST_TOKENS:
-        raise ConfigError(
-            f"the budget must have 1 to {MOST_TOKENS:,} tokens, not {budget.tokens!r}", key="budget"
-        )
-    for name, share in (("history", budget.history), ("results", budget.results)):
-        if not 0 <= share <= 1:
-            raise ConfigError(
-                f"the budget's share of {name} must be 0 to 1, not {share!r}", key=f"budget.{name}"
-            )
-    return budget
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ from aggregate.base.values import (
     Segment,
 )
 from aggregate.project.configuration import BEADS_MODE
-from aggregate.project.files import FolderListing, read_file
+from aggregate.project.files import FolderListing
 from aggregate.prompt.file_rendering import (
     FileStream,
     RenderedFiles,
@@ -47,13 +47,10 @@ class Composition:
     of their texts is kept, unless it is ``composed``.
 
     Attributes:
-        request: What to compose.
         source: The request's files, read already or while they are iterated.
         choices: With a task or a budget: what was decided about each candidate, in the order of the configuration.
         cut: What else was shortened or left out for the budget.
         missing: Evidence that there was none of.
-        lay_out: Makes the Files section of the files; by default as the request's strategy says.
-        omitted: The turns and the results before those of the request, which are left out.
         rows: What is told of each file.
     """
 
@@ -125,7 +122,7 @@ class Composition:
         )
         root = "" if request.scope.allow_outside else request.scope.root
         segments = section_segments(
-            self._files_section(self._noted_files(secrets)),
+            self._files_section(secrets),
             screenshots=screenshots_section(self._images),
             beads=beads_text(BEADS_MODE if request.beads else "", request.base_dir, root=root),
             results=request.results,
@@ -134,19 +131,22 @@ class Composition:
         )
         yield from map(secrets.shown_segment, segments)
 
-    def _files_section(self, files: Iterable[RenderedFile]) -> Iterable[Segment]:
+    def _files_section(self, secrets: FoundSecrets) -> Iterable[Segment]:
+        """Lay out the files, and keep a row of each."""
+
+        def noted() -> Iterator[RenderedFile]:
+            for file in self.source:
+                self.rows.append(file.row)
+                secrets.note_file(file.path, file.secrets)
+                yield file
+
         request = self.request
         if self.lay_out is not None:
-            return self.lay_out(files)
+            return self.lay_out(noted())
         if request.is_tier3:
-            return tier3_segments(files, request.focus_files)
-        return files_segments(files, summary_only=request.summary_only, strategy=request.strategy)
-
-    def _noted_files(self, secrets: FoundSecrets) -> Iterator[RenderedFile]:
-        for file in self.source:
-            self.rows.append(file.row)
-            secrets.note_file(file.path, file.secrets)
-            yield file
+            return tier3_segments(noted(), request.focus_files)
+        is_summary, strategy = request.summary_only, request.strategy
+        return files_segments(noted(), summary_only=is_summary, strategy=strategy)
 
     @property
     def source_map(self) -> "SourceMap":
@@ -164,16 +164,6 @@ class Composition:
     def find(self, path: str, line: int) -> int | None:
         """Return the first line of the prompt that shows a file's 1-based line, else that stands for it."""
         return self.source_map.find(path, line)
-
-    def shows(self, path: str, lines: Iterable[int]) -> bool:
-        """Tell whether the prompt shows 1-based lines of a file as the file has them now; none at all are not shown."""
-        wanted = frozenset(lines)
-        file = next((file for file in self.files if file.path == path), None)
-        if file is None or not wanted or not wanted <= self.source_map.verbatim_lines(path):
-            return False
-        then = file.source.split("\n")
-        now = read_file(self.request.base_dir / path).text.split("\n")
-        return all(line <= len(now) and then[line - 1] == now[line - 1] for line in wanted)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:

@@ -1,8 +1,7 @@
 """The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know of it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, partial
-from itertools import repeat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from operator import gt
 from typing import Final, NamedTuple
 
@@ -52,8 +51,6 @@ class Candidate(NamedTuple):
 
 
 class _Opened(NamedTuple):
-    """A candidate's text, the most that is shown of it, and the lines of that."""
-
     source: SourceFile
     view: View
     lines: FileLines
@@ -209,33 +206,22 @@ class Candidates:
 
     @cached_property
     def hidden(self) -> Mapping[str, FileChoice]:
-        """What is told by path of candidates of which nothing is shown.
-
-        It is made column by column, and kept for later budgets, since a large project has a hundred thousand.
-        """
-        numbers, files, modes, ranked = (
-            zip(*self.in_rank_order, strict=True) if self.in_rank_order else ((),) * 4
-        )
-        paths = [file.path for file in files]
-        columns = (
-            paths,
-            [file.entry.item.path for file in files],
-            repeat(Level.LEFT_OUT),
-            map(LEVELS.__getitem__, modes),
-            repeat(False),
-            repeat(0),
-            [entry.score for entry in ranked] if self._is_scored else repeat(None),
-            range(1, len(paths) + 1) if self._is_scored else repeat(None),
-            [entry.reasons for entry in ranked],
-            repeat(()),
-            repeat(None),
-            [self._corpus.content_hash(number).hex() for number in numbers],
-            map(self.estimates.__getitem__, numbers),
-            repeat(()),
-        )
-        return dict(
-            zip(paths, map(row_maker(FileChoice), zip(*columns, strict=False)), strict=True)
-        )
+        """What is told by path of candidates of which nothing is shown, kept for later budgets."""
+        scored, content_hash = self._is_scored, self._corpus.content_hash
+        return {
+            file.path: FileChoice(
+                file.path,
+                file.entry.item.path,
+                Level.LEFT_OUT,
+                LEVELS[mode],
+                score=ranked.score if scored else None,
+                rank=rank if scored else None,
+                reasons=ranked.reasons,
+                content_hash=content_hash(number).hex(),
+                size=self.estimates[number],
+            )
+            for rank, (number, file, mode, ranked) in enumerate(self.in_rank_order, start=1)
+        }
 
     def choice(self, number: int, marks: bytes, later: bytes, *, tokens: int) -> FileChoice:
         """Return what is told of a candidate that shows some lines, or does with some more of the budget."""
@@ -304,34 +290,27 @@ def _open(candidate: Candidate, source: SourceFile, count: Callable[[str], int])
     ticks = "`" * (len(block) - len(block.rstrip("`")))
     frame = file_block(path, "", language=view.language).replace("```", ticks or "```")
     is_cells = mode is ViewMode.FULL and not is_text
-    find = (
-        (lambda run: (run,))
-        if is_text
-        else partial(_find_in_view, view, _from_nowhere(view, len(texts)))
-    )
+    find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
     is_whole = mode in _ON_DEMAND or is_cells
     return _Opened(source, view, FileLines(texts, find, count(frame + SEPARATOR), is_whole))
 
 
-def _from_nowhere(view: View, lines: int) -> list[Run]:
-    """Return the lines of a view that come from nowhere, which are always shown."""
+def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:
+    """Return what finds the lines of a view that stand for those of its file; those from nowhere are always shown."""
+    spans = sorted(view.spans)
     covered = bytearray(lines)
-    for span in view.spans:
+    for span in spans:
         covered[span.start - 1 : span.end] = b"\1" * (span.end - span.start + 1)
-    return [(line, line) for line, mark in enumerate(covered, start=1) if not mark]
+    always = [(line, line) for line, mark in enumerate(covered, start=1) if not mark]
 
+    def find(run: Run) -> Iterator[Run]:
+        yield from always
+        for start, end, first, last in spans:
+            if last < run[0] or first > run[1]:
+                continue
+            if end - start == last - first:
+                yield start + max(run[0], first) - first, start + min(run[1], last) - first
+            else:
+                yield start, end
 
-def _find_in_view(view: View, always: Iterable[Run], run: Run) -> Iterable[Run]:
-    """Yield the lines of a view that stand for those of its file, and those that are always shown."""
-    yield from always
-    first, last = run
-    for start, end, source_start, source_end in sorted(view.spans):
-        if source_end < first or source_start > last:
-            continue
-        if end - start == source_end - source_start:
-            yield (
-                start + max(first, source_start) - source_start,
-                start + min(last, source_end) - source_start,
-            )
-        else:
-            yield start, end
+    return find

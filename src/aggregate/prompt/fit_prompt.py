@@ -115,13 +115,7 @@ def fit_prompt(request: Request, files: Candidates) -> Composition:
 
 
 class _Fitted(NamedTuple):
-    """A prompt that shows what a fit does of the files and ``others`` besides.
-
-    Attributes:
-        tokens: Of each segment with the separator behind it.
-        left: Of the budget, less than ``0`` where the prompt exceeds it.
-        named: The paths of the files of which it shows nothing but the names.
-    """
+    """A prompt that shows a fit and other sections: tokens by segment, what is left of the budget, names alone."""
 
     composition: Composition
     tokens: list[int]
@@ -143,8 +137,6 @@ class _Fitted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
-    """Finds the prompt of a request within its budget."""
-
     request: Request
     budget: Budget
     files: Candidates
@@ -161,10 +153,7 @@ class _Filling:
         return replace(fitted.composition, choices=choices, cut=fitted.others.cuts, missing=missing)
 
     def _whole(self, least: OtherSections) -> _Fitted | None:
-        """Return the prompt that shows all (rule B-12), ``None`` where that exceeds the budget.
-
-        It is made no further than the budget goes: files are taken one by one.
-        """
+        """Return the prompt that shows all (rule B-12), ``None`` where that, file by file, exceeds the budget."""
         candidates, estimates = self.files.in_rank_order, self.files.estimates
         as_they_are = (each for each in candidates if is_the_text(each.file.path, each.mode))
         characters = CHARACTERS_PER_TOKEN * sum(estimates[each.number] for each in as_they_are)
@@ -188,7 +177,6 @@ class _Filling:
         return None
 
     def _filled(self, least: OtherSections) -> _Fitted:
-        """Return the prompt with the pins and as much else as fits."""
         pinned = self._laid_out(self._new_fit(), least)
         if pinned.left < 0:
             raise self._too_small(pinned)
@@ -418,7 +406,7 @@ def _choices(
 
 
 def _notes(files: Candidates) -> Sequence[RenderedFile]:
-    """Return what a prompt without a budget shows besides: files that are excluded on purpose, and remarks."""
+    """Return files that are excluded on purpose, and remarks, which a prompt without a budget shows besides."""
     corpus = files.files.corpus
     excluded = (
         noted_file(file, corpus.source(number))

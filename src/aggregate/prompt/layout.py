@@ -83,10 +83,7 @@ def section_segments(
 
 
 def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
-    """Yield the files' digests, made from the raw texts (rule M-X2).
-
-    Files forced to full (rule M-X3), errors and files excluded on purpose are shown as they are.
-    """
+    """Yield the files' digests, made from the raw texts (rule M-X2); what is forced to full, errors and notes stay."""
     shown, asked = tee(files)
     requests = (
         ViewRequest(

@@ -51,7 +51,6 @@ class LivePrompt:
         self._begin()
 
     def _begin(self) -> None:
-        """Forget all files: they are to be read in another way."""
         self._reader = FileReader(self._request.redaction, self._selection.generated)
         self._known: dict[str, tuple[ResolvedFile, FileState | None]] = {}
         self._rendered: dict[str, RenderedFile] = {}

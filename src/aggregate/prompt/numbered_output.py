@@ -88,11 +88,7 @@ def prune_outputs(
 ) -> list[Path]:
     """Delete all but the ``keep`` highest-numbered outputs, with all that lies beside them; return what was deleted.
 
-    What a killed run left half written, under a temporary name, goes too once it is an hour old. Of a link the link
-    itself is deleted.
-
-    Raises:
-        OutputError: A file cannot be deleted, or ``output_dir`` lies outside of ``project``.
+    What a killed run left half written, under a temporary name, goes too once it is an hour old.
     """
     confined(output_dir, project)
     files = [path for _, path in numbered_files(output_dir, namespace)]

@@ -91,10 +91,9 @@ def redact_file(
 ) -> tuple[ResolvedFile, SourceFile, SourceFile]:
     """Replace the secrets in a text, before anything is made of it: none can show what its text does not hold.
 
-    Returns:
-        The file and its text as they are shown, and the text without secrets, which alone may be kept for later runs.
-        Slices of a text that has changed are taken by their lines. The hash of one that holds secrets, or what only
-        the user's settings make none, is gone: what is kept by it is true whatever anybody allows.
+    Returns the file and its text as they are shown, and the text without secrets, which alone may be kept for later
+    runs. Slices of a text that has changed are taken by their lines. A text with secrets has no hash: whatever anybody
+    allows, what is kept by one is true.
     """
     result = redact(source.text, redaction)
     if not result.findings and not result.has_allowed:
@@ -174,7 +173,6 @@ def _with_words(entry: Entry, clean: Mapping[str, str]) -> Entry:
 
 
 def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
-    """Return the file with its slices resolved in the text on disk: the redacted one has the same lines."""
     slices = file.item.custom_slices
     if not slices:
         return file

@@ -93,8 +93,7 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
 def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
     """Return the reference that ``value`` was before it became JSON, ``None`` where it never was one of ours.
 
-    Of its fields only the id is used, and only if a file of that name holds what the id was made from: path, size,
-    summary and hint are made anew.
+    Only its id is used, and only if a file of that name holds what the id was made from; all else is made anew.
     """
     if is_reference(value):
         return value
@@ -145,19 +144,13 @@ def compact_all(
     cache_dir: str | Path = CACHE_DIR,
     threshold: int = THRESHOLD,
 ) -> tuple[Results, ...]:
-    """Return single results, each compacted as its kind is: a result, an answer, or a compiled report.
-
-    What is small stays as it is; of a value that JSON cannot hold its ``jsonable`` copy is compacted. Nothing given is
-    changed.
-    """
+    """Return single results, each with what is large in it, as its kind is, by references; nothing given is changed."""
     cache = _Cache(Path(cache_dir), threshold)
     return tuple(map(cache.compact_result, flatten_results(results)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Cache:
-    """Where the files are, and the bytes from which a value is kept in one."""
-
     folder: Path
     threshold: int = THRESHOLD
 
@@ -218,17 +211,18 @@ class _Cache:
             if notes := self._notes("answer", {"warnings": result.warnings}):
                 result = replace(result, warnings=_first(result.warnings), notes=notes)
             return result
-        return {
-            section: self._section(content, message_text(section))
-            for section, content in result.items()
-        }
-
-    def _section(self, content: Value, name: str) -> Value:
-        if type(content) is not dict:
-            return self._shown(content, name)
-        return {
-            key: self._shown(value, f"{name}_{message_text(key)}") for key, value in content.items()
-        }
+        sections: dict[str, Any] = {}
+        for section, content in result.items():
+            name = message_text(section)
+            sections[section] = (
+                {
+                    key: self._shown(each, f"{name}_{message_text(key)}")
+                    for key, each in content.items()
+                }
+                if type(content) is dict
+                else self._shown(content, name)
+            )
+        return sections
 
     def _shown(self, value: Value, key: str) -> Value:
         """Compact ``value``; where JSON cannot hold it, the copy that can be shown."""
@@ -238,7 +232,6 @@ class _Cache:
             return self.compact(jsonable(value), key)
 
     def _notes(self, name: str, lists: Mapping[str, Sequence[str]]) -> DataReference | None:
-        """Store the lists that are not empty, if they are large together, and return where they are."""
         notes = {title: list(map(message_text, said)) for title, said in lists.items() if said}
         compacted = self.compact(notes, f"{name}_notes") if notes else None
         return compacted if is_reference(compacted) else None

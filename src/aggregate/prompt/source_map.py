@@ -29,10 +29,8 @@ class SourceMapBuilder:
         if not self._is_empty:
             self._runs.add(1, Label.BLANK)  # the separator
         self._is_empty = False
-        if segment.section is Section.BEADS:
-            _add_beads(self._runs, segment)
-        elif segment.section is Section.SCREENSHOTS:
-            _add_screenshots(self._runs, segment)
+        if segment.section in (Section.BEADS, Section.SCREENSHOTS):
+            _add_list(self._runs, segment)
         elif (
             segment.section is Section.FILES
             and segment.text.startswith(NOT_SHOWN)
@@ -126,26 +124,20 @@ def _add_result(runs: RunCollector, segment: Segment) -> None:
             runs.add(1, Label.BLANK)
 
 
-def _add_beads(runs: RunCollector, segment: Segment) -> None:
-    """Note the progress track: a bead's description is indented below its bullet."""
+def _add_list(runs: RunCollector, segment: Segment) -> None:
+    """Note links to images, or the progress track: a bead's description is indented below its bullet."""
     bead = ""
     for line in segment.text.split("\n"):
         if line.startswith("- "):
             bead = line.rpartition(" (")[2].removesuffix(")")
         elif line.startswith(("#", "Source: ", "Warning: ")):
             bead = ""
-        if line.startswith("Completed: ") and not bead:
-            runs.add(1, Label.BEAD, "all that are completed")
-        elif bead:
-            runs.add(1, Label.BEAD, bead)
-        else:
-            _add_note(runs, line, segment.section)
-
-
-def _add_screenshots(runs: RunCollector, segment: Segment) -> None:
-    for line in segment.text.split("\n"):
         if line.startswith("!["):
             runs.add(1, Label.SCREENSHOT, _target(line))
+        elif bead:
+            runs.add(1, Label.BEAD, bead)
+        elif line.startswith("Completed: "):
+            runs.add(1, Label.BEAD, "all that are completed")
         else:
             _add_note(runs, line, segment.section)
 
@@ -179,7 +171,7 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: ShownText) -> None:
-    """Note the lines of a view; spans that lie outside or before what was noted, as only others make them, go."""
+    """Note the lines of a view; spans that do not follow on what was noted, as only others make them, are left out."""
     source = shown.source.split("\n") if shown.source else []
     line, last, lines = 1, 0, len(content)
     for start, end, first, until in shown.spans or ():  # quick: a skeleton has dozens
@@ -254,7 +246,6 @@ def _add_verbatim(
 
 
 def _add_diff(runs: RunCollector, segment: Segment) -> None:
-    """Note the diff of a file: its lines stand for those that the file has now."""
     path, lines = segment.source, _lines_of_view(segment.shown)
     runs.add(1, Label.HEADING, path)
     runs.add(1, Label.BLANK)
@@ -274,7 +265,6 @@ def _add_diff(runs: RunCollector, segment: Segment) -> None:
 
 
 def _lines_of_view(shown: ShownText | None) -> Mapping[int, int] | None:
-    """Return the file's line that each line of its view shows, ``None`` where the view is the file."""
     if shown is None or shown.spans is None:
         return None
     return {

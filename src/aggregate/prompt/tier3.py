@@ -111,15 +111,10 @@ def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | 
     if not file.custom_slices:
         language = language_of(file.path, file.source)
         mode = _CONTEXT_MODES.get(language.name) if language else None
-    if mode is None or (as_rendered and file.language and _is_no_larger(file.view_mode, mode)):
+    if mode is None:
         return None
+    if as_rendered and file.language:
+        no_larger = _BY_SIZE[: _BY_SIZE.index(mode)] if mode in _BY_SIZE else ()
+        if file.view_mode in (mode, *no_larger):
+            return None
     return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))
-
-
-def _is_no_larger(configured: ViewMode, mode: ViewMode) -> bool:
-    """Tell whether the configured view shows no more of a file than another one."""
-    if configured is mode:
-        return True
-    if configured not in _BY_SIZE or mode not in _BY_SIZE:
-        return False
-    return _BY_SIZE.index(configured) < _BY_SIZE.index(mode)

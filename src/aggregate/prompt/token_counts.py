@@ -77,7 +77,6 @@ class SegmentCounter:
         return self._counts
 
     def _look_up(self) -> None:
-        """Ask the index for what waits, and begin to count what it does not know."""
         known = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
         for (key, text), row in zip(self._waiting, known, strict=True):
             if row is None:
@@ -89,14 +88,7 @@ class SegmentCounter:
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """How many tokens a prompt has, by o200k.
-
-    Attributes:
-        document: Of the whole text; equal to the sum over the sections.
-        segments: Of each segment, with the separator behind it.
-        sections: Of each section that is there, in order.
-        files: Of each file, by its path; a heading counts for its section only.
-    """
+    """How many tokens a prompt has by o200k: in all, by segment, by section, and by file without headings."""
 
     document: int
     segments: tuple[int, ...]

@@ -106,10 +106,9 @@ class ShownLines:
         return as_runs(sorted(number for number in numbers if not self.marks[number - 1]))
 
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
-        """Return ``runs``, which are not shown yet, with the lines beside them that fill a gap and are hardly any.
+        """Return ``runs``, which are not shown yet, with the lines around them that fill a gap and are hardly any.
 
-        The lines between what is shown and the file's ends are such too, and so are the few blank lines that ``runs``
-        adds, so that all that is shown has its price.
+        The few blank lines that ``runs`` adds are such too, so that all that is shown has its price.
         """
         marks = bytearray(self.marks)
         for first, last in runs:
@@ -159,7 +158,6 @@ class ShownLines:
         return [self._without_blank_ends(*run) for run in joined]
 
     def _is_filled(self, first: int, last: int) -> bool:
-        """Tell whether the lines from ``first`` to ``last`` are shown, or few enough blank ones to be shown too."""
         return self.marks.find(0, first - 1, last) < 0 or self.lines.are_few_blanks(first, last)
 
     def _without_blank_ends(self, first: int, last: int) -> Run:
@@ -247,10 +245,7 @@ class Fit:
         return (heappop(self._postponed)[2], True) if self._postponed else None
 
     def _try(self, entering: _Entering, limit: int) -> bool:
-        """Take a step, or what fits of it; return whether all of it did.
-
-        Its price is the same whether a part of it was taken before: what follows depends on what was spent.
-        """
+        """Take a step, or what fits of it; return whether all did. Its price is the same if a part was taken before."""
         if self.spent + self._price(entering, entering.runs) <= limit:
             self._take(entering)
             return True

@@ -46,10 +46,7 @@ same of a text's headings, which say what its other sections hold."""
 
 @dataclass(frozen=True, slots=True)
 class Fittable:
-    """A file that may be shown: its number, definitions and pieces by their lines, and how likely each is touched.
-
-    The definitions of prose are its headings.
-    """
+    """A file that may be shown: its definitions (headings of prose) and pieces by lines, and how likely each is."""
 
     number: int
     definitions: Sequence[DefinedName] = ()

@@ -105,10 +105,8 @@ def _name(bead: Bead) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return ``text`` on one line: runs of white space become a space, other control characters are escaped."""
     return heading_text(" ".join(text.split()))
 
 
 def _line(text: str) -> str:
-    """Return a line of a description with its control characters escaped; tabs stay."""
     return "\t".join(map(heading_text, text.rstrip().split("\t")))

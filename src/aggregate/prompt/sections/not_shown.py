@@ -79,7 +79,6 @@ def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
 
 
 def _as_many(lines: Iterable[str], limit: int, count: Callable[[str], int]) -> list[str]:
-    """Return as many of the lines from the first on as have at most ``limit`` tokens."""
     fitting: list[str] = []
     for line in lines:
         limit -= count(f"{line}\n") + 1

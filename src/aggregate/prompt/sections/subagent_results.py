@@ -76,10 +76,7 @@ def results_segments(
 ) -> tuple[Segment, ...]:
     """Return the section: a heading, and a block per result, answer or report; none where there are no results.
 
-    What is ``omitted`` is told by a line behind the heading, also where nothing else is shown.
-
-    A value stands in a fence that it cannot break. One that was compacted is shown by its summary; where the whole is
-    stands outside the fence, where nothing that a producer returned can stand.
+    Where the whole of a compacted value is stands outside its fence, where nothing that a producer returned can stand.
     """
     blocks = [_block(result) for result in flatten_results(results)]
     if not blocks and omitted is None:
