@@ -8,8 +8,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import build_file_items, build_markdown_from_items, build_tier3_context, run
 from aggregate.base.values import RenderedFile
-from aggregate.prompt import focus_paths
-from aggregate.prompt.tier3 import is_focus
+from aggregate.prompt import focus_paths, is_named
 from tests.projects import project
 
 CODE = "def work():\n    return 1 + 1\n"
@@ -109,7 +108,7 @@ def test_build_files_section_with_dicts(base: Path) -> None:
 )
 def test_focus_matches_whole_components(path: str, focus: str, expected: bool) -> None:
     """Entry, path, name, then runs of path components; never parts of names (M-X7)."""
-    assert is_focus(RenderedFile(path, path), [focus]) is expected
+    assert is_named(path, path, [focus]) is expected
 
 
 def test_an_explicit_focus_file_is_always_shown(base: Path) -> None:
@@ -160,4 +159,7 @@ PATHS = st.builds(
 def test_focus_files_of_many_records(paths: list[tuple[str, str]], focus: list[str]) -> None:
     """All records at once are the same as one by one (M-X7)."""
     files = [RenderedFile(path, entry) for path, entry in paths]
-    assert focus_paths(files, focus) == {file.path for file in files if is_focus(file, focus)}
+    pairs = [(file.path, file.entry) for file in files]
+    assert focus_paths(pairs, focus) == {
+        path for path, entry in pairs if is_named(path, entry, focus)
+    }

@@ -11,7 +11,7 @@ _PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"
 
 for module in (
     "aggregate.cli.configuration",
-    "aggregate.prompt.budgeted_prompt",
+    "aggregate.prompt.fit_prompt",
     "aggregate.agents.tracks.service",
     "aggregate.project.index.database",
     "genai_prices",

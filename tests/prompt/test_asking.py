@@ -17,8 +17,8 @@ from aggregate import (
     run,
 )
 from aggregate.base.values import FileOrder
-from aggregate.project.configuration import unconfigured
-from aggregate.prompt import Request
+from aggregate.prompt import Request, auto_budget
+from aggregate.prompt.asking import MOST, WITHOUT_MODEL
 from tests.projects import project
 from tests.prompt.test_stream import in_index
 
@@ -185,28 +185,6 @@ def test_without_files_all_that_git_would_take_are_candidates(
     assert (folder / "md_gen/demo_001.md").is_file()
 
 
-def test_named_files_and_presets_without_files_stay_what_they_are(tmp_path: Path) -> None:
-    """What is configured are the candidates, and nothing else is ever pulled in (rule T-6)."""
-    entries = asked({"files": {"paths": ["a.py"]}}, task="x").entries
-    assert [entry.item.path for entry in entries] == ["a.py"]
-    empty = project(tmp_path, {"manual_slop.toml": "[context_presets.none]\nfiles = []\n"})
-    opened = open_project(empty / "manual_slop.toml")
-    assert request_for(opened, task="x", preset="none").entries == ()
-
-
-def test_a_folder_without_a_configuration_is_trusted_like_any_clone(tmp_path: Path) -> None:
-    """What stands for the missing configuration permits nothing that a configuration could not (rule T-6)."""
-    scope = request_for(unconfigured(tmp_path / "manual_slop.toml"), task="x").scope
-    assert (scope.allow_outside, scope.allow_secrets) == (False, False)
-
-
-def test_neither_task_nor_budget_is_todays_request() -> None:
-    """Without either a request holds none, and its entries are those of the configuration (rule T-3)."""
-    request = asked({"budget": {"history": 0.1}, "files": {"paths": ["a.py"]}})
-    assert (request.task, request.budget) == (None, None)
-    assert asked({}).entries == ()
-
-
 def test_what_takes_time_is_counted(tmp_path: Path) -> None:
     """With a budget the files that are not known yet are counted while they are read; known ones take no time (I-6)."""
     files = {f"src/m{number}.py": f"x = {number}\n" for number in range(150)}
@@ -221,3 +199,23 @@ def test_what_takes_time_is_counted(tmp_path: Path) -> None:
     assert totals == [150, 0]
     assert sum(done) == 150
     assert len(done) > 1
+
+
+@pytest.mark.parametrize(
+    ("window", "answer", "most", "tokens"),
+    [
+        (None, 16_000, MOST, WITHOUT_MODEL),
+        (None, 16_000, 10_000, 10_000),
+        (200_000, 16_000, MOST, 60_000),
+        (200_000, 16_000, 1_000_000, 164_000),
+        (64_000, 16_000, MOST, 41_600),
+        (8_192, 16_000, MOST, 2_048),
+        (1, 1, MOST, 1),
+        (0, 0, MOST, 1),
+    ],
+)
+def test_auto_is_what_the_window_leaves(
+    window: int | None, answer: int, most: int, tokens: int
+) -> None:
+    """The window less the answer and a tenth, a quarter of it at least, up to the cap; 32,000 for no model (rule B-1)."""
+    assert auto_budget(window, answer, most=most) == tokens

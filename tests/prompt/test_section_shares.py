@@ -17,7 +17,7 @@ from aggregate.base.values import (
 )
 from aggregate.prompt import Request, open_project, request_for
 from aggregate.prompt.section_shares import (
-    NO_RESULTS,
+    FittedSection,
     fit_history,
     fit_results,
     fit_sections,
@@ -25,8 +25,7 @@ from aggregate.prompt.section_shares import (
     with_more,
 )
 from aggregate.prompt.sections import results_segments
-from aggregate.prompt.sections.discussion import OmittedTurns, discussion_segments
-from aggregate.prompt.sections.subagent_results import OmittedResults
+from aggregate.prompt.sections.discussion import Omitted, discussion_segments
 
 TURNS = ("one " * 10, "two " * 20, "three " * 30, "four " * 40)
 
@@ -58,31 +57,23 @@ def asking(folder: Path, *, folds: bool = False, history: tuple[str, ...] = ()) 
     return replace(request, results=RESULTS, results_dir=kept_in, history=history)
 
 
-def test_a_discussion_that_fits_is_whole() -> None:
-    """Nothing is left out of what has room (rule B-5)."""
-    fitted = fit_history(TURNS, 1_000, words)
-    assert fitted.turns == TURNS
-    assert fitted.omitted is None
-    assert fitted.cuts() == ()
-    assert fitted.tokens == fitted.needed == tokens_of(*discussion_segments(TURNS))
-
-
 def test_the_oldest_turns_go_first() -> None:
     """Whole turns are left out from the beginning, and a line with their number and tokens counts too (rule B-5)."""
     fitted = fit_history(TURNS, 60, words)
-    assert fitted.turns == TURNS[2:]
+    assert fitted.shown == TURNS[2:]
     section = discussion_segments(TURNS)
-    assert fitted.omitted == OmittedTurns(2, tokens_of(*section[1:3]))
+    assert fitted.omitted == Omitted(2, tokens_of(*section[1:3]))
     shown = discussion_segments(TURNS[2:], fitted.omitted)
     assert fitted.tokens == tokens_of(*shown)
-    (cut,) = fitted.cuts()
-    assert (cut.section, cut.what, cut.tokens) == ("history", "turns 1 to 2", fitted.omitted.tokens)
+    (cut,) = fitted.cuts
+    assert (cut.section, cut.what) == ("history", "turns 1 to 2")
+    assert cut.tokens == tokens_of(*section[1:3])
 
 
 @pytest.mark.parametrize("turns", [TURNS, TURNS[:1], ()])
 def test_the_last_turn_stays(turns: tuple[str, ...]) -> None:
     """It is shown without any share, since it is a pin (rules B-4, B-5)."""
-    assert fit_history(turns, 0, words).turns == turns[-1:]
+    assert fit_history(turns, 0, words).shown == turns[-1:]
 
 
 @given(limit=st.integers(0, 400))
@@ -92,8 +83,8 @@ def test_a_share_of_the_discussion_is_a_maximum(limit: int) -> None:
     fitted = fit_history(TURNS, limit, words)
     assert fitted.tokens <= least.tokens + limit
     if fitted.omitted:
-        earlier = fitted.omitted.turns - 1
-        note = OmittedTurns(earlier, 0) if earlier else None
+        earlier = fitted.omitted.number - 1
+        note = Omitted(earlier, 0) if earlier else None
         assert tokens_of(*discussion_segments(TURNS[earlier:], note)) > least.tokens + limit
 
 
@@ -101,18 +92,18 @@ def test_results_that_fit_are_whole(tmp_path: Path) -> None:
     """Nothing is folded where there is room, and without results there is no section (rule B-5)."""
     request = asking(tmp_path, folds=True)
     fitted = fit_results(request, 10_000, words)
-    assert fitted.results == RESULTS
+    assert fitted.shown == RESULTS
     assert (fitted.omitted, fitted.cuts) == (None, ())
     assert fitted.tokens == fitted.needed == tokens_of(*results_segments(RESULTS))
     assert not (tmp_path / "values").exists()
-    assert fit_results(replace(request, results=()), 10_000, words) == NO_RESULTS
+    assert fit_results(replace(request, results=()), 10_000, words) == FittedSection()
 
 
 def test_large_results_fold_first(tmp_path: Path) -> None:
     """The largest is shown by a reference, the others stay as they are, and nothing is left out (rules B-5, A-4)."""
     request = asking(tmp_path, folds=True)
     fitted = fit_results(request, 700, words)
-    assert [each for each in fitted.results if each in RESULTS] == [RESULTS[0], *RESULTS[2:]]
+    assert [each for each in fitted.shown if each in RESULTS] == [RESULTS[0], *RESULTS[2:]]
     assert fitted.omitted is None
     assert fitted.tokens <= 700
     saved = fitted.needed - fitted.tokens
@@ -123,10 +114,10 @@ def test_large_results_fold_first(tmp_path: Path) -> None:
 def test_the_first_results_go_and_a_line_says_so(tmp_path: Path) -> None:
     """What is left out is told behind the heading, its tokens are those of the whole results (rules B-5, A-4)."""
     fitted = fit_results(asking(tmp_path), 100, words)
-    assert fitted.results == RESULTS[3:]
+    assert fitted.shown == RESULTS[3:]
     whole = [tokens_of(block) for block in results_segments(RESULTS)[1:]]
-    assert fitted.omitted == OmittedResults(3, sum(whole[:3]))
-    section = results_segments(fitted.results, fitted.omitted)
+    assert fitted.omitted == Omitted(3, sum(whole[:3]))
+    section = results_segments(fitted.shown, fitted.omitted)
     assert section[1].text == f"- 3 more results are left out: {sum(whole[:3]):,} tokens"
     assert fitted.tokens == tokens_of(*section)
     assert [(cut.what, cut.tokens) for cut in fitted.cuts] == [
@@ -136,32 +127,14 @@ def test_the_first_results_go_and_a_line_says_so(tmp_path: Path) -> None:
     ]
 
 
-def test_where_no_result_fits_the_line_stands_alone(tmp_path: Path) -> None:
-    """With room for nothing else the line stands under its heading; with less there is no section (rule B-5)."""
-    request = asking(tmp_path)
-    fitted = fit_results(request, 18, words)
-    assert fitted.results == ()
-    assert fitted.omitted is not None
-    assert fitted.omitted.results == len(RESULTS)
-    assert fitted.tokens <= 18
-    nothing = fit_results(request, 5, words)
-    assert (nothing.results, nothing.omitted, nothing.tokens) == ((), None, 0)
-    assert len(nothing.cuts) == len(RESULTS)
-
-
-def test_the_line_about_one_result() -> None:
-    """It is a sentence for one too."""
-    assert OmittedResults(1, 1_234).sentence == "- 1 more result is left out: 1,234 tokens"
-
-
 @pytest.mark.parametrize("folds", [False, True])
 @pytest.mark.parametrize("limit", [*range(0, 60, 4), 200, 700, 1_000, 5_000, 6_000])
 def test_a_share_of_the_results_is_a_maximum(tmp_path: Path, limit: int, *, folds: bool) -> None:
     """The section with its line never has more, and its cuts add up to what is missing (rules B-5, A-4)."""
     fitted = fit_results(asking(tmp_path, folds=folds), limit, words)
-    section = results_segments(fitted.results, fitted.omitted)
+    section = results_segments(fitted.shown, fitted.omitted)
     assert tokens_of(*section) == fitted.tokens <= limit
-    note = words(fitted.omitted.sentence + SEPARATOR) if fitted.omitted else 0
+    note = words(fitted.omitted.sentence("more result") + SEPARATOR) if fitted.omitted else 0
     heading = 0 if section else tokens_of(results_segments(RESULTS)[0])
     assert fitted.tokens - note + sum(cut.tokens for cut in fitted.cuts) + heading == fitted.needed
 

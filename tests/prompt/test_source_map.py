@@ -18,10 +18,7 @@ from aggregate.base.values import (
     Prompt,
     Redaction,
     RenderedFile,
-    Section,
-    Segment,
     Span,
-    Stability,
     Task,
     ViewMode,
 )
@@ -130,22 +127,6 @@ def test_a_verbatim_line_is_the_files_own(mode: str, strategy: str, tmp_path: Pa
         assert not shown
 
 
-def test_a_tier_3_prompt_has_origins(tmp_path: Path) -> None:
-    """Focus files are verbatim as a whole, the others line by line as far as they are shown (rule L-1)."""
-    folder = project(tmp_path, {})
-    for name, text in FILES.items():
-        (folder / name).write_bytes(text.encode())
-    config = {"project": {"name": "d"}, "files": {"base_dir": str(folder), "paths": ["**/*"]}}
-    request = request_for(open_project(config), focus_files=("crlf.py", "book.ipynb"))
-    composition = compose_prompt(request, index=Index(None, limit=1))
-    origins = check(composition, FILES)
-    whole = [
-        origin.first for origin in origins if origin.is_verbatim and origin.source == "book.ipynb"
-    ]
-    assert whole == [*range(1, FILES["book.ipynb"].count("\n") + 2)]
-    assert composition.find("a.py", 8) is not None  # by what stands for the body
-
-
 @pytest.mark.parametrize("budget", [250, 330, 800, 4_000])
 @pytest.mark.parametrize("redaction", [AS_THEY_ARE, Redaction()])
 def test_a_prompt_with_a_budget_has_origins(
@@ -199,15 +180,6 @@ def test_what_stands_for_lines_says_how_many(tmp_path: Path) -> None:
     assert composition.find("gone.py", 1) is None
 
 
-def test_a_line_on_which_a_body_was_cut_is_not_verbatim(tmp_path: Path) -> None:
-    """A body within a line leaves a line that is not the file's, though it stands for no other (rule L-1)."""
-    source = "int f(int a) { int b = a; int c = b; return b + c; }\n"
-    composition = composed(project(tmp_path, {"a.c": source}), "skeleton")
-    line = composition.prompt.markdown.split("\n")[5]
-    assert line != source.rstrip()
-    assert composition.origin(6) == Origin(OriginKind.FILE, "a.c", 1, 1)
-
-
 def test_a_line_with_a_secret_is_not_verbatim(tmp_path: Path) -> None:
     """A line in which a secret was replaced says so; the lines around it are verbatim (rule L-1)."""
     text = f"first = 1\n{PLANTED[0].content}\nlast = 2\n"
@@ -222,21 +194,6 @@ def test_a_line_with_a_secret_is_not_verbatim(tmp_path: Path) -> None:
     assert odd
     assert {origin.stands_for for origin in odd} == {"a line with a secret that was replaced"}
     assert origins[5].is_verbatim
-    assert not composition.shows("key.py", [odd[0].first])
-    assert composition.shows("key.py", [1])
-
-
-def test_what_was_shown_is_asked_of_the_file_now(tmp_path: Path) -> None:
-    """``shows`` is true while the file still has the lines that the prompt shows, and of no others (rule L-2)."""
-    folder = project(tmp_path, {"a.py": "def f():\n    x = 1\n    return x\n\n\nY = 2\n"})
-    composition = composed(folder, "skeleton")
-    assert composition.shows("a.py", range(4, 7))
-    assert not composition.shows("a.py", range(1, 3))  # the body is not shown
-    assert not composition.shows("a.py", [])
-    assert not composition.shows("gone.py", [1])
-    (folder / "a.py").write_text("def f():\n    x = 1\n    return x\n\n\nY = 3\n", encoding="utf-8")
-    assert composition.shows("a.py", [1])
-    assert not composition.shows("a.py", [6])
 
 
 def test_every_other_section_has_origins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,14 +279,6 @@ def test_a_diff_stands_for_the_lines_that_a_file_has_now() -> None:
     assert told[" 4"] == ("file", 4)
 
 
-def test_what_is_not_shown_is_the_remainder() -> None:
-    """The list of files that are not shown is generated, line by line (rules B-7, L-1)."""
-    text = "### Not shown\n\n- src: 3 files, 1,200 tokens"
-    segment = Segment(Section.FILES, text, Stability.STABLE)
-    told = [origin.stands_for for origin in map_sources([segment]).origins()]
-    assert told == ["heading of the remainder", "remainder", "remainder"]
-
-
 @st.composite
 def _rendered(draw: st.DrawFn) -> RenderedFile:
     """Return a file with a view and spans that anybody could have made up."""
@@ -369,9 +318,3 @@ def test_joined_runs_keep_what_is_found(tmp_path: Path) -> None:
     whole = RenderedFile("a.py", content="x\ny\nz", source="x\ny\nz")
     source_map = map_sources([rendered_segment(outline), rendered_segment(whole)])
     assert [source_map.find("a.py", line) for line in range(5)] == [None, 10, 11, 12, None]
-
-
-def test_a_prompt_of_nothing() -> None:
-    """A map of no segments has no lines (rule L-1)."""
-    empty = map_sources([])
-    assert (empty.lines, [*empty.origins()], empty.origin(1)) == (0, [], None)

@@ -15,7 +15,6 @@ from aggregate.base.tokens import count
 from aggregate.base.values import (
     AggregatedResult,
     Budget,
-    FileChoice,
     FileOrder,
     GroupStatus,
     Level,
@@ -25,10 +24,11 @@ from aggregate.base.values import (
 )
 from aggregate.project.index import Index
 from aggregate.prompt import (
-    BudgetFitting,
+    Candidates,
     Composition,
     Request,
     compose_prompt,
+    fit_prompt,
     open_project,
     rank_files,
     request_for,
@@ -93,36 +93,6 @@ def test_the_definition_that_the_task_names_is_shown_in_full(tmp_path: Path) -> 
     )
     assert "### Not shown" in composition.prompt.markdown
     assert count(composition.prompt.markdown) <= 700
-
-
-@pytest.mark.parametrize("tokens", [1, 20, 64, 100, 150, 300, 500, 1000, 2000, 5000, 100_000])
-def test_no_budget_is_exceeded_and_what_fits_is_used(tmp_path: Path, tokens: int) -> None:
-    """An independent recount is never over, and a budget that all fits into shows all (rules B-1, B-6)."""
-    request = project(tmp_path, FILES)
-    composition = composed(request, tokens, Task("close the session"))
-    assert count(composition.prompt.markdown) <= tokens
-    assert {len(choice) for choice in composition.choices} == {len(FileChoice._fields)}
-    if tokens == 100_000:
-        assert {choice.level for choice in composition.choices} == {Level.FULL}
-        assert "### Not shown" not in composition.prompt.markdown
-    if tokens in (1000, 2000):
-        assert count(composition.prompt.markdown) >= 0.95 * tokens
-
-
-@pytest.mark.parametrize("blank", ["\n" * 20_000, f"{chr(9) * 3000}\n" * 40, "\x0c\n" * 20_000])
-def test_blank_lines_between_definitions_do_not_empty_the_prompt(
-    tmp_path: Path, blank: str
-) -> None:
-    """Thousands of them are a gap like any other, and no budget is too small for what stands around (rule B-6)."""
-    gap = f"def retry():\n    return 1\n{blank}"
-    request = project(tmp_path, {"net.py": f"{gap * 3}def last():\n    return 2\n", **FILES})
-    shown: set[int] = set()
-    for tokens in (400, 800, 1600, 3200):
-        composition = composed(request, tokens)
-        assert 0.7 * tokens <= count(composition.prompt.markdown) <= tokens
-        verbatim = composition.source_map.verbatim_lines("net.py")
-        assert shown <= verbatim
-        shown = set(verbatim)
 
 
 @given(
@@ -424,9 +394,9 @@ def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> No
     """Whatever was fitted before, the prompt and what is told of it are those of a fresh composition (rule B-1)."""
     task, index = Task("fix `backoff` in the retry loop"), Index(None, limit=1)
     request = replace(project(tmp_path, FILES), task=task, budget=Budget(700))
-    fitting = BudgetFitting(request, rank_files(request, index=index), index=index)
+    files = Candidates(request, rank_files(request, index=index), index=index)
     for tokens in (700, 5_000, 300, 900, 300, 5_000):
-        fitted = fitting.compose(replace(request, budget=Budget(tokens)))
+        fitted = fit_prompt(replace(request, budget=Budget(tokens)), files)
         fresh = composed(request, tokens, task)
         assert fitted.prompt == fresh.prompt
         assert fitted.choices == fresh.choices

@@ -169,7 +169,7 @@ def diff(earlier: str, later: str, config: Path) -> None:
     write_rows(compare_prefixes(*fingerprints).sentence)
     before, after = audits
     if before and after:
-        write_rows(*(change.sentence for change in compare_manifests(before, after)))
+        write_rows(*compare_manifests(before, after))
 
 
 @click.command()

@@ -14,7 +14,7 @@ from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.prompt import (
     ALL_FILES,
-    BudgetFitting,
+    Candidates,
     Composition,
     LivePrompt,
     OpenFiles,
@@ -24,6 +24,7 @@ from aggregate.prompt import (
     ResolvedFile,
     Selection,
     count_prompt,
+    fit_prompt,
     rank_files,
     scores_of,
     select_files,
@@ -57,7 +58,7 @@ class _Ranked(NamedTuple):
     request: Request
     disk: int
     ranked: RankedFiles
-    fitting: BudgetFitting | None
+    candidates: Candidates | None
 
 
 class Composer:
@@ -179,8 +180,8 @@ class Composer:
         files = self._open.read(request, index=self.index)
         ranked = rank_files(request, index=self.index, files=files)
         is_fitted = request.budget is not None
-        fitting = BudgetFitting(request, ranked, index=self.index) if is_fitted else None
-        ranked_now = _Ranked(question, disk, ranked, fitting)
+        candidates = Candidates(request, ranked, index=self.index) if is_fitted else None
+        ranked_now = _Ranked(question, disk, ranked, candidates)
         # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
         if not (files.corpus.analysed or files.corpus.grouped):
             self._ranked = ranked_now
@@ -197,8 +198,10 @@ class Composer:
         if files is None:
             return None
         ranked = replace(last.ranked, files=files)
-        fitting = last.fitting.shown_otherwise(request, ranked) if last.fitting else None
-        return _Ranked(question, last.disk, ranked, fitting)
+        candidates = last.candidates
+        if candidates:
+            candidates = Candidates(request, ranked, index=self.index, before=candidates)
+        return _Ranked(question, last.disk, ranked, candidates)
 
     def _unlimited(
         self, request: Request, changed: Iterable[str] | None

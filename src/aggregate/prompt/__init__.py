@@ -11,24 +11,32 @@ if TYPE_CHECKING:
         run,
         stream_prompt,
     )
+    from aggregate.prompt.asking import ALL_FILES, auto_budget, for_reader
     from aggregate.prompt.assemble import (
-        ComposedPrompt,
         Composition,
         assemble,
         with_references,
     )
-    from aggregate.prompt.audit import audit_data, audit_of, row_data
-    from aggregate.prompt.audit_file import newest_audited, read_audit, record_audit, write_audit
+    from aggregate.prompt.audit import (
+        audit_data,
+        audit_of,
+        newest_audited,
+        read_audit,
+        record_audit,
+        row_data,
+        write_audit,
+    )
     from aggregate.prompt.audit_text import (
         audit_lines,
         audit_schema,
+        compare_manifests,
         footing_lines,
         heading_lines,
         row_lines,
         table_lines,
     )
     from aggregate.prompt.beads_reading import build_beads_section
-    from aggregate.prompt.budgeted_prompt import BudgetFitting, compose_within_budget
+    from aggregate.prompt.candidates import Candidates
     from aggregate.prompt.file_corpus import FileCorpus
     from aggregate.prompt.file_reading import missing_grammars, redact_file
     from aggregate.prompt.file_rendering import (
@@ -43,17 +51,17 @@ if TYPE_CHECKING:
         largest_folders,
         measure_files,
     )
+    from aggregate.prompt.fit.kept_levels import grown_files
+    from aggregate.prompt.fit_prompt import compose_within_budget, fit_prompt
     from aggregate.prompt.focus import (
-        ALL_FILES,
         FOCUS_TIER,
         FocusIndex,
-        for_reader,
+        focus_paths,
         is_named,
         parse_place,
     )
     from aggregate.prompt.layout import Strategy, files_segments
     from aggregate.prompt.live_prompt import LivePrompt
-    from aggregate.prompt.manifest import compare_manifests
     from aggregate.prompt.numbered_output import (
         audit_path,
         find_next_increment,
@@ -100,7 +108,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.screenshots import find_screenshots, read_images
     from aggregate.prompt.selection import ResolvedFile, Selection, own_output_filter, select_files
     from aggregate.prompt.source_map import SourceMapBuilder
-    from aggregate.prompt.tier3 import Tier3Files, focus_paths, tier3_segments
+    from aggregate.prompt.tier3 import Tier3Files, tier3_segments
     from aggregate.prompt.token_counts import (
         PromptTokens,
         SavedCounts,
@@ -113,19 +121,20 @@ else:
         __name__,
         {
             "api": "compose_prompt run stream_prompt",
-            "assemble": "ComposedPrompt Composition assemble with_references",
-            "audit": "audit_data audit_of row_data",
-            "audit_file": "newest_audited read_audit record_audit write_audit",
-            "audit_text": "audit_lines audit_schema footing_lines heading_lines row_lines table_lines",
+            "asking": "ALL_FILES auto_budget for_reader",
+            "assemble": "Composition assemble with_references",
+            "audit": "audit_data audit_of newest_audited read_audit record_audit row_data write_audit",
+            "audit_text": "audit_lines audit_schema compare_manifests footing_lines heading_lines row_lines table_lines",
             "beads_reading": "build_beads_section",
-            "budgeted_prompt": "BudgetFitting compose_within_budget",
+            "candidates": "Candidates",
             "file_corpus": "FileCorpus",
             "file_rendering": "RenderedFiles render_files",
             "file_sizes": "FileSizes FolderRow MEASURED folder_rows largest_folders measure_files",
-            "focus": "ALL_FILES FOCUS_TIER FocusIndex for_reader is_named parse_place",
+            "fit.kept_levels": "grown_files",
+            "fit_prompt": "compose_within_budget fit_prompt",
+            "focus": "FOCUS_TIER FocusIndex focus_paths is_named parse_place",
             "layout": "Strategy files_segments",
             "live_prompt": "LivePrompt",
-            "manifest": "compare_manifests",
             "file_reading": "missing_grammars redact_file",
             "numbered_output": "audit_path find_next_increment is_output numbered_files prune_outputs reply_path request_log_path write_numbered",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
@@ -136,7 +145,7 @@ else:
             "screenshots": "find_screenshots read_images",
             "selection": "ResolvedFile Selection display_path own_output_filter select_files",
             "source_map": "SourceMapBuilder",
-            "tier3": "Tier3Files focus_paths tier3_segments",
+            "tier3": "Tier3Files tier3_segments",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
             "view_pool": "render_all",
         },

@@ -24,16 +24,15 @@ from aggregate.base.values import (
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
+from aggregate.prompt.asking import AskedBudget, AskedTask
 from aggregate.prompt.assemble import (
-    ComposedPrompt,
     Composition,
-    PromptStream,
     assemble,
     beads_text,
     with_references,
 )
+from aggregate.prompt.asking import AskedBudget, AskedTask
 from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
-from aggregate.prompt.focus import AskedBudget, AskedTask
 from aggregate.prompt.layout import Strategy, files_segments, is_summarized, section_segments
 from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
@@ -248,7 +247,7 @@ def run(
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
     if request.is_audited:
-        from aggregate.prompt.audit_file import record_audit  # most prompts have none
+        from aggregate.prompt.audit import record_audit  # most prompts have none
 
         record_audit(path, request, composition, composition.prompt)
     return composition.prompt.markdown, path, list(composition.records)
@@ -293,7 +292,7 @@ def stream_prompt(
     index: Index | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
-) -> ComposedPrompt:
+) -> Composition:
     """Return the prompt that ``request`` names, as ``compose_prompt`` does, for a program that keeps none of its texts.
 
     Files are read while the segments are iterated; a prompt with a budget is small, and composed at once.
@@ -309,7 +308,7 @@ def stream_prompt(
     files = stream_files(
         request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done
     )
-    stream = PromptStream(request, files)
+    stream = Composition(request, files)
     if request.task is not None:
         stream.choices, stream.missing = _scored_choices(request, index)
     return stream

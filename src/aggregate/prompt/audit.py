@@ -1,49 +1,71 @@
-"""The account of a prompt: from what was decided and counted to an ``Audit`` (rules A-1, A-2 and A-4)."""
+"""The account of a prompt: made of what was decided and counted, kept in a file beside it (rules A-1, A-2, A-4)."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
+from aggregate.base.disk import CONTENT_BYTES, read_text, replace_own
+from aggregate.base.monitor import get_monitor
 from aggregate.base.values import (
     Audit,
     Budget,
-    Decided,
+    Cut,
     FileChoice,
+    FileOrder,
+    Level,
+    Missing,
+    Place,
+    Prompt,
     Reason,
     Section,
     SourceMap,
     Task,
+    pack_map,
     rounded,
-    row_maker,
+    unpack_map,
 )
+from aggregate.prompt.numbered_output import audit_path, numbered_files
 from aggregate.prompt.request import Request
 
 if TYPE_CHECKING:
+    from aggregate.prompt.assemble import Composition
     from aggregate.prompt.token_counts import PromptTokens
 
-_CHOICE: Final = row_maker(FileChoice)
-_OF_FILES = (Section.FILES, Section.CHANGED)
+VERSION = 1
+"""Of the format; a reader refuses another one."""
+OF_FILES = (Section.FILES, Section.CHANGED)
 """The sections whose blocks belong to files."""
+ROW_KEYS = (
+    *("path", "entry", "level", "most", "pinned", "tokens", "score", "rank"),
+    *("evidence", "definitions", "next", "content_hash", "size"),
+)
+"""What a row is called by in JSON, in the order of ``FileChoice``; ``evidence`` are its reasons."""
+_ROWS_OF_PIECE: Final = 1_000
+"""Rows that are in memory as text at once: some hundred kilobytes."""
+_JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 def audit_of(
     request: Request,
-    prompt: Decided,
+    prompt: "Composition",
     tokens: "PromptTokens",
     *,
     size: int = 0,
     source_map: SourceMap | None = None,
 ) -> Audit:
-    """Return the account of a prompt.
-
-    Args:
-        request: What was composed.
-        prompt: What was decided.
-        tokens: Of the prompt as it is written; they go before those that the decisions expected.
-        size: Bytes of the prompt as it is written.
-        source_map: Where its lines come from.
-    """
-    rows = _counted(prompt.choices, tokens)
-    of_files = sum(tokens.sections.get(section, 0) for section in _OF_FILES)
+    """Return the account of a prompt, with the tokens and the size in bytes that it has as it is written."""
+    left = dict(tokens.files)  # a path that stands twice has its tokens once
+    rows = tuple(
+        row._replace(
+            tokens=left.pop(row.path, 0),
+            score=None if row.score is None else rounded(row.score),
+            reasons=tuple(each._replace(weight=rounded(each.weight)) for each in row.reasons),
+        )
+        for row in prompt.choices
+    )
+    of_files = sum(tokens.sections.get(section, 0) for section in OF_FILES)
     return Audit(
         task=request.task or Task(),
         budget=request.budget,
@@ -58,96 +80,8 @@ def audit_of(
     )
 
 
-def _counted(choices: Sequence[FileChoice], tokens: "PromptTokens") -> tuple[FileChoice, ...]:
-    """Return the decisions, rounded, with the tokens that were counted; a path that stands twice has them once."""
-    left = dict(tokens.files)
-    rows: list[FileChoice] = []
-    for choice in choices:  # without ``_replace``: a large project has a hundred thousand
-        path, entry, level, most, pinned, _, exact, rank, reasons, *rest = choice
-        score = None if exact is None else rounded(exact)
-        why = reasons and tuple(map(_rounded_reason, reasons))
-        row = (path, entry, level, most, pinned, left.pop(path, 0), score, rank, why, *rest)
-        rows.append(_CHOICE(row))
-    return tuple(rows)
-
-
-def _rounded_reason(reason: Reason) -> Reason:
-    return Reason(reason.kind, rounded(reason.weight), reason.matched)
-
-
-VERSION = 1
-"""Of the format; a reader refuses another one."""
-
-
-class SeedsData(TypedDict):
-    """What the user points at beside the task's text."""
-
-    focus: list[str]
-    symbols: list[str]
-    since: str
-
-
-class BudgetData(TypedDict):
-    """A budget and how its sections share it."""
-
-    tokens: int
-    history: float
-    results: float
-    order: str
-
-
-class EvidenceData(TypedDict):
-    """One reason for a file."""
-
-    kind: str
-    weight: float
-    matched: str
-
-
-class RowData(TypedDict):
-    """What was decided about one file; the keys are those of ``FileChoice``, ``evidence`` its reasons."""
-
-    path: str
-    entry: str
-    level: str
-    most: str
-    pinned: bool
-    tokens: int
-    score: float | None
-    rank: int | None
-    evidence: list[EvidenceData]
-    definitions: list[str]
-    next: str | None
-    content_hash: str
-    size: int
-
-
-class MapData(TypedDict):
-    """A source map: the sources that no row has, and the packed runs."""
-
-    sources: list[str]
-    runs: str
-
-
-class AuditData(TypedDict):
-    """An audit as JSON holds it; ``aggregate schema --audit`` describes it."""
-
-    version: int
-    task: str
-    seeds: SeedsData
-    budget: BudgetData | None
-    tokens: int
-    sections: dict[str, int]
-    generated: int
-    bytes: int
-    missing: list[dict[str, str]]
-    cut: list[dict[str, str | int]]
-    rows: list[RowData]
-    source_map: NotRequired[MapData]
-
-
-def audit_data(audit: Audit) -> AuditData:
-    """Return an audit as plain values, without its source map, which nobody can read."""
+def audit_data(audit: Audit) -> dict[str, Any]:
+    """Return an audit as JSON holds it, without its source map, which nobody can read."""
     task, budget = audit.task, audit.budget
     return {
         "version": VERSION,
@@ -157,7 +91,13 @@ def audit_data(audit: Audit) -> AuditData:
             "symbols": [*task.symbols],
             "since": task.since,
         },
-        "budget": None if budget is None else _budget_data(budget),
+        "budget": budget
+        and {
+            "tokens": budget.tokens,
+            "history": rounded(budget.history),
+            "results": rounded(budget.results),
+            "order": budget.order.value,
+        },
         "tokens": audit.tokens,
         "sections": {section.value: tokens for section, tokens in audit.sections.items()},
         "generated": audit.generated,
@@ -168,32 +108,122 @@ def audit_data(audit: Audit) -> AuditData:
     }
 
 
-def row_data(row: FileChoice) -> RowData:
-    """Return what was decided about a file as plain values."""
-    return {
-        "path": row.path,
-        "entry": row.entry,
-        "level": row.level.value,
-        "most": row.most.value,
-        "pinned": row.pinned,
-        "tokens": row.tokens,
-        "score": None if row.score is None else rounded(row.score),
-        "rank": row.rank,
-        "evidence": [
-            {"kind": reason.kind, "weight": rounded(reason.weight), "matched": reason.matched}
-            for reason in row.reasons
-        ],
-        "definitions": [*row.definitions],
-        "next": row.next.value if row.next else None,
-        "content_hash": row.content_hash,
-        "size": row.size,
-    }
+def row_data(row: FileChoice) -> dict[str, Any]:
+    """Return what was decided about a file as JSON holds it."""
+    data: dict[str, Any] = dict(zip(ROW_KEYS, row, strict=False))  # without the lines
+    data["evidence"] = [reason._asdict() for reason in row.reasons]
+    return data
 
 
-def _budget_data(budget: Budget) -> BudgetData:
-    return {
-        "tokens": budget.tokens,
-        "history": rounded(budget.history),
-        "results": rounded(budget.results),
-        "order": budget.order.value,
-    }
+@get_monitor().scope("write_audit")
+def write_audit(prompt: Path, audit: Audit) -> None:
+    """Record the audit of a numbered prompt beside it in one step; each row is a line of the file."""
+    replace_own(audit_path(prompt), audit_pieces(audit))
+
+
+def record_audit(path: Path, request: Request, decided: "Composition", prompt: Prompt) -> None:
+    """Make the account of a prompt that was written to ``path``, and write it beside that."""
+    from aggregate.prompt.source_map import map_sources  # other prompts are not counted here
+    from aggregate.prompt.token_counts import count_prompt
+
+    size = sum(map(len, prompt.pieces()))
+    source_map = map_sources(prompt.segments)
+    audit = audit_of(request, decided, count_prompt(prompt), size=size, source_map=source_map)
+    write_audit(path, audit)
+
+
+def audit_pieces(audit: Audit) -> Iterator[bytes]:
+    """Yield the text of an audit's file piece by piece: JSON in ASCII, each key and each row on a line of its own."""
+    data = audit_data(replace(audit, rows=()))
+    if audit.source_map:
+        sources, runs = pack_map(audit.source_map, [row.path for row in audit.rows])
+        data["source_map"] = {"sources": sources, "runs": runs}
+    lines = [f"{_JSON(key)}:{_JSON(value)}" for key, value in data.items() if key != "rows"]
+    yield ("{" + ",\n".join(lines) + ',\n"rows":[\n').encode("ascii")
+    for start in range(0, len(audit.rows), _ROWS_OF_PIECE):
+        rows = ",\n".join(
+            _JSON(row_data(row)) for row in audit.rows[start : start + _ROWS_OF_PIECE]
+        )
+        yield (f",\n{rows}" if start else rows).encode("ascii")
+    yield b"\n]}\n"
+
+
+def newest_audited(output_dir: Path, namespace: str) -> tuple[Path, Audit] | None:
+    """Return the prompt with the highest number that has an audit, and that; ``None`` where there is none."""
+    for _, path in reversed(numbered_files(output_dir, namespace)):
+        if audit := read_audit(path):
+            return path, audit
+    return None
+
+
+def read_audit(prompt: Path) -> Audit | None:
+    """Return the audit of a prompt, ``None`` where none of ours is recorded or it is damaged."""
+    try:
+        return parse_audit(read_text(audit_path(prompt), limit=CONTENT_BYTES))
+    except (OSError, ValueError):
+        return None
+
+
+def parse_audit(text: str) -> Audit:
+    """Return the audit of a text by ``audit_pieces``; a ``ValueError`` where somebody else has written it."""
+    try:
+        data = json.loads(text)
+        if data["version"] != VERSION:
+            raise ValueError(f"is of version {data['version']!r}, not {VERSION}")
+        return _audit(data)
+    except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise ValueError(f"is no audit: {error!r}") from None
+
+
+def _audit(data: Mapping[str, Any]) -> Audit:
+    rows = tuple(map(_row, data["rows"]))
+    seeds, budget, packed = data["seeds"], data["budget"], data.get("source_map")
+    focus = tuple(Place.parse(str(place)) for place in seeds["focus"])
+    source_map = None
+    if packed is not None:
+        sources = [*(row.path for row in rows), *map(str, packed["sources"])]
+        source_map = unpack_map(str(packed["runs"]), sources)
+    return Audit(
+        task=Task(str(data["task"]), focus, tuple(map(str, seeds["symbols"])), str(seeds["since"])),
+        budget=budget
+        and Budget(
+            int(budget["tokens"]),
+            rounded(float(budget["history"])),
+            rounded(float(budget["results"])),
+            FileOrder(budget["order"]),
+        ),
+        tokens=int(data["tokens"]),
+        sections={Section(name): int(tokens) for name, tokens in data["sections"].items()},
+        generated=int(data["generated"]),
+        rows=rows,
+        cut=tuple(
+            Cut(str(cut["section"]), str(cut["what"]), int(cut["tokens"]), str(cut["reason"]))
+            for cut in data["cut"]
+        ),
+        missing=tuple(
+            Missing(str(missing["evidence"]), str(missing["reason"])) for missing in data["missing"]
+        ),
+        size=int(data["bytes"]),
+        source_map=source_map,
+    )
+
+
+def _row(data: Mapping[str, Any]) -> FileChoice:
+    return FileChoice(
+        path=str(data["path"]),
+        entry=str(data["entry"]),
+        level=Level(data["level"]),
+        most=Level(data["most"]),
+        pinned=bool(data["pinned"]),
+        tokens=int(data["tokens"]),
+        score=None if data["score"] is None else rounded(float(data["score"])),
+        rank=None if data["rank"] is None else int(data["rank"]),
+        reasons=tuple(
+            Reason(str(reason["kind"]), rounded(float(reason["weight"])), str(reason["matched"]))
+            for reason in data["evidence"]
+        ),
+        definitions=tuple(map(str, data["definitions"])),
+        next=None if data["next"] is None else Level(data["next"]),
+        content_hash=str(data["content_hash"]),
+        size=int(data["size"]),
+    )

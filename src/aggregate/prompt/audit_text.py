@@ -1,14 +1,13 @@
-"""The account of a prompt as lines to read: a table of its files, and all about single ones (rule A-2)."""
+"""The account of a prompt to read: a table of its files, all about single ones, what differs, and its JSON's schema."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from rich.cells import cell_len
 
 from aggregate.base.text import BAR, bar, fitted, printable, shorten
 from aggregate.base.values import Audit, FileChoice, FileOrder, Level, Reason, Section
-from aggregate.prompt.audit import VERSION
+from aggregate.prompt.audit import OF_FILES, ROW_KEYS, VERSION
 
 _MOST_UNSHOWN = 10
 """Files that the prompt does not show which the table lists, the likeliest first."""
@@ -34,48 +33,14 @@ _PLAIN_WORDS = {
     "subject": "words of the first line",
 }
 """Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear."""
-_OF_FILES = (Section.FILES, Section.CHANGED)
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A row of the table, ready to be set."""
-
-    tokens: str
-    level: str
-    score: str
-    bar: str
-    path: str
-    reasons: str
 
 
 def audit_lines(audit: Audit, *, title: str = "") -> Iterator[str]:
-    """Yield an account: what it is about, its files by tokens, and what else takes tokens or was cut.
-
-    Args:
-        audit: The account.
-        title: What the prompt is called, ``""`` where it was not written.
-    """
+    """Yield an account of a prompt that is called ``title``, empty where it was not written."""
     yield from heading_lines(audit, title)
     if audit.rows:
         yield from table_lines(audit, width=0)
     yield from footing_lines(audit)
-
-
-def listed_rows(audit: Audit) -> list[FileChoice]:
-    """Return the files that the table lists: those with tokens by these, then the likeliest of the others."""
-    shown = sorted(
-        (row for row in audit.rows if row.tokens), key=lambda row: (-row.tokens, row.path)
-    )
-    return shown + sorted(_unshown(audit), key=_likelihood)[:_MOST_UNSHOWN]
-
-
-def _unshown(audit: Audit) -> list[FileChoice]:
-    return [row for row in audit.rows if not row.tokens]
-
-
-def _likelihood(row: FileChoice) -> tuple[bool, int, str]:
-    return row.rank is None, row.rank or 0, row.path
 
 
 def heading_lines(audit: Audit, title: str) -> Iterator[str]:
@@ -85,7 +50,7 @@ def heading_lines(audit: Audit, title: str) -> Iterator[str]:
     task = audit.task
     if task.text.strip():
         yield f"task: {shorten(' '.join(task.text.split()), _TASK_CHARACTERS)}"
-    seeds = [*(f"focus {place}" for place in task.focus)]
+    seeds = [f"focus {place}" for place in task.focus]
     seeds += [f"symbol {name}" for name in task.symbols]
     seeds += [f"since {task.since}"] if task.since else []
     if seeds:
@@ -93,63 +58,60 @@ def heading_lines(audit: Audit, title: str) -> Iterator[str]:
 
 
 def table_lines(audit: Audit, *, width: int) -> Iterator[str]:
-    """Yield the table's header and rows, cut so that all fit into ``width`` columns; ``0`` cuts nothing."""
-    rows = listed_rows(audit)
-    best = max((row.score or 0.0 for row in rows), default=0.0)
-    header = _Line("tokens", "level", "score", "", "file", "why")
-    lines = [header, *(_line(row, best) for row in rows)]
-    has_scores = any(row.score is not None for row in rows)
-    tokens, level, score = (
-        max(len(cell) for cell in cells)
-        for cells in zip(*((line.tokens, line.level, line.score) for line in lines), strict=True)
+    """Yield the table's header and rows, cut so that all fit into ``width`` columns; ``0`` cuts nothing.
+
+    It lists the files with tokens by these, then the likeliest of the others.
+    """
+    unshown = [row for row in audit.rows if not row.tokens]
+    unshown.sort(key=lambda row: (row.rank is None, row.rank or 0, row.path))
+    rows = sorted(
+        (row for row in audit.rows if row.tokens), key=lambda row: (-row.tokens, row.path)
     )
+    rows += unshown[:_MOST_UNSHOWN]
+    best = max((row.score or 0.0 for row in rows), default=0.0)
+    lines = [("tokens", "level", "score", "", "file", "why"), *(_cells(row, best) for row in rows)]
+    tokens, level, score, _, names, _ = (
+        max(map(cell_len, cells)) for cells in zip(*lines, strict=True)
+    )
+    has_scores = any(row.score is not None for row in rows)
     has_bars = has_scores and (not width or width >= _WIDE)
-    names = max(cell_len(line.path) for line in lines)
     if width:
         names = min(names, max(width // 3, _LEAST_NAME), _MOST_NAME)
     for line in lines:
-        cells = [line.tokens.rjust(tokens), line.level.ljust(level)]
-        cells += [line.score.rjust(score)] if has_scores else []
-        cells += [line.bar.ljust(BAR)] if has_bars else []
-        text = "  ".join([*cells, fitted(line.path, names), line.reasons]).rstrip()
+        cells = [line[0].rjust(tokens), line[1].ljust(level)]
+        cells += [line[2].rjust(score)] if has_scores else []
+        cells += [line[3].ljust(BAR)] if has_bars else []
+        text = "  ".join([*cells, fitted(line[4], names), line[5]]).rstrip()
         yield fitted(text, width).rstrip() if width and cell_len(text) > width else text
 
 
-def _line(row: FileChoice, best: float) -> _Line:
-    score = "" if row.score is None else f"{row.score:.1%}"
-    length = bar(row.score / best) if row.score and best else ""
-    pin = " (pinned)" if row.pinned else ""
-    reasons = "; ".join(map(_because, row.reasons[:_STRONGEST]))
-    return _Line(
+def _cells(row: FileChoice, best: float) -> tuple[str, ...]:
+    return (
         f"{row.tokens:,}",
-        f"{row.level.value}{pin}",
-        score,
-        length,
+        f"{row.level.value}{' (pinned)' if row.pinned else ''}",
+        "" if row.score is None else f"{row.score:.1%}",
+        bar(row.score / best) if row.score and best else "",
         printable(row.path),
-        printable(reasons),
+        printable("; ".join(map(_because, row.reasons[:_STRONGEST]))),
     )
 
 
 def _because(reason: Reason) -> str:
-    kind, matched = _said(reason.kind), reason.matched
+    kind, matched = _PLAIN_WORDS.get(reason.kind, reason.kind), reason.matched
     if not matched or kind.removesuffix("s") in matched:  # such as "3 similar changes"
         return matched or kind
     return f"{kind}: {matched}"
 
 
-def _said(kind: str) -> str:
-    return _PLAIN_WORDS.get(kind, kind)
-
-
 def footing_lines(audit: Audit) -> Iterator[str]:
     """Yield what stands below the table."""
-    more = len(_unshown(audit)) - _MOST_UNSHOWN
+    more = sum(not row.tokens for row in audit.rows) - _MOST_UNSHOWN
     if more > 0:
         yield f"and {more:,} more that are not shown: aggregate explain PATH tells of any"
     if audit.generated:
         yield f"{audit.generated:>9,} in headings of the files' section and in what it lists as not shown"
     for section, tokens in audit.sections.items():
-        if section not in _OF_FILES:
+        if section not in OF_FILES:
             yield f"{tokens:>9,} in {section.value}"
     for cut in audit.cut:
         yield f"cut: {cut.section}: {cut.what}, {cut.tokens:,} tokens: {cut.reason}"
@@ -159,12 +121,14 @@ def footing_lines(audit: Audit) -> Iterator[str]:
 
 def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
     """Yield everything about one file of an account."""
-    yield printable(row.path)
-    yield f"  level        {_level(row)}"
+    most = "" if row.most in (row.level, Level.NONE) else f" (at most {row.most.value})"
+    pin = ", shown whatever it costs" if row.pinned else ""
     size = f" of about {row.size:,}" if row.size > row.tokens else ""
+    rank = f", rank {row.rank:,} of {len(audit.rows):,}" if row.rank else ""
+    yield printable(row.path)
+    yield f"  level        {row.level.value}{most}{pin}"
     yield f"  tokens       {row.tokens:,}{size}"
     if row.score is not None:
-        rank = f", rank {row.rank:,} of {len(audit.rows):,}" if row.rank else ""
         yield f"  score        {row.score:.4%}{rank}"
     yield f"  entry        {row.entry}"
     if row.next:
@@ -175,141 +139,138 @@ def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
         yield f"  content      sha256:{row.content_hash}"
     if row.reasons:
         yield "  evidence"
-    kind = max((len(_said(reason.kind)) for reason in row.reasons), default=0)
-    for reason in row.reasons:
-        yield f"    {reason.weight:>8.3f}  {_said(reason.kind).ljust(kind)}  {reason.matched}".rstrip()
+    kinds = [_PLAIN_WORDS.get(reason.kind, reason.kind) for reason in row.reasons]
+    width = max(map(len, kinds), default=0)
+    for reason, kind in zip(row.reasons, kinds, strict=True):
+        yield f"    {reason.weight:>8.3f}  {kind.ljust(width)}  {reason.matched}".rstrip()
 
 
-def _level(row: FileChoice) -> str:
-    """Return how much is shown of a file, and what may be."""
-    most = "" if row.most in (row.level, Level.NONE) else f" (at most {row.most.value})"
-    pin = ", shown whatever it costs" if row.pinned else ""
-    return f"{row.level.value}{most}{pin}"
-
-
-_TEXT = {"type": "string"}
-_COUNT = {"type": "integer", "minimum": 0}
-_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-_LEVEL = {"enum": [level.value for level in Level]}
+def compare_manifests(earlier: Audit, later: Audit) -> Iterator[str]:
+    """Yield a sentence for each file that differs: those of the later prompt in its order, then those that are gone."""
+    before = {row.path: row for row in earlier.rows}
+    after = {row.path: row for row in later.rows}
+    for path, row in after.items():
+        old = before.get(path)
+        if old is None:
+            yield f"new: {path} ({row.level})"
+            continue
+        are_known = old.content_hash and row.content_hash
+        is_edited = are_known and old.content_hash != row.content_hash
+        if is_edited or old.level is not row.level:
+            level = "" if old.level is row.level else f" ({old.level} → {row.level})"
+            yield f"{'changed' if is_edited else 'level'}: {path}{level}"
+    for path, row in before.items():
+        if path not in after:
+            yield f"gone: {path} (was {row.level})"
 
 
 def audit_schema() -> dict[str, Any]:
-    """Return the schema; it describes each key, and allows no other."""
-    schema = _table(
-        "What was decided about one prompt, and why.",
-        {
-            "version": _key("Of this format.", {"const": VERSION}),
-            "task": _key("What the prompt is for; empty where nobody said so.", _TEXT),
-            "seeds": _table("What the user points at beside the task.", _SEEDS),
-            "budget": _optional("The most tokens; null for no limit.", _BUDGET),
-            "tokens": _key("Of the whole prompt, by o200k.", _COUNT),
-            "sections": {
-                "description": "Tokens of each section that is there; they add up to tokens.",
-                "type": "object",
-                "propertyNames": {"enum": [section.value for section in Section]},
-                "additionalProperties": _COUNT,
-            },
-            "generated": _key(
-                "Tokens of the sections files and changed that belong to no row; with those of the rows and of the "
-                "other sections they add up to tokens.",
-                _COUNT,
-            ),
-            "bytes": _key("Of the prompt in UTF-8.", _COUNT),
-            "missing": _list("Evidence that there was none of.", _MISSING),
-            "cut": _list("What else than files was shortened or left out.", _CUT),
-            "rows": _list("The candidates, in the order of the configuration.", _ROW),
-            "source_map": _table("Where each line of the prompt comes from.", _MAP),
-        },
-        optional=("source_map",),
-    )
+    """Return the schema of an audit as JSON; it describes each key, and allows no other."""
+    schema = _object(_AUDIT, optional="source_map")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Audit of a prompt",
+        "description": "What was decided about one prompt, and why.",
         **schema,
     }
 
 
-def _key(description: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": description, **value}
+_Key = tuple[str, Mapping[str, Any]]
+"""What a key means, and the schema of its value."""
 
 
-def _list(description: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": description, "type": "array", "items": _object(properties)}
-
-
-def _texts(description: str) -> dict[str, Any]:
-    return {"description": description, "type": "array", "items": _TEXT}
-
-
-def _table(
-    description: str, properties: Mapping[str, Any], optional: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    return {"description": description, **_object(properties, optional)}
-
-
-def _optional(description: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": description, "anyOf": [{"type": "null"}, _object(properties)]}
-
-
-def _nullable(description: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": description, "anyOf": [{"type": "null"}, value]}
-
-
-def _object(properties: Mapping[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+def _object(properties: Mapping[str, _Key], *, optional: str = "") -> dict[str, Any]:
     return {
         "type": "object",
-        "properties": dict(properties),
-        "required": [name for name in properties if name not in optional],
+        "properties": {
+            name: {"description": description, **value}
+            for name, (description, value) in properties.items()
+        },
+        "required": [name for name in properties if name != optional],
         "additionalProperties": False,
     }
 
 
-_SEEDS = {
-    "focus": _texts("Files and places that are shown whatever they cost."),
-    "symbols": _texts("Names of definitions."),
-    "since": _key("A git revision, empty for none.", _TEXT),
+def _list(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _or_null(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [{"type": "null"}, value]}
+
+
+_TEXT = {"type": "string"}
+_TEXTS = _list(_TEXT)
+_COUNT = {"type": "integer", "minimum": 0}
+_NUMBER = {"type": "integer", "minimum": 1}
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+_LEVEL = {"enum": [level.value for level in Level]}
+_SEEDS: dict[str, _Key] = {
+    "focus": ("Files and places that are shown whatever they cost.", _TEXTS),
+    "symbols": ("Names of definitions.", _TEXTS),
+    "since": ("A git revision, empty for none.", _TEXT),
 }
-_BUDGET = {
-    "tokens": _key("The most tokens of the prompt.", {"type": "integer", "minimum": 1}),
-    "history": _key("The part of what pins leave that the discussion may take.", _SHARE),
-    "results": _key("The part of what pins leave that results may take.", _SHARE),
-    "order": _key("The order of the files.", {"enum": [order.value for order in FileOrder]}),
+_BUDGET: dict[str, _Key] = {
+    "tokens": ("The most tokens of the prompt.", _NUMBER),
+    "history": ("The part of what pins leave that the discussion may take.", _SHARE),
+    "results": ("The part of what pins leave that results may take.", _SHARE),
+    "order": ("The order of the files.", {"enum": [order.value for order in FileOrder]}),
 }
-_MISSING = {
-    "evidence": _key("Its kind.", _TEXT),
-    "reason": _key("Why there was none.", _TEXT),
+_MISSING = {"evidence": ("Its kind.", _TEXT), "reason": ("Why there was none.", _TEXT)}
+_CUT: dict[str, _Key] = {
+    "section": ("Which one.", _TEXT),
+    "what": ("Which turn, result or list.", _TEXT),
+    "tokens": ("How many that saved.", _COUNT),
+    "reason": ("Why.", _TEXT),
 }
-_CUT = {
-    "section": _key("Which one.", _TEXT),
-    "what": _key("Which turn, result or list.", _TEXT),
-    "tokens": _key("How many that saved.", _COUNT),
-    "reason": _key("Why.", _TEXT),
+_EVIDENCE: dict[str, _Key] = {
+    "kind": ("What was observed.", _TEXT),
+    "weight": ("What it added to the score.", {"type": "number"}),
+    "matched": ("Terms, a symbol, another file.", _TEXT),
 }
-_EVIDENCE = {
-    "kind": _key("What was observed.", _TEXT),
-    "weight": _key("What it added to the score.", {"type": "number"}),
-    "matched": _key("Terms, a symbol, another file.", _TEXT),
-}
-_ROW = {
-    "path": _key("As the prompt shows it.", _TEXT),
-    "entry": _key("The path or glob of the configuration.", _TEXT),
-    "level": _key("How much of it is shown; name: it is listed, left out: it is counted.", _LEVEL),
-    "most": _key("The most that its entry allows.", _LEVEL),
-    "pinned": _key("Whether it is shown whatever it costs.", {"type": "boolean"}),
-    "tokens": _key("Of its block, by o200k.", _COUNT),
-    "score": _nullable("How likely the task touches it; null without a task.", _SHARE),
-    "rank": _nullable(
-        "Its place by score; null without a task.", {"type": "integer", "minimum": 1}
-    ),
-    "evidence": _list("Why, the strongest first.", _EVIDENCE),
-    "definitions": _texts("Those that are shown in full."),
-    "next": _nullable("The level that another tenth of the budget would buy.", _LEVEL),
-    "content_hash": _key("SHA-256 of its bytes, empty where it was not read.", _TEXT),
-    "size": _key("Tokens of the whole file, as far as they are known.", _COUNT),
-}
+_ROW = (
+    ("As the prompt shows it.", _TEXT),
+    ("The path or glob of the configuration.", _TEXT),
+    ("How much of it is shown; name: it is listed, left out: it is counted.", _LEVEL),
+    ("The most that its entry allows.", _LEVEL),
+    ("Whether it is shown whatever it costs.", {"type": "boolean"}),
+    ("Of its block, by o200k.", _COUNT),
+    ("How likely the task touches it; null without a task.", _or_null(_SHARE)),
+    ("Its place by score; null without a task.", _or_null(_NUMBER)),
+    ("Why, the strongest first.", _list(_object(_EVIDENCE))),
+    ("Those that are shown in full.", _TEXTS),
+    ("The level that another tenth of the budget would buy.", _or_null(_LEVEL)),
+    ("SHA-256 of its bytes, empty where it was not read.", _TEXT),
+    ("Tokens of the whole file, as far as they are known.", _COUNT),
+)
+"""By ``ROW_KEYS``."""
 _MAP = {
-    "sources": _texts("Those that no row has; they follow on the paths of the rows."),
-    "runs": _key(
-        "Runs of lines, packed: columns of numbers, compressed by zlib, in base 85.", _TEXT
+    "sources": ("Those that no row has; they follow on the paths of the rows.", _TEXTS),
+    "runs": ("Runs of lines, packed: columns of numbers, compressed by zlib, in base 85.", _TEXT),
+}
+_SECTIONS = {
+    "type": "object",
+    "propertyNames": {"enum": [section.value for section in Section]},
+    "additionalProperties": _COUNT,
+}
+_AUDIT: dict[str, _Key] = {
+    "version": ("Of this format.", {"const": VERSION}),
+    "task": ("What the prompt is for; empty where nobody said so.", _TEXT),
+    "seeds": ("What the user points at beside the task.", _object(_SEEDS)),
+    "budget": ("The most tokens; null for no limit.", _or_null(_object(_BUDGET))),
+    "tokens": ("Of the whole prompt, by o200k.", _COUNT),
+    "sections": ("Tokens of each section that is there; they add up to tokens.", _SECTIONS),
+    "generated": (
+        "Tokens of the sections files and changed that belong to no row; with those of the rows and of the other "
+        "sections they add up to tokens.",
+        _COUNT,
     ),
+    "bytes": ("Of the prompt in UTF-8.", _COUNT),
+    "missing": ("Evidence that there was none of.", _list(_object(_MISSING))),
+    "cut": ("What else than files was shortened or left out.", _list(_object(_CUT))),
+    "rows": (
+        "The candidates, in the order of the configuration.",
+        _list(_object(dict(zip(ROW_KEYS, _ROW, strict=True)))),
+    ),
+    "source_map": ("Where each line of the prompt comes from.", _object(_MAP)),
 }

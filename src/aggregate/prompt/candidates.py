@@ -1,7 +1,6 @@
 """The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know of it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import gt
 from typing import Final, NamedTuple
@@ -20,235 +19,154 @@ from aggregate.base.values import (
 from aggregate.code.syntax import fence_tag
 from aggregate.code.views import focused, is_the_text
 from aggregate.project.files import SourceFile
-from aggregate.prompt.file_corpus import FileCorpus
-from aggregate.prompt.fit.fittable import Fittable
-from aggregate.prompt.fit.lines import FileLines, Run, ShownLines
-from aggregate.prompt.fit.steps import CHARACTERS_PER_TOKEN, DENSITY, signature_run
+from aggregate.project.index import Index
+from aggregate.prompt.file_rendering import refusals
+from aggregate.prompt.fit.fit import FileLines, ShownLines, marked_runs
+from aggregate.prompt.fit.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, Run, signature_run
+from aggregate.prompt.layout import is_summarized
+from aggregate.prompt.pins import find_pins
+from aggregate.prompt.ranked_files import RankedFiles
+from aggregate.prompt.request import Request
 from aggregate.prompt.sections.files import file_block
 from aggregate.prompt.selection import ResolvedFile
+from aggregate.prompt.token_counts import SavedCounts
 from aggregate.prompt.view_pool import render_all
 from aggregate.ranking import FileAnalysis, Piece, RankedFile
 
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 """Views that are shown as a whole: their lines were picked by the user, or are a digest."""
-LEVELS = {mode: Level(mode.value) for mode in ViewMode}
+LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
 """The level that each view stands for."""
+_NOTHING: Final = Piece(1, 1, -1, terms=0, characters=0)
+"""Of an empty file: that there is nothing in it is told last."""
 
 
 class Candidate(NamedTuple):
-    """A file of the corpus that may be shown.
-
-    Attributes:
-        number: Its number in the corpus.
-        file: What it is.
-        mode: The most that is shown of it.
-        ranked: Its score.
-    """
+    """A file of the corpus that may be shown: its number there, the most that is shown of it, and its score."""
 
     number: int
     file: ResolvedFile
     mode: ViewMode
     ranked: RankedFile
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is shown as a whole or not at all."""
-        is_cells = self.mode is ViewMode.FULL and not is_the_text(self.file.path, self.mode)
-        return self.mode in _ON_DEMAND or is_cells
 
-    @property
-    def most(self) -> Level:
-        """The level that ``mode`` stands for."""
-        return LEVELS[self.mode]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenCandidate:
-    """A candidate whose text was read.
-
-    Attributes:
-        candidate: The file.
-        source: Its text.
-        view: The most that is shown of it.
-        lines: The lines of that.
-    """
-
-    candidate: Candidate
+class _Opened(NamedTuple):
     source: SourceFile
     view: View
     lines: FileLines
 
 
-def open_candidate(
-    candidate: Candidate, source: SourceFile, count: Callable[[str], int]
-) -> OpenCandidate | None:
-    """Return a file with the most that is shown of it, ``None`` where its view cannot be made.
-
-    Args:
-        candidate: The file.
-        source: What was read of it.
-        count: Returns the tokens of a text.
-    """
-    view = _view(candidate, source.text)
-    if view is None:
-        return None
-    texts = split_lines(view.text) or ["\n"]  # so that an empty file can be shown
-    if not texts[-1].endswith("\n"):
-        texts[-1] += "\n"
-    is_text = is_the_text(candidate.file.path, candidate.mode)
-    place = _itself if is_text else _PlacesInView(view, len(texts))
-    frame = count(_frame(candidate.file.path, view))
-    lines = FileLines(texts, place, frame, is_whole=candidate.is_whole)
-    return OpenCandidate(candidate, source, view, lines)
-
-
-def _view(candidate: Candidate, text: str) -> View | None:
-    path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
-    if is_the_text(path, mode):
-        return View(text, (), fence_tag(path, text))
-    request = ViewRequest(path, text, mode, item.ast_mask, tuple(item.custom_slices))
-    view = next(iter(render_all([request], workers=1)))
-    return view if isinstance(view, View) else None
-
-
-def _frame(path: str, view: View) -> str:
-    """Return what stands around the lines of a file, with as long a fence as any part of its text needs."""
-    whole = file_block(path, view.text, language=view.language)
-    empty = file_block(path, "", language=view.language)
-    ticks = "`" * (len(whole) - len(whole.rstrip("`")))
-    return empty.replace("```", ticks or "```") + SEPARATOR
-
-
-class _PlacesInView:
-    """Finds the lines of a view that lines of its file stand behind; those that come from nowhere are always shown."""
-
-    def __init__(self, view: View, lines: int) -> None:
-        self._spans = sorted(view.spans)
-        covered = bytearray(lines)
-        for span in self._spans:
-            covered[span.start - 1 : span.end] = b"\1" * (span.end - span.start + 1)
-        self._always = [(line, line) for line, mark in enumerate(covered, start=1) if not mark]
-
-    def __call__(self, run: Run) -> Iterable[Run]:
-        first, last = run
-        places = list(self._always)
-        for span in self._spans:
-            if span.source_end < first or span.source_start > last:
-                continue
-            if span.end - span.start == span.source_end - span.source_start:
-                start = max(first, span.source_start) - span.source_start
-                end = min(last, span.source_end) - span.source_start
-                places.append((span.start + start, span.start + end))
-            else:
-                places.append((span.start, span.end))
-        return places
-
-
-def _itself(run: Run) -> Iterable[Run]:
-    return (run,)
-
-
-_NOTHING: Final = Piece(1, 1, -1, terms=0, characters=0)
-"""Of an empty file: that there is nothing in it is told last."""
-
-
 class Candidates:
-    """The candidates of a prompt; texts are read and views made when fitting first asks for a file.
+    """The ranked files of a request, to be fitted to one budget after another.
+
+    Texts are read and views made when fitting first asks for a file, and kept for the next budget.
 
     Args:
-        corpus: All readable files.
-        ranked: Their scores, the likeliest first.
-        mode_of: Returns the most that may be shown of a file, ``None`` for a file that is no candidate.
-        count: Returns the tokens of a text.
-        by_structure: Whether nothing is asked, so that files enter by their own scores and not by their pieces'.
-        before: Candidates with the same texts and scores, some of which may be shown in another way now; what was
-            made of the others is kept.
+        request: What to compose, with any budget.
+        ranked: From ``rank_files``, for this request.
+        index: Where counts are kept from run to run.
+        before: The same ranking of the same files, some of which are shown in another way now: what was made of the
+            others is kept.
     """
 
     def __init__(
         self,
-        corpus: FileCorpus,
-        ranked: Sequence[RankedFile],
+        request: Request,
+        ranked: RankedFiles,
         *,
-        by_structure: bool = False,
-        mode_of: Callable[[ResolvedFile], ViewMode | None],
-        count: Callable[[str], int],
+        index: Index,
         before: "Candidates | None" = None,
     ) -> None:
-        self._corpus = corpus
-        self._count = count
-        self._by_structure = by_structure
-        self._open: dict[int, OpenCandidate | None] = {}
+        self.ranked = ranked
+        self.files = ranked.files
+        self.count: Callable[[str], int] = before.count if before else SavedCounts(index)
+        self.pins = find_pins(request, ranked.files.selection.files)
+        self._is_scored = request.task is not None
+        self._corpus = ranked.files.corpus
+        self._opened: dict[int, _Opened | None] = {}
         self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
-        shown = corpus.shown
+        is_summary = is_summarized(request.strategy, summary_only=request.summary_only)
+        shown, pinned = self._corpus.shown, self.pins.files
+        # By the entries of the files, of which a glob has one for all; they live as long as the files.
+        modes: dict[int, ViewMode | None] = {}
         self.in_rank_order: list[Candidate] = []
         new_candidate = row_maker(Candidate)
-        for entry in ranked:  # a loop for a hundred thousand files
+        for entry in ranked.ranking.files:  # a loop for a hundred thousand files
             number = entry[0]
             file = shown[number]
-            mode = mode_of(file)
+            key = id(file.entry)
+            if key not in modes:
+                modes[key] = _most(file, is_summary=is_summary)
+            mode = ViewMode.FULL if file.path in pinned else modes[key]
             if mode is not None:
                 self.in_rank_order.append(new_candidate((number, file, mode, entry)))
         self.by_number = {candidate[0]: candidate for candidate in self.in_rank_order}
-        if before is not None:
-            self._keep(before)
-
-    def _keep(self, before: "Candidates") -> None:
-        """Keep what was made of the candidates that are as they were."""
-        by_number = self.by_number
-        for number, opened in before._open.items():
-            if opened is not None and by_number.get(number) == opened.candidate:
-                self._open[number] = opened
+        if before is None:
+            return
+        for number, opened in before._opened.items():
+            if opened and self.by_number.get(number) == before.by_number[number]:
+                self._opened[number] = opened
                 if number in before._rendered:
                     self._rendered[number] = before._rendered[number]
 
-    def analysis(self, number: int) -> FileAnalysis:
-        """Return what is known of a file's text."""
+    @cached_property
+    def pinned(self) -> Mapping[int, tuple[Run, ...]]:
+        """The lines that are shown whatever they cost, by the numbers of their files."""
+        pins = self.pins.files
+        numbers = (
+            [each.number for each in self.in_rank_order if each.file.path in pins] if pins else []
+        )
+        paths = {number: self.by_number[number].file.path for number in sorted(numbers)}
+        return {
+            number: self.pins.runs(path, self._analysis(number).definitions if pins[path] else ())
+            for number, path in paths.items()
+        }
+
+    def _analysis(self, number: int) -> FileAnalysis:
         return self._corpus.analyses([number])[0]
 
     def fittables(self, numbers: Sequence[int]) -> list[Fittable]:
         """Return files as fitting orders them."""
-        analyses = self._corpus.analyses(numbers)
-        return [
-            self._fittable(self.by_number[number], analysis)
-            for number, analysis in zip(numbers, analyses, strict=True)
-        ]
+        return list(map(self._fittable, numbers, self._corpus.analyses(numbers)))
 
-    def _fittable(self, candidate: Candidate, analysis: FileAnalysis) -> Fittable:
-        ranked = candidate.ranked
+    def _fittable(self, number: int, analysis: FileAnalysis) -> Fittable:
+        ranked = self.by_number[number].ranked
         pieces = analysis.pieces or (_NOTHING,)
         chances = ranked.pieces
         if len(chances) != len(pieces):  # not looked at, or the file has changed meanwhile
             total = sum(piece.characters for piece in pieces) or 1
             chances = [ranked.score * piece.characters / total for piece in pieces]
-        if self._by_structure:
-            chances = _by_file(ranked.score, pieces, chances)
-        is_prose = not self._corpus.files[candidate.number].is_code
-        return Fittable(
-            candidate.number, ranked.score, analysis.definitions, pieces, chances, is_prose
-        )
+        if (
+            self.ranked.question.is_empty
+        ):  # the pieces of likelier files enter first, however long they are
+            best = max(chances, default=0.0) or 1.0
+            chances = [
+                ranked.score
+                * chance
+                / best
+                * max(1, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY
+                for piece, chance in zip(pieces, chances, strict=True)
+            ]
+        is_prose = not self._corpus.files[number].is_code
+        return Fittable(number, analysis.definitions, pieces, chances, is_prose)
 
     def lines(self, number: int) -> FileLines | None:
         """Return the lines that a file may show, ``None`` where its view cannot be made."""
-        opened = self.open(number)
+        if number not in self._opened:
+            source = self._corpus.source(number)
+            self._opened[number] = _open(self.by_number[number], source, self.count)
+        opened = self._opened[number]
         return opened.lines if opened else None
 
-    def open(self, number: int) -> OpenCandidate | None:
-        """Return a file with its text, ``None`` where its view cannot be made."""
-        if number not in self._open:
-            self._open[number] = open_candidate(
-                self.by_number[number], self._corpus.source(number), self._count
-            )
-        return self._open[number]
-
-    def content_hash(self, number: int) -> str:
-        """Return the SHA-256 of a file's bytes in hexadecimal digits."""
-        return self._corpus.content_hash(number).hex()
+    @cached_property
+    def refused(self) -> tuple[str, ...]:
+        """A sentence for each file that the scope does not allow."""
+        return refusals(self.files.selection)
 
     @cached_property
-    def hidden_choices(self) -> dict[bool, Mapping[str, FileChoice]]:
-        """What ``choices_of`` tells of hidden candidates by path, with scores and without, kept for later budgets."""
-        return {}
+    def positions(self) -> Mapping[str, int]:
+        """Where each file that was asked for stands among them, by its path."""
+        return {file.path: number for number, file in enumerate(self.files.selection.files)}
 
     @cached_property
     def estimates(self) -> Sequence[int]:
@@ -265,65 +183,134 @@ class Candidates:
         return known[1]
 
     def _render(self, number: int, state: ShownLines) -> RenderedFile:
-        opened = self._open[number]
+        opened, (_, file, mode, _) = self._opened[number], self.by_number[number]
         if opened is None:
             raise KeyError(number)
-        view = opened.view
-        runs = state.runs()
+        source, view, lines = opened
         if not state.is_complete:
-            view = focused(view, opened.lines.texts, runs)
-        file = opened.candidate.file
+            view = focused(view, lines.texts, state.runs())
         return RenderedFile(
             path=file.path,
             entry=file.item.path,
             content=view.text,
-            source=opened.source.text,
-            view_mode=opened.candidate.mode,
+            source=source.text,
+            view_mode=mode,
             auto_aggregate=True,
             force_full=file.item.force_full,
             tier=file.entry.tier,
             language=view.language,
             spans=view.spans,
-            secrets=opened.source.secrets,
-            redacted=opened.source.redacted,
+            secrets=source.secrets,
+            redacted=source.redacted,
+        )
+
+    @cached_property
+    def hidden(self) -> Mapping[str, FileChoice]:
+        """What is told by path of candidates of which nothing is shown, kept for later budgets."""
+        scored, content_hash = self._is_scored, self._corpus.content_hash
+        return {
+            file.path: FileChoice(
+                file.path,
+                file.entry.item.path,
+                Level.LEFT_OUT,
+                LEVELS[mode],
+                score=ranked.score if scored else None,
+                rank=rank if scored else None,
+                reasons=ranked.reasons,
+                content_hash=content_hash(number).hex(),
+                size=self.estimates[number],
+            )
+            for rank, (number, file, mode, ranked) in enumerate(self.in_rank_order, start=1)
+        }
+
+    def choice(self, number: int, marks: bytes, later: bytes, *, tokens: int) -> FileChoice:
+        """Return what is told of a candidate that shows some lines, or does with some more of the budget."""
+        return self.hidden[self.by_number[number].file.path]._replace(
+            level=self.level(number, marks),
+            pinned=number in self.pinned,
+            tokens=tokens,
+            definitions=self._definitions_in_full(number, marks),
+            next=self.level(number, later) if sum(later) > sum(marks) else None,
+            lines=tuple(marked_runs(marks)),
         )
 
     def level(self, number: int, marks: bytes) -> Level:
         """Return the level that showing these lines of a file stands for (rule B-2)."""
-        opened = self._open.get(number)
+        opened = self._opened.get(number)
         if opened is None or not any(marks):
             return Level.LEFT_OUT
-        most = opened.candidate.most
+        most = LEVELS[self.by_number[number].mode]
         if 0 not in opened.lines.shown_or_blank(marks):
             return most
         if most is not Level.FULL:
             return Level.OUTLINE
         signatures = bytearray(len(marks) + 1)
-        for definition in self.analysis(number).definitions:
+        for definition in self._analysis(number).definitions:
             first, last = signature_run(definition)
             signatures[first - 1 : last] = b"\1" * (last - first + 1)
-        is_signature_only = not any(map(gt, marks, signatures))
-        return Level.OUTLINE if is_signature_only else Level.FOCUSED
+        return Level.FOCUSED if any(map(gt, marks, signatures)) else Level.OUTLINE
 
-    def definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
-        """Return the names of definitions of which all lines but blank ones are shown, each once."""
-        opened = self._open.get(number)
-        if opened is None or not any(marks):
-            return ()
-        if opened.candidate.mode is not ViewMode.FULL or opened.lines.is_whole:
+    def _definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
+        opened, mode = self._opened.get(number), self.by_number[number].mode
+        if opened is None or not any(marks) or mode is not ViewMode.FULL or opened.lines.is_whole:
             return ()
         told = opened.lines.shown_or_blank(marks)
-        names: dict[str, None] = {}
-        for definition in self.analysis(number).definitions:
-            if told.find(0, definition.signature - 1, definition.last) < 0:
-                names[".".join(definition.path)] = None
-        return tuple(names)
+        return tuple(
+            dict.fromkeys(
+                ".".join(definition.path)
+                for definition in self._analysis(number).definitions
+                if told.find(0, definition.signature - 1, definition.last) < 0
+            )
+        )
 
 
-def _by_file(score: float, pieces: Sequence[Piece], chances: Sequence[float]) -> Sequence[float]:
-    """Return chances by which the pieces of likelier files enter first, however long they are."""
-    best = max(chances, default=0.0) or 1.0
-    return [
-        score * chance / best * max(1, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY
-        for piece, chance in zip(pieces, chances, strict=True)
-    ]
+def _most(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:
+    if not file.item.auto_aggregate or file.view_mode is ViewMode.NONE:
+        return None
+    return ViewMode.SUMMARY if is_summary else file.view_mode
+
+
+def _open(candidate: Candidate, source: SourceFile, count: Callable[[str], int]) -> _Opened | None:
+    """Return a file's text and lines, ``None`` where its view cannot be made."""
+    path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
+    is_text = is_the_text(path, mode)
+    if is_text:
+        view = View(source.text, (), fence_tag(path, source.text))
+    else:
+        request = ViewRequest(path, source.text, mode, item.ast_mask, tuple(item.custom_slices))
+        made = next(iter(render_all([request], workers=1)))
+        if not isinstance(made, View):
+            return None
+        view = made
+    texts = split_lines(view.text) or ["\n"]  # so that an empty file can be shown
+    if not texts[-1].endswith("\n"):
+        texts[-1] += "\n"
+    # What stands around its lines, with as long a fence as any part of its text needs.
+    block = file_block(path, view.text, language=view.language)
+    ticks = "`" * (len(block) - len(block.rstrip("`")))
+    frame = file_block(path, "", language=view.language).replace("```", ticks or "```")
+    is_cells = mode is ViewMode.FULL and not is_text
+    find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
+    is_whole = mode in _ON_DEMAND or is_cells
+    return _Opened(source, view, FileLines(texts, find, count(frame + SEPARATOR), is_whole))
+
+
+def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:
+    """Return what finds the lines of a view that stand for those of its file; those from nowhere are always shown."""
+    spans = sorted(view.spans)
+    covered = bytearray(lines)
+    for span in spans:
+        covered[span.start - 1 : span.end] = b"\1" * (span.end - span.start + 1)
+    always = [(line, line) for line, mark in enumerate(covered, start=1) if not mark]
+
+    def find(run: Run) -> Iterator[Run]:
+        yield from always
+        for start, end, first, last in spans:
+            if last < run[0] or first > run[1]:
+                continue
+            if end - start == last - first:
+                yield start + max(run[0], first) - first, start + min(run[1], last) - first
+            else:
+                yield start, end
+
+    return find

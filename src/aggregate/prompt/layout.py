@@ -6,7 +6,7 @@ from itertools import tee
 from typing import TYPE_CHECKING
 
 from aggregate.base.values import RenderedFile, Section, Segment, Stability, ViewMode, ViewRequest
-from aggregate.prompt.sections.discussion import OmittedTurns, discussion_segments
+from aggregate.prompt.sections.discussion import Omitted, discussion_segments
 from aggregate.prompt.sections.files import (
     FILES,
     FILES_SUMMARY,
@@ -17,7 +17,7 @@ from aggregate.prompt.sections.files import (
 from aggregate.prompt.view_pool import render_all
 
 if TYPE_CHECKING:
-    from aggregate.prompt.sections.subagent_results import OmittedResults, Results
+    from aggregate.prompt.sections.subagent_results import Results
 
 
 class Strategy(StrEnum):
@@ -64,51 +64,39 @@ def section_segments(
     beads: str,
     history: Sequence[object],
     results: "Sequence[Results]" = (),
-    omitted_turns: OmittedTurns | None = None,
-    omitted_results: "OmittedResults | None" = None,
+    omitted: tuple[Omitted | None, Omitted | None] = (None, None),
 ) -> Iterator[Segment]:
     """Yield the segments of all sections in their order, each only if not empty (rule M-9)."""
     yield from files
-    yield from _section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
-    yield from _section_segment(Section.BEADS, beads, Stability.SLOW)
-    yield from _results_segments(results, omitted_results)
+    if screenshots:
+        yield Segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
+    if beads:
+        yield Segment(Section.BEADS, beads, Stability.SLOW)
+    omitted_turns, omitted_results = omitted
+    if results or omitted_results:
+        from aggregate.prompt.sections.subagent_results import (
+            results_segments,  # few prompts have results
+        )
+
+        yield from results_segments(results, omitted_results)
     yield from discussion_segments(history, omitted_turns)
 
 
 def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
-    """Yield the files' digests, made from the raw texts (rule M-X2).
-
-    Files forced to full (rule M-X3), errors and files excluded on purpose are shown as they are.
-    """
+    """Yield the files' digests, made from the raw texts (rule M-X2); what is forced to full, errors and notes stay."""
     shown, asked = tee(files)
-    for file, view in zip(shown, render_all(map(_summary_request, asked)), strict=True):
+    requests = (
+        ViewRequest(
+            file.path, file.source, ViewMode.NONE if _is_as_it_is(file) else ViewMode.SUMMARY
+        )
+        for file in asked
+    )
+    for file, view in zip(shown, render_all(requests), strict=True):
         if _is_as_it_is(file):
             yield rendered_segment(file)
         else:
             yield view_segment(file, ViewMode.SUMMARY, view)
 
 
-def _summary_request(file: RenderedFile) -> ViewRequest:
-    mode = ViewMode.NONE if _is_as_it_is(file) else ViewMode.SUMMARY
-    return ViewRequest(file.path, file.source, mode)
-
-
 def _is_as_it_is(file: RenderedFile) -> bool:
     return file.force_full or file.error or file.view_mode is ViewMode.NONE
-
-
-def _section_segment(section: Section, text: str, stability: Stability) -> tuple[Segment, ...]:
-    """Return a whole section as one segment, none where it is empty."""
-    return (Segment(section, text, stability),) if text else ()
-
-
-def _results_segments(
-    results: "Sequence[Results]", omitted: "OmittedResults | None"
-) -> tuple[Segment, ...]:
-    if not results and omitted is None:
-        return ()
-    from aggregate.prompt.sections.subagent_results import (
-        results_segments,  # few prompts have results
-    )
-
-    return results_segments(results, omitted)

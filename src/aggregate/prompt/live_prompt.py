@@ -45,10 +45,13 @@ class LivePrompt:
         self._select_files = select
         self._index = index or user_index()
         self._selection = Selection(())
-        self._reader = FileReader(request.redaction, self._selection.generated)
+        self._remarks: Sequence[RenderedFile] = ()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._reader = FileReader(self._request.redaction, self._selection.generated)
         self._known: dict[str, tuple[ResolvedFile, FileState | None]] = {}
         self._rendered: dict[str, RenderedFile] = {}
-        self._remarks: Sequence[RenderedFile] = ()
 
     @property
     def selection(self) -> Selection:
@@ -57,10 +60,9 @@ class LivePrompt:
 
     def ask(self, request: Request) -> None:
         """Compose another request from now on; files that it shows as before are not rendered again."""
-        if request.redaction != self._request.redaction:
-            self._reader = FileReader(request.redaction, self._selection.generated)
-            self._known, self._rendered = {}, {}
-        self._request = request
+        before, self._request = self._request, request
+        if request.redaction != before.redaction:
+            self._begin()
 
     def compose(self, changed: Iterable[str] | None = None) -> Composition:
         """Return the prompt as it is now.
@@ -72,29 +74,29 @@ class LivePrompt:
                 folders are listed and all files are looked at.
         """
         paths = None if changed is None else [*changed]
-        if paths is None or not self._are_only_edits(paths):
-            self._select()
-            self._render(self._changed(self._selection.files))
-        else:
+        if paths is not None and self._are_only_edits(paths):
             self._render([self._known[path][0] for path in paths])
-        return assemble(self._request, self._files())
-
-    def _select(self) -> None:
-        """List the files; where others count as generated now, all are read again."""
-        selection = self._select_files(self._request)
-        if selection.generated != self._selection.generated:
-            self._reader = FileReader(self._request.redaction, selection.generated)
-            self._known, self._rendered = {}, {}
-        self._selection = selection
+        else:
+            generated = self._selection.generated
+            self._selection = self._select_files(self._request)
+            if self._selection.generated != generated:
+                self._begin()
+            self._render(self._changed(self._selection.files))
+        present = [self._rendered[path] for path in self._known if path in self._rendered]
+        files = (*present, *self._remarks)
+        errors = (error_sentence(file) for file in files if file.error)
+        warnings = file_warnings(self._selection, self._reader.notes, errors)
+        doubts = (*self._request.doubts, *warnings)
+        return assemble(self._request, RenderedFiles(files, doubts, refusals(self._selection)))
 
     def _are_only_edits(self, paths: Sequence[str]) -> bool:
-        """Tell whether the listing of files is as before."""
+        """Tell whether the listing of files is as before; a link that has come may lead out of the project."""
         base = real_path(self._request.base_dir)
         return bool(self._known) and all(
             path in self._known
             and path.rpartition("/")[2] not in _DECIDING
             and is_file(self._known[path][0].file)
-            and _is_no_link(os.path.join(base, path))
+            and real_path(os.path.join(base, path)) == os.path.normpath(os.path.join(base, path))
             for path in paths
         )
 
@@ -103,8 +105,7 @@ class LivePrompt:
         changed: list[ResolvedFile] = []
         present: dict[str, tuple[ResolvedFile, FileState | None]] = {}
         for file in files:
-            known, before = self._known.get(file.path, (file, None))
-            present[file.path] = known, before
+            known, before = present[file.path] = self._known.get(file.path, (file, None))
             now = look_at(file.file, seen_ns=time.time_ns())
             if not (before and now and before.still_holds(now)) or known != file:
                 changed.append(file)
@@ -115,7 +116,6 @@ class LivePrompt:
         return changed
 
     def _render(self, files: Sequence[ResolvedFile]) -> None:
-        """Read and render ``files``, in place of what was known of them."""
         for file in files:
             self._reader.forget(file.path)
             self._rendered.pop(file.path, None)

@@ -36,32 +36,25 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
         entries = list(os.scandir(output_dir))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    files: list[tuple[int, Path]] = []
-    for entry in entries:
-        match = pattern.fullmatch(entry.name)
-        if match and not entry.is_dir():
-            files.append((int(match[1]), Path(entry.path)))
-    return sorted(files)
+    return sorted(
+        (int(match[1]), Path(entry.path))
+        for entry in entries
+        if (match := pattern.fullmatch(entry.name)) and not entry.is_dir()
+    )
 
 
 @get_monitor().scope("write_numbered")
 def write_numbered(
     output_dir: Path, namespace: str, text: str | Iterable[bytes], *, project: Path | None = None
 ) -> Path:
-    """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md``, the next free number; return its path.
+    """Write text, or pieces of UTF-8, to ``<namespace>_<NNN>.md``, the next free number; return its path.
 
     No two runs share a number, no file is overwritten, and a kill at any moment leaves no torn output. The disk is not
     waited for: after a power failure the newest prompt may be missing, and a run makes it again. The file, and folders
     that are made for it, are for the user alone.
 
-    Args:
-        output_dir: The folder.
-        namespace: First part of the name.
-        text: What is written: a text, or pieces of UTF-8, which may be made while they are written.
-        project: The folder that ``output_dir`` must lie in, links resolved; by default it may lie anywhere.
-
     Raises:
-        OutputError: The folder or file cannot be written or lies outside, or the namespace is no file name.
+        OutputError: The file cannot be written, lies outside of ``project``, or the namespace is no file name.
     """
     confined(output_dir, project)
     # On Windows a colon names a drive or a stream of a file: what is a plain name here would lead elsewhere there.
@@ -75,15 +68,19 @@ def write_numbered(
         path = write_to_free(paths, pieces, temporary_name(output_dir, namespace), within=project)
     except OSError as error:
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
-    _forget_namesake(path)
+    # Records beside it tell of one that is gone, or somebody else has put them there.
+    for record in (request_log_path(path), audit_path(path)):
+        with suppress(OSError):  # such as a folder in the way, which holds no record either
+            record.unlink(missing_ok=True)
     return path
 
 
-def _forget_namesake(prompt: Path) -> None:
-    """Delete records beside a new prompt: they tell of one that is gone, or somebody else has put them there."""
-    for record in (request_log_path(prompt), audit_path(prompt)):
-        with suppress(OSError):  # such as a folder in the way, which holds no record either
-            record.unlink(missing_ok=True)
+def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
+    """Yield the next names; that of an answer whose prompt is gone stays taken."""
+    for number in count(find_next_increment(output_dir, namespace)):
+        path = output_dir / f"{namespace}_{number:03d}.md"
+        if not os.path.lexists(reply_path(path)):
+            yield path
 
 
 def prune_outputs(
@@ -91,21 +88,18 @@ def prune_outputs(
 ) -> list[Path]:
     """Delete all but the ``keep`` highest-numbered outputs, with all that lies beside them; return what was deleted.
 
-    What a killed run left half written, under a temporary name, goes too once it is an hour old. Of a link the link
-    itself is deleted.
-
-    Raises:
-        OutputError: A file cannot be deleted, or ``output_dir`` lies outside of ``project``.
+    What a killed run left half written, under a temporary name, goes too once it is an hour old.
     """
     confined(output_dir, project)
     files = [path for _, path in numbered_files(output_dir, namespace)]
-    old = files[: max(len(files) - keep, 0)] + _leftovers(output_dir, namespace)
+    leftovers = sorted(output_dir.glob(f".{glob.escape(namespace)}-*{TEMPORARY_SUFFIX}"))
+    oldest = time.time() - _LEFTOVER_SECONDS
+    old = files[: max(len(files) - keep, 0)]
+    old += [path for path in leftovers if path.lstat().st_mtime < oldest]
     for path in old:
         try:
-            path.unlink(missing_ok=True)
-            request_log_path(path).unlink(missing_ok=True)
-            reply_path(path).unlink(missing_ok=True)
-            audit_path(path).unlink(missing_ok=True)
+            for each in (path, request_log_path(path), reply_path(path), audit_path(path)):
+                each.unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
     return old
@@ -124,16 +118,3 @@ def audit_path(prompt: Path) -> Path:
 def reply_path(prompt: Path) -> Path:
     """Return where the answer to a numbered prompt lies: ``<name>.reply.md`` beside it."""
     return prompt.with_name(f"{prompt.stem}.reply.md")
-
-
-def _leftovers(output_dir: Path, namespace: str) -> list[Path]:
-    names = sorted(output_dir.glob(f".{glob.escape(namespace)}-*{TEMPORARY_SUFFIX}"))
-    return [path for path in names if path.lstat().st_mtime < time.time() - _LEFTOVER_SECONDS]
-
-
-def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
-    """Yield the next names; that of an answer whose prompt is gone stays taken."""
-    for number in count(find_next_increment(output_dir, namespace)):
-        path = output_dir / f"{namespace}_{number:03d}.md"
-        if not os.path.lexists(reply_path(path)):
-            yield path

@@ -41,16 +41,8 @@ from aggregate.project.history import (
     named_discussions,
     read_discussion,
 )
-from aggregate.prompt.focus import (
-    ALL_FILES,
-    FOCUS_TIER,
-    AskedBudget,
-    AskedTask,
-    budget_of,
-    places_of,
-    task_of,
-    whole_files,
-)
+from aggregate.prompt.asking import ALL_FILES, AskedBudget, AskedTask, budget_of, task_of
+from aggregate.prompt.focus import FOCUS_TIER, places_of, whole_files
 from aggregate.prompt.layout import Strategy
 from aggregate.prompt.request import Request
 

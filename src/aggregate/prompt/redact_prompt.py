@@ -18,11 +18,7 @@ _MOST_PLACES: Final = 10
 
 
 class FoundSecrets:
-    """The secrets in the parts of a prompt, and the line that tells of them.
-
-    Args:
-        redaction: What is a secret, and whether it is replaced.
-    """
+    """The secrets in the parts of a prompt, and the line that tells of them."""
 
     def __init__(self, redaction: Redaction) -> None:
         self._redaction = redaction
@@ -102,8 +98,11 @@ def redact_source(source: SourceFile, redaction: Redaction) -> tuple[SourceFile,
     if not result.findings and not result.has_allowed:
         return source, source
     source = replace(source, content_hash=b"", secrets=result.findings)
-    changed = _changed_lines(source.text, result.text)
-    clean = replace(source, text=result.text, redacted=changed)
+    from aggregate.prompt.fit.fit import as_runs  # few files have secrets
+
+    pairs = zip(source.text.split("\n"), result.text.split("\n"), strict=True)
+    changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)
+    clean = replace(source, text=result.text, redacted=tuple(changed))
     return clean if redaction.replaces else source, clean
 
 
@@ -130,15 +129,3 @@ def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str
     return {text: shown for text, shown in clean.items() if text != shown}
 
 
-def _changed_lines(before: str, after: str) -> tuple[tuple[int, int], ...]:
-    """Return the runs of lines that differ in two texts of as many lines."""
-    runs: list[tuple[int, int]] = []
-    pairs = zip(before.split("\n"), after.split("\n"), strict=True)
-    for number, (old, new) in enumerate(pairs, start=1):
-        if old == new:
-            continue
-        if runs and runs[-1][1] == number - 1:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return tuple(runs)

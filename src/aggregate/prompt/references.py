@@ -2,19 +2,18 @@
 
 import hashlib
 import json
-import os
 import re
 import stat
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, Final
 
 from aggregate.base.disk import read_bytes, replace_own
 from aggregate.base.errors import DataReferenceError, OutputError
-from aggregate.base.text import first_of
+from aggregate.base.text import first_of, shorten
 from aggregate.base.values import (
     CACHE_DIR,
     REFERENCE_FORMAT,
@@ -24,25 +23,32 @@ from aggregate.base.values import (
     DataReference,
     JsonCopy,
     Value,
+    escape_surrogates,
     extent,
     is_reference,
+    json_text,
     jsonable,
+    members,
     message_text,
+    type_name,
 )
 from aggregate.prompt.sections.subagent_results import Results, flatten_results
-from aggregate.prompt.value_summary import summarise
 
-KEY_CHARACTERS: Final = 100
 MOST_BYTES: Final = 2_000_000_000
 """Of a file that is loaded."""
 NOTES_SHOWN: Final = 20
 """Errors and warnings that are shown of lists that are too long, and the characters of each one."""
 NOTE_CHARACTERS: Final = 200
+_KEY_CHARACTERS: Final = 100
 _REF_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 _OURS: Final = re.compile(
     r"[A-Za-z0-9_.-]+_[0-9a-f]{12}\.json(?:\.[A-Za-z0-9_]+\.tmp)?|\.[A-Za-z0-9_.-]{1,100}-[0-9a-f]{16}\.tmp"
 )
-SECONDS_A_DAY: Final = 86_400
+_SECONDS_A_DAY: Final = 86_400
+_FIELDS, _SAMPLES, _SAMPLE_CHARACTERS, _NAME_CHARACTERS = 5, 3, 500, 80
+"""What a summary shows of a value."""
+_ALIKE: Final = 3
+"""Entries from which an object of objects counts as a list of them, as the merge strategy ``json`` makes one."""
 
 
 def compact_data(
@@ -66,54 +72,173 @@ def compact_data(
         OutputError: JSON cannot hold the value (it contains itself, or is nested too deeply), or the file cannot be
             written.
     """
-    return _stored_if_large(
-        data, _stored_json(data, context_key), context_key, cache_dir, threshold
-    )
+    return _Cache(Path(cache_dir), threshold).compact(data, context_key)
 
 
-def _stored_if_large(
-    data: Value, text: str, context_key: str, cache_dir: str | Path, threshold: int
-) -> Value:
-    """Return ``data``, whose JSON is ``text``, or the reference to it."""
-    if len(text) < threshold or is_reference(data):
-        return data
-    safe_key = re.sub(r"[^A-Za-z0-9_.-]", "_", context_key)[:KEY_CHARACTERS] or "data"
-    ref_id = f"{safe_key}_{_digest(text.encode('ascii'))}"
-    _write(_file(ref_id, cache_dir), text)
-    return _reference(ref_id, cache_dir, len(text), data)
+def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
+    """Return the whole value behind a reference.
 
-
-def _reference(ref_id: str, cache_dir: str | Path, size: int, data: Value) -> DataReference:
-    return DataReference(
-        _ref_id=ref_id,
-        _data_file=_file(ref_id, cache_dir).as_posix(),
-        _size_kb=round(size / 1024, 1),
-        _format=REFERENCE_FORMAT,
-        summary=summarise(data),
-        _usage_hint=f'Use executeDataAnalysis with: load_data_reference("{ref_id}")',
-    )
+    Raises:
+        DataReferenceError: There is no such reference, its id is not one, or its file is damaged.
+    """
+    stored = _Cache(Path(cache_dir)).read(ref_id)
+    try:
+        return json.loads(stored)
+    except (ValueError, RecursionError):
+        raise DataReferenceError(
+            f"Data reference {ref_id} is damaged: compact the value again"
+        ) from None
 
 
 def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
     """Return the reference that ``value`` was before it became JSON, ``None`` where it never was one of ours.
 
-    Of its fields only the id is used, and only if a file of that name holds what the id was made from: path, size,
-    summary and hint are made anew.
+    Only its id is used, and only if a file of that name holds what the id was made from; all else is made anew.
     """
     if is_reference(value):
         return value
     if type(value) is not dict or value.get("_format") != REFERENCE_FORMAT:
         return None
-    ref_id = value.get("_ref_id")
-    if not isinstance(ref_id, str):
-        return None
+    ref_id, cache = value.get("_ref_id"), _Cache(Path(cache_dir))
     try:
-        stored = _read(ref_id, cache_dir)
-        if not ref_id.endswith(_digest(stored)):
+        stored = cache.read(ref_id)
+        if not str(ref_id).endswith(_digest(stored)):
             return None
-        return _reference(ref_id, cache_dir, len(stored), json.loads(stored))
+        return cache.reference(str(ref_id), len(stored), json.loads(stored))
     except (DataReferenceError, ValueError, RecursionError):
         return None
+
+
+def prune_data_cache(
+    cache_dir: str | Path = CACHE_DIR, *, keep_days: float, now: float | None = None
+) -> tuple[Path, ...]:
+    """Delete the cached values, and the remains of interrupted writes, that are older than ``keep_days``.
+
+    Other files in the folder are left alone. Returns the deleted paths, sorted.
+
+    Args:
+        cache_dir: Where the files are; a folder that does not exist holds none.
+        keep_days: Age in days, by the time of the last write.
+        now: Unix time that counts as now; by default the clock's.
+
+    Raises:
+        OutputError: The folder is a link.
+    """
+    folder = Path(cache_dir)
+    _refuse_link(folder)
+    oldest = (time.time() if now is None else now) - keep_days * _SECONDS_A_DAY
+    infos = (
+        (path, path.lstat())
+        for path in (sorted(folder.iterdir()) if folder.is_dir() else ())
+        if _OURS.fullmatch(path.name)
+    )
+    stale = [path for path, info in infos if stat.S_ISREG(info.st_mode) and info.st_mtime < oldest]
+    for path in stale:
+        path.unlink(missing_ok=True)
+    return tuple(stale)
+
+
+def compact_all(
+    results: Results | Sequence[Results],
+    *,
+    cache_dir: str | Path = CACHE_DIR,
+    threshold: int = THRESHOLD,
+) -> tuple[Results, ...]:
+    """Return single results, each with what is large in it, as its kind is, by references; nothing given is changed."""
+    cache = _Cache(Path(cache_dir), threshold)
+    return tuple(map(cache.compact_result, flatten_results(results)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cache:
+    folder: Path
+    threshold: int = THRESHOLD
+
+    def compact(self, data: Value, key: str) -> Value:
+        """Return ``data`` if it is small, else the reference to it."""
+        text = _stored_json(data, key)
+        if len(text) < self.threshold or is_reference(data):
+            return data
+        safe_key = re.sub(r"[^A-Za-z0-9_.-]", "_", key)[:_KEY_CHARACTERS] or "data"
+        ref_id = f"{safe_key}_{_digest(text.encode('ascii'))}"
+        _refuse_link(self.folder)
+        try:
+            replace_own(self._file(ref_id), text, durable=True)
+        except OutputError as error:
+            raise OutputError(f"the value cannot be written: {error}") from error
+        return self.reference(ref_id, len(text), data)
+
+    def _file(self, ref_id: str) -> Path:
+        return self.folder / f"{ref_id}.json"
+
+    def reference(self, ref_id: str, size: int, data: Value) -> DataReference:
+        return DataReference(
+            _ref_id=ref_id,
+            _data_file=self._file(ref_id).as_posix(),
+            _size_kb=round(size / 1024, 1),
+            _format=REFERENCE_FORMAT,
+            summary=_summary(data),
+            _usage_hint=f'Use executeDataAnalysis with: load_data_reference("{ref_id}")',
+        )
+
+    def read(self, ref_id: Value) -> bytes:
+        """Return what a reference's file holds; a link is none of ours, and no id leads out of the folder (D-47)."""
+        if _REF_ID.fullmatch(str(ref_id)):
+            path = self._file(ref_id)
+            with suppress(OSError, OutputError):
+                _refuse_link(path.parent)
+                if not path.is_symlink():
+                    return read_bytes(path, limit=MOST_BYTES)
+        raise DataReferenceError(f"Data reference not found: {ref_id}")
+
+    def compact_result(self, result: Results) -> Results:
+        """Return a result, an answer or a report with what is large in it by references."""
+        if isinstance(result, AggregatedResult):
+            name = result.variable_name.lstrip("$")
+            value = self._shown(result.value, name)
+            if value is not result.value:
+                result = replace(result, value=value, labels=())
+            errors, warnings = result.errors, result.warnings
+            if notes := self._notes(name, {"errors": errors, "warnings": warnings}):
+                result = replace(
+                    result, errors=_first(errors), warnings=_first(warnings), notes=notes
+                )
+            return result
+        if isinstance(result, Answer):
+            text = self._shown(result.summary, "answer")
+            if is_reference(text):
+                result = replace(result, summary=str(text["summary"]), whole=text)
+            if notes := self._notes("answer", {"warnings": result.warnings}):
+                result = replace(result, warnings=_first(result.warnings), notes=notes)
+            return result
+        sections: dict[str, Any] = {}
+        for section, content in result.items():
+            name = message_text(section)
+            sections[section] = (
+                {
+                    key: self._shown(each, f"{name}_{message_text(key)}")
+                    for key, each in content.items()
+                }
+                if type(content) is dict
+                else self._shown(content, name)
+            )
+        return sections
+
+    def _shown(self, value: Value, key: str) -> Value:
+        """Compact ``value``; where JSON cannot hold it, the copy that can be shown."""
+        try:
+            return self.compact(value, key)
+        except OutputError:
+            return self.compact(jsonable(value), key)
+
+    def _notes(self, name: str, lists: Mapping[str, Sequence[str]]) -> DataReference | None:
+        notes = {title: list(map(message_text, said)) for title, said in lists.items() if said}
+        compacted = self.compact(notes, f"{name}_notes") if notes else None
+        return compacted if is_reference(compacted) else None
+
+
+def _first(sentences: tuple[str, ...]) -> tuple[str, ...]:
+    return first_of(sentences, NOTES_SHOWN, NOTE_CHARACTERS)
 
 
 def _digest(text: bytes) -> str:
@@ -140,178 +265,54 @@ def _stored_json(data: Value, context_key: str) -> str:
     return json.dumps(copy)
 
 
-def _file(ref_id: str, cache_dir: str | Path) -> Path:
-    return Path(cache_dir, f"{ref_id}.json")
-
-
-def _write(path: Path, text: str) -> None:
-    _refuse_link(path.parent)
-    try:
-        replace_own(path, text, durable=True)
-    except OutputError as error:
-        raise OutputError(f"the value cannot be written: {error}") from error
-
-
 def _refuse_link(folder: Path) -> None:
-    """Make sure that no link leads a cache's folder out of where it belongs.
-
-    Raises:
-        OutputError: The folder is a link, or ``state`` is that it lies in by default.
-    """
-    folders = [folder]
-    if folder.parts[-2:] == PurePath(CACHE_DIR).parts:
-        folders.append(folder.parent)
-    for each in folders:
+    """Make sure that no link leads out of a cache's folder, or of ``state`` that it lies in by default."""
+    is_default = folder.parts[-2:] == PurePath(CACHE_DIR).parts
+    for each in (folder, folder.parent) if is_default else (folder,):
         if each.is_symlink():
             raise OutputError(f"{each}: values are not kept through a link: remove it")
 
 
-def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
-    """Return the whole value behind a reference.
+def _summary(data: Value) -> str:
+    """Say in a few words what a value holds: the count and the fields of its longest list, and some items (rule X-2).
 
-    Raises:
-        DataReferenceError: There is no such reference, its id is not one, or its file is damaged.
+    ``63 activities with fields: name, distance, moving_time...`` for ``{"activities": [63 objects]}``.
     """
-    stored = _read(ref_id, cache_dir)
-    try:
-        return json.loads(stored)
-    except (ValueError, RecursionError):
-        raise DataReferenceError(
-            f"Data reference {ref_id} is damaged: compact the value again"
-        ) from None
+    if issubclass(type(data), str):
+        data = str.__str__(data)
+        return f"Text of {len(data)} characters: {escape_surrogates(data[:_SAMPLE_CHARACTERS])}"
+    copy = jsonable(data)
+    if isinstance(copy, list):
+        originals = list(members(data)) if issubclass(type(data), list | tuple) else copy
+        return _list_summary(copy, originals, "items")
+    if not isinstance(copy, dict):
+        return f"{type_name(data)}: {json_text(copy)[:_SAMPLE_CHARACTERS]}"
+    entries = list(copy.values())
+    if len(entries) >= _ALIKE and all(isinstance(entry, dict) for entry in entries):
+        return f"{_list_summary(entries, entries, 'entries')}\nKeys: {_names(list(copy))}"
+    lists = {key: value for key, value in copy.items() if isinstance(value, list)}
+    if not lists:
+        return f"Object with keys: {_names(list(copy))}"
+    key = max(lists, key=lambda name: len(lists[name]))
+    return _list_summary(lists[key], lists[key], shorten(key, _NAME_CHARACTERS))
 
 
-def _read(ref_id: str, cache_dir: str | Path) -> bytes:
-    """Return what a reference's file holds; a link is none of ours, and no id leads out of the folder (rule D-47)."""
-    if _REF_ID.fullmatch(str(ref_id)):
-        path = _file(ref_id, cache_dir)
-        with suppress(OSError, OutputError):
-            _refuse_link(path.parent)
-            if not path.is_symlink():
-                return read_bytes(path, limit=MOST_BYTES)
-    raise DataReferenceError(f"Data reference not found: {ref_id}")
+def _list_summary(items: list[Value], originals: Sequence[Value], noun: str) -> str:
+    if not items:
+        return f"0 {noun}"
+    fields = list(dict.fromkeys(key for item in items if isinstance(item, Mapping) for key in item))
+    types = sorted({type_name(item) for item in originals})
+    of_what = f" with fields: {_names(fields)}" if fields else f" of {_names(types)}"
+    samples = items[:_SAMPLES]
+    text = json_text(samples)
+    if len(text) > _SAMPLE_CHARACTERS:
+        text = f"{text[:_SAMPLE_CHARACTERS]}..."
+    count = f"First {len(samples)} {'item' if len(samples) == 1 else 'items'}"
+    return f"{len(items)} {noun}{of_what}\n{count}: {text}"
 
 
-def prune_data_cache(
-    cache_dir: str | Path = CACHE_DIR, *, keep_days: float, now: float | None = None
-) -> tuple[Path, ...]:
-    """Delete the cached values, and the remains of interrupted writes, that are older than ``keep_days``.
-
-    Other files in the folder are left alone. Returns the deleted paths, sorted.
-
-    Args:
-        cache_dir: Where the files are; a folder that does not exist holds none.
-        keep_days: Age in days, by the time of the last write.
-        now: Unix time that counts as now; by default the clock's.
-
-    Raises:
-        OutputError: The folder is a link.
-    """
-    folder = Path(cache_dir)
-    _refuse_link(folder)
-    oldest = (time.time() if now is None else now) - keep_days * SECONDS_A_DAY
-    cached = (
-        [path for path in folder.iterdir() if _OURS.fullmatch(path.name)] if folder.is_dir() else []
+def _names(names: Sequence[Any]) -> str:
+    listed = ", ".join(
+        shorten(escape_surrogates(name), _NAME_CHARACTERS) for name in names[:_FIELDS]
     )
-    stale = sorted(path for path in cached if _is_older(path.lstat(), oldest))
-    for path in stale:
-        path.unlink(missing_ok=True)
-    return tuple(stale)
-
-
-def _is_older(info: os.stat_result, oldest: float) -> bool:
-    return stat.S_ISREG(info.st_mode) and info.st_mtime < oldest
-
-
-def compact_all(
-    results: Results | Sequence[Results],
-    *,
-    cache_dir: str | Path = CACHE_DIR,
-    threshold: int = THRESHOLD,
-) -> tuple[Results, ...]:
-    """Return single results, each compacted as its kind is: a result, an answer, or a compiled report."""
-    compacted: list[Results] = []
-    for single in flatten_results(results):
-        if isinstance(single, AggregatedResult):
-            compacted.append(compact_result(single, cache_dir=cache_dir, threshold=threshold))
-        elif isinstance(single, Answer):
-            compacted.append(compact_answer(single, cache_dir=cache_dir, threshold=threshold))
-        else:
-            compacted.append(compact_sections(single, cache_dir=cache_dir, threshold=threshold))
-    return tuple(compacted)
-
-
-def compact_result(
-    result: AggregatedResult, *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
-) -> AggregatedResult:
-    """Return ``result`` with its value compacted as ``compact_data`` does, and long lists of errors and warnings too.
-
-    What is small stays as it is; of a value that JSON cannot hold its ``jsonable`` copy is compacted.
-    """
-    name = result.variable_name.lstrip("$")
-    value = _compacted(result.value, name, cache_dir, threshold)
-    if value is not result.value:
-        result = replace(result, value=value, labels=())
-    notes = _notes(
-        name, {"errors": result.errors, "warnings": result.warnings}, cache_dir, threshold
-    )
-    if notes is None:
-        return result
-    errors = first_of(result.errors, NOTES_SHOWN, NOTE_CHARACTERS)
-    warnings = first_of(result.warnings, NOTES_SHOWN, NOTE_CHARACTERS)
-    return replace(result, errors=errors, warnings=warnings, notes=notes)
-
-
-def compact_answer(
-    answer: Answer, *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
-) -> Answer:
-    """Return ``answer`` with its text and its warnings compacted as ``compact_result`` does a result's."""
-    text = _compacted(answer.summary, "answer", cache_dir, threshold)
-    if is_reference(text):
-        answer = replace(answer, summary=str(text["summary"]), whole=text)
-    notes = _notes("answer", {"warnings": answer.warnings}, cache_dir, threshold)
-    if notes is None:
-        return answer
-    return replace(
-        answer, warnings=first_of(answer.warnings, NOTES_SHOWN, NOTE_CHARACTERS), notes=notes
-    )
-
-
-def compact_sections(
-    compiled: Mapping[str, Any], *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
-) -> dict[str, Any]:
-    """Return a compiled report whose large entries are references, section by section; nothing given is changed."""
-    compacted: dict[str, Any] = {}
-    for section, content in compiled.items():
-        name = message_text(section)
-        if type(content) is not dict:
-            compacted[section] = _compacted(content, name, cache_dir, threshold)
-            continue
-        compacted[section] = {
-            key: _compacted(value, f"{name}_{message_text(key)}", cache_dir, threshold)
-            for key, value in content.items()
-        }
-    return compacted
-
-
-def _compacted(value: Value, key: str, cache_dir: str | Path, threshold: int) -> Value:
-    """Compact ``value``; where JSON cannot hold it, the copy that can be shown."""
-    try:
-        text = _stored_json(value, key)
-    except OutputError:
-        value = jsonable(value)
-        text = _stored_json(value, key)
-    return _stored_if_large(value, text, key, cache_dir, threshold)
-
-
-def _notes(
-    name: str, lists: Mapping[str, Sequence[str]], cache_dir: str | Path, threshold: int
-) -> DataReference | None:
-    """Store the lists that are not empty, if they are large together, and return where they are."""
-    notes = {
-        title: list(map(message_text, sentences)) for title, sentences in lists.items() if sentences
-    }
-    if not notes:
-        return None
-    compacted = compact_data(notes, f"{name}_notes", cache_dir=cache_dir, threshold=threshold)
-    return compacted if is_reference(compacted) else None
+    return f"{listed}..." if len(names) > _FIELDS else listed

@@ -1,40 +1,93 @@
 """From a prompt's segments to the origin of each of its lines (rule L-1)."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import unquote
 
 from aggregate.base.text import fenced_lines
-from aggregate.base.values import Label, RunCollector, Section, Segment, ShownText, SourceMap, Span
-from aggregate.prompt.sections.files import file_heading
+from aggregate.base.values import Label, RunCollector, Section, Segment, ShownText, SourceMap
+from aggregate.prompt.sections.files import file_heading, is_fenced
 from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
 _EXCERPT = re.compile(r"Discussion Excerpt (\d+)")
 _ESCAPE = re.compile(r"\\(.)")
+_BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
+"""Lines of a file's block before its content, its heading and the opening fence, and before and behind it."""
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
-def add_heading(runs: RunCollector, segment: Segment) -> None:
-    """Note a segment that heads a section, and what it says below its first line."""
+class SourceMapBuilder:
+    """Notes where the lines of segments come from, one segment after another, and keeps none of their texts."""
+
+    def __init__(self) -> None:
+        self._runs = RunCollector()
+        self._is_empty = True
+
+    def add(self, segment: Segment) -> None:
+        """Note the next segment of the prompt."""
+        if not self._is_empty:
+            self._runs.add(1, Label.BLANK)  # the separator
+        self._is_empty = False
+        if segment.section in (Section.BEADS, Section.SCREENSHOTS):
+            _add_list(self._runs, segment)
+        elif (
+            segment.section is Section.FILES
+            and segment.text.startswith(NOT_SHOWN)
+            and not segment.source
+        ):
+            self._runs.add(1, Label.HEADING, "the remainder")
+            self._runs.add(segment.text.count("\n"), Label.REMAINDER)
+        elif not segment.source:
+            _add_heading(self._runs, segment)
+        elif segment.section is Section.HISTORY:
+            _add_turn(self._runs, segment)
+        elif segment.section is Section.RESULTS:
+            _add_result(self._runs, segment)
+        elif segment.text.startswith(f"{file_heading(segment.source)} (diff)\n"):
+            _add_diff(self._runs, segment)
+        else:
+            _add_file(self._runs, segment)
+
+    def build(self) -> SourceMap:
+        """Return the map of all segments so far."""
+        return SourceMap(self._runs.runs())
+
+
+def map_sources(segments: Iterable[Segment]) -> SourceMap:
+    """Return the origins of all lines of a prompt that consists of ``segments``."""
+    builder = SourceMapBuilder()
+    for segment in segments:
+        builder.add(segment)
+    return builder.build()
+
+
+def _add_heading(runs: RunCollector, segment: Segment) -> None:
     first, *others = segment.text.split("\n")
     is_heading = first.startswith("#")
     runs.add(1, Label.SECTION if is_heading else Label.SECTION_NOTE, segment.section.value)
     for line in others:
-        runs.add(1, Label.SECTION_NOTE if line else Label.BLANK, segment.section.value * bool(line))
+        _add_note(runs, line, segment.section)
 
 
-def add_turn(runs: RunCollector, segment: Segment) -> None:
-    """Note a turn of the discussion with its heading and the rule above it."""
+def _add_note(runs: RunCollector, line: str, section: Section) -> None:
+    """Note a line of a section that belongs to nothing in it."""
+    if line:
+        runs.add(1, Label.SECTION if line.startswith("#") else Label.SECTION_NOTE, section.value)
+    else:
+        runs.add(1, Label.BLANK)
+
+
+def _add_turn(runs: RunCollector, segment: Segment) -> None:
     number = _EXCERPT.fullmatch(segment.source)
     if number is None:
-        add_heading(runs, segment)
+        _add_heading(runs, segment)
         return
-    text = segment.text
+    text, turn = segment.text, number[1]
     if text.startswith("---\n\n"):
         runs.add(1, Label.RULE)
         runs.add(1, Label.BLANK)
         text = text.removeprefix("---\n\n")
-    turn = number[1]
     runs.add(1, Label.HEADING, f"turn {turn}")
     runs.add(1, Label.BLANK)
     said = text.partition("\n\n")[2]
@@ -51,11 +104,8 @@ def add_turn(runs: RunCollector, segment: Segment) -> None:
     runs.add(1, Label.FENCE, f"turn {turn}")
 
 
-def add_result(runs: RunCollector, segment: Segment) -> None:
+def _add_result(runs: RunCollector, segment: Segment) -> None:
     """Note a result of a sub-agent: what is not in a fence is on lines of its own, which none of it can break."""
-    if not segment.source:
-        add_heading(runs, segment)
-        return
     name = segment.source
     heading, *lines = segment.text.split("\n")
     runs.add(1, Label.HEADING if heading.startswith("#") else Label.RESULT, name)
@@ -74,122 +124,41 @@ def add_result(runs: RunCollector, segment: Segment) -> None:
             runs.add(1, Label.BLANK)
 
 
-def add_beads(runs: RunCollector, segment: Segment) -> None:
-    """Note the progress track: a bead's description is indented below its bullet."""
+def _add_list(runs: RunCollector, segment: Segment) -> None:
+    """Note links to images, or the progress track: a bead's description is indented below its bullet."""
     bead = ""
     for line in segment.text.split("\n"):
         if line.startswith("- "):
             bead = line.rpartition(" (")[2].removesuffix(")")
         elif line.startswith(("#", "Source: ", "Warning: ")):
             bead = ""
-        if line.startswith("#"):
-            runs.add(1, Label.SECTION, segment.section.value)
-        elif line.startswith("Completed: ") and not bead:
-            runs.add(1, Label.BEAD, "all that are completed")
-        elif bead:
-            runs.add(1, Label.BEAD, bead)
-        elif line:
-            runs.add(1, Label.SECTION_NOTE, segment.section.value)
-        else:
-            runs.add(1, Label.BLANK)
-
-
-def add_screenshots(runs: RunCollector, segment: Segment) -> None:
-    """Note the links to images."""
-    for line in segment.text.split("\n"):
         if line.startswith("!["):
             runs.add(1, Label.SCREENSHOT, _target(line))
-        elif line.startswith("#"):
-            runs.add(1, Label.SECTION, segment.section.value)
-        elif line:
-            runs.add(1, Label.SECTION_NOTE, segment.section.value)
+        elif bead:
+            runs.add(1, Label.BEAD, bead)
+        elif line.startswith("Completed: "):
+            runs.add(1, Label.BEAD, "all that are completed")
         else:
-            runs.add(1, Label.BLANK)
+            _add_note(runs, line, segment.section)
 
 
 def _target(link: str) -> str:
-    """Return the path that an image's link leads to."""
     target = link.removesuffix(" (missing)").removesuffix(")")
-    start = target.rfind("](")
     if target.endswith(">"):
-        start = target.rfind("](<")
-        target = _ESCAPE.sub(r"\1", target[start + 3 : -1])
+        target = _ESCAPE.sub(r"\1", target[target.rfind("](<") + 3 : -1])
     else:
-        target = target[start + 2 :]
-    target = unquote(target, errors="surrogateescape")
-    return target.removeprefix("./")
-
-
-_BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
-"""Lines of a file's block before its content, its heading and the opening fence, and before and behind it."""
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-
-
-class SourceMapBuilder:
-    """Notes where the lines of segments come from, one segment after another, and keeps none of their texts."""
-
-    def __init__(self) -> None:
-        self._runs = RunCollector()
-        self._is_empty = True
-
-    def watch(self, segments: Iterable[Segment]) -> Iterator[Segment]:
-        """Yield the segments as they are, and note each."""
-        for segment in segments:
-            self.add(segment)
-            yield segment
-
-    def add(self, segment: Segment) -> None:
-        """Note the next segment of the prompt."""
-        if not self._is_empty:
-            self._runs.add(1, Label.BLANK)  # the separator
-        self._is_empty = False
-        if segment.section is Section.FILES:
-            _add_of_files(self._runs, segment)
-        elif segment.section is Section.CHANGED:
-            _add_change(self._runs, segment)
-        elif segment.section is Section.HISTORY:
-            add_turn(self._runs, segment)
-        elif segment.section is Section.RESULTS:
-            add_result(self._runs, segment)
-        elif segment.section is Section.BEADS:
-            add_beads(self._runs, segment)
-        else:
-            add_screenshots(self._runs, segment)
-
-    def build(self) -> SourceMap:
-        """Return the map of all segments so far."""
-        return SourceMap(self._runs.runs())
-
-
-def map_sources(segments: Iterable[Segment]) -> SourceMap:
-    """Return the origins of all lines of a prompt that consists of ``segments``."""
-    builder = SourceMapBuilder()
-    for segment in segments:
-        builder.add(segment)
-    return builder.build()
-
-
-def _add_of_files(runs: RunCollector, segment: Segment) -> None:
-    """Note a file's block, the section's heading, or the list of what is not shown."""
-    if segment.source:
-        _add_file(runs, segment)
-    elif segment.text.startswith(NOT_SHOWN):
-        runs.add(1, Label.HEADING, "the remainder")
-        runs.add(segment.text.count("\n"), Label.REMAINDER)
-    else:
-        add_heading(runs, segment)
+        target = target[target.rfind("](") + 2 :]
+    return unquote(target, errors="surrogateescape").removeprefix("./")
 
 
 def _add_file(runs: RunCollector, segment: Segment) -> None:
-    """Note a file's heading, its fence, and its content in it."""
-    source, lines = segment.source, segment.text.count("\n") + 1
+    source, lines, shown = segment.source, segment.text.count("\n") + 1, segment.shown
     runs.add(1, Label.HEADING, source)
     runs.add(1, Label.BLANK)
-    if not _is_fenced(segment.text):  # a note stands for the content that is left out on purpose
+    if not is_fenced(segment.text):  # a note stands for the content that is left out on purpose
         runs.add(lines - 2, Label.NOTE, source)
         return
     runs.add(1, Label.FENCE, source)
-    shown = segment.shown
     if shown is None:  # as a cache stored it, or made by others
         runs.add(lines - _AROUND_CONTENT, Label.EARLIER, source)
     elif shown.is_message:
@@ -197,84 +166,64 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
     elif shown.spans is None:
         _add_verbatim(runs, source, 1, lines - _AROUND_CONTENT, shown.redacted)
     else:
-        content = segment.text.split("\n")[_BEFORE_CONTENT:-1]
-        _ContentRuns(runs, source, content, shown).add(shown.spans)
+        _add_view(runs, source, segment.text.split("\n")[_BEFORE_CONTENT:-1], shown)
     runs.add(1, Label.FENCE, source)
 
 
-def _is_fenced(block: str) -> bool:
-    """Tell whether a block holds a fence below its heading."""
-    end = block.find("\n")
-    return block.startswith("```", end + 2)
+def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: ShownText) -> None:
+    """Note the lines of a view; spans that do not follow on what was noted, as only others make them, are left out."""
+    source = shown.source.split("\n") if shown.source else []
+    line, last, lines = 1, 0, len(content)
+    for start, end, first, until in shown.spans or ():  # quick: a skeleton has dozens
+        if not (line <= start <= end <= lines and 1 <= first <= until):
+            continue
+        _add_between(runs, path, content[line - 1 : start - 1], (last + 1, first - 1))
+        _add_span(
+            runs, path, content[start - 1 : end], source[first - 1 : until], (first, until), shown
+        )
+        line, last = end + 1, until
+    if last:
+        _add_between(runs, path, content[line - 1 :], (0, 0))
+    else:
+        runs.add(lines - line + 1, Label.SUMMARY, path)
 
 
-class _ContentRuns:
-    """Notes the lines of one file's view."""
+def _add_between(
+    runs: RunCollector, path: str, content: Sequence[str], gap: tuple[int, int]
+) -> None:
+    """Note lines of a view that come from no lines of the file; marks stand for the lines of ``gap``, if any."""
+    for text in content:
+        if not text.strip():
+            runs.add(1, Label.BLANK)
+        elif _is_mark(text):
+            first, last = gap
+            runs.add(1, Label.NOT_SHOWN, path, *(gap if 1 < first <= last else (0, 0)))
+        else:
+            runs.add(1, Label.NOTE, path)
 
-    def __init__(
-        self, runs: RunCollector, path: str, content: Sequence[str], shown: ShownText
-    ) -> None:
-        self._runs = runs
-        self._path = path
-        self._content = content
-        self._source = shown.source.split("\n") if shown.source else []
-        self._redacted = shown.redacted
 
-    def add(self, spans: Iterable[Span]) -> None:
-        """Note all lines; spans that lie outside or before what was noted, as only others make them, are left out."""
-        line, last = 1, 0
-        lines = len(self._content)
-        has_spans = False
-        for span in spans:
-            start, end, source_start, source_end = span  # quick: a skeleton has dozens
-            if not (line <= start <= end <= lines and 1 <= source_start <= source_end):
-                continue
-            if line < start:
-                self._add_uncovered(line, start - 1, last, source_start, is_view=True)
-            self._add_span(start, end, source_start, source_end)
-            line, last = end + 1, source_end
-            has_spans = True
-        if line <= lines:
-            self._add_uncovered(line, lines, last, 0, is_view=has_spans)
-
-    def _add_uncovered(
-        self, start: int, end: int, before: int, behind: int, *, is_view: bool
-    ) -> None:
-        """Note lines that come from no lines of the file, between those from ``before`` and from ``behind``."""
-        if not is_view:
-            self._runs.add(end - start + 1, Label.SUMMARY, self._path)
-            return
-        for text in self._content[start - 1 : end]:
-            if not text.strip():
-                self._runs.add(1, Label.BLANK)
-            elif _is_mark(text):
-                are_known = before and before + 1 <= behind - 1
-                gap = (before + 1, behind - 1) if are_known else (0, 0)
-                self._runs.add(1, Label.NOT_SHOWN, self._path, *gap)
-            else:
-                self._runs.add(1, Label.NOTE, self._path)
-
-    def _add_span(self, start: int, end: int, first: int, last: int) -> None:
-        """Note the lines ``start`` to ``end``, which stand for those from ``first`` to ``last`` of the file."""
-        content = self._content[start - 1 : end]
-        if end - start != last - first:
-            label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART
-            self._runs.add(end - start + 1, label, self._path, first, last)
-            return
-        source = self._source[first - 1 : last]
-        if content == source:
-            if self._redacted:
-                _add_verbatim(self._runs, self._path, first, last, self._redacted)
-            else:
-                self._runs.add(end - start + 1, Label.VERBATIM, self._path, first, last)
-            return
+def _add_span(
+    runs: RunCollector,
+    path: str,
+    content: Sequence[str],
+    source: Sequence[str],
+    lines: tuple[int, int],
+    shown: ShownText,
+) -> None:
+    """Note lines of a view that stand for ``lines`` of the file, which are ``source``."""
+    first, last = lines
+    if len(content) != last - first + 1:
+        label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART
+        runs.add(len(content), label, path, first, last)
+    elif content == source:
+        _add_verbatim(runs, path, first, last, shown.redacted)
+    else:
         for offset, text in enumerate(content):
             line = first + offset
             if source[offset : offset + 1] == [text]:
-                _add_verbatim(self._runs, self._path, line, line, self._redacted)
+                _add_verbatim(runs, path, line, line, shown.redacted)
             else:
-                label = Label.NOT_SHOWN if _is_mark(text) else Label.PART
-                self._runs.add(1, label, self._path, line, line)
+                runs.add(1, Label.NOT_SHOWN if _is_mark(text) else Label.PART, path, line, line)
 
 
 def _is_mark(line: str) -> bool:
@@ -296,51 +245,31 @@ def _add_verbatim(
     runs.add(last - first + 1, Label.VERBATIM, path, first, last)
 
 
-def _add_change(runs: RunCollector, segment: Segment) -> None:
-    """Note the diff of a file: its lines stand for those that the file has now."""
-    if not segment.source:
-        add_heading(runs, segment)
-        return
-    path = segment.source
-    if not segment.text.startswith(f"{file_heading(path)} (diff)\n"):
-        _add_file(runs, segment)  # as it is shown now, since a diff would be longer
-        return
-    content = segment.text.split("\n")[_BEFORE_CONTENT:-1]
-    places = _LinesOfView(segment.shown)
+def _add_diff(runs: RunCollector, segment: Segment) -> None:
+    path, lines = segment.source, _lines_of_view(segment.shown)
     runs.add(1, Label.HEADING, path)
     runs.add(1, Label.BLANK)
     runs.add(1, Label.FENCE, path)
     now = 0
-    for line in content:
-        hunk = _HUNK.fullmatch(line)
-        if hunk:
+    for text in segment.text.split("\n")[_BEFORE_CONTENT:-1]:
+        if hunk := _HUNK.fullmatch(text):
             now = int(hunk[1])
             runs.add(1, Label.NOTE, path)
-        elif line.startswith("-") or not now:
+        elif text.startswith("-") or not now:
             runs.add(1, Label.REMOVED, path)
         else:
-            place = places.line(now)
-            if place:
-                runs.add(1, Label.PART, path, place, place)
-            else:
-                runs.add(1, Label.NOTE, path)
+            line = now if lines is None else lines.get(now, 0)
+            runs.add(1, Label.PART if line else Label.NOTE, path, line, line)
             now += 1
     runs.add(1, Label.FENCE, path)
 
 
-class _LinesOfView:
-    """Finds the line of a file that a line of its block's content shows."""
-
-    def __init__(self, shown: ShownText | None) -> None:
-        spans = (shown.spans if shown else None) or ()
-        self._is_whole = shown is None or shown.spans is None
-        self._lines = {
-            span.start + offset: span.source_start + offset
-            for span in spans
-            if span.end - span.start == span.source_end - span.source_start
-            for offset in range(span.end - span.start + 1)
-        }
-
-    def line(self, number: int) -> int:
-        """Return the line, ``0`` for one that shows none, such as a mark of what is left out."""
-        return number if self._is_whole else self._lines.get(number, 0)
+def _lines_of_view(shown: ShownText | None) -> Mapping[int, int] | None:
+    if shown is None or shown.spans is None:
+        return None
+    return {
+        span.start + offset: span.source_start + offset
+        for span in shown.spans
+        if span.end - span.start == span.source_end - span.source_start
+        for offset in range(span.end - span.start + 1)
+    }

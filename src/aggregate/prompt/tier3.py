@@ -2,17 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from aggregate.base.values import (
-    FileRow,
-    RenderedFile,
-    Section,
-    Segment,
-    Stability,
-    ViewMode,
-    ViewRequest,
-)
+from aggregate.base.values import RenderedFile, Section, Segment, Stability, ViewMode, ViewRequest
 from aggregate.code.syntax import fence_tag, language_of
-from aggregate.prompt.focus import FOCUS_TIER, FocusIndex, is_named, named_paths
+from aggregate.prompt.focus import FOCUS_TIER, FocusIndex
 from aggregate.prompt.sections.files import (
     FILES_TIER3,
     file_block,
@@ -62,67 +54,46 @@ class Tier3Files:
         self._as_rendered = as_rendered
         self._finish = finish
         self._index = FocusIndex((file.path, file.entry) for file in self._files)
-        # By their places in ``_files``.
         self._raw: dict[int, Segment] = {}
         self._context: dict[int, Segment] = {}
 
     def named(self, focus: str) -> list[RenderedFile]:
-        """Return the files that ``focus`` names, in order; those that ``is_focus`` holds for."""
-        return [self._files[place] for place in self._index.places(focus)]
+        """Return the files that ``focus`` names, in order."""
+        return [self._files[number] for number in self._index.find(focus)]
 
     def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
         """Return the section of one prompt, as ``tier3_segments`` does; ``()`` where no file is in it."""
-        focused = {place for focus in focus_files for place in self._index.places(focus)}
-        raw = {place for place, file in enumerate(self._files) if _is_always_raw(file)} | focused
-        context = [
-            place
-            for place, file in enumerate(self._files)
-            if place not in raw and file.auto_aggregate
-        ]
-        self._make_raw(sorted(raw - self._raw.keys()))
-        self._make_context([place for place in context if place not in self._context])
-        in_prompt = sorted([*raw, *context])
-        segments = [
-            self._raw[place] if place in raw else self._context[place] for place in in_prompt
-        ]
+        shown = dict.fromkeys(self._index.find(*focus_files), self._raw)
+        for number, file in enumerate(self._files):
+            if file.auto_aggregate and number not in shown:
+                is_raw = file.tier == FOCUS_TIER or file.force_full
+                shown[number] = self._raw if is_raw else self._context
+        self._make_raw(sorted(number for number in shown if shown[number] is self._raw))
+        self._make_context(sorted(number for number in shown if shown[number] is self._context))
         title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
-        return (title, *segments) if segments else ()
+        return (title, *(shown[number][number] for number in sorted(shown))) if shown else ()
 
     def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
         """Return the files that ``focus_files`` name as they are, by their paths, in order."""
-        places = sorted({place for focus in focus_files for place in self._index.places(focus)})
-        self._make_raw([place for place in places if place not in self._raw])
-        return {self._files[place].path: self._raw[place] for place in places}
+        numbers = self._index.find(*focus_files)
+        self._make_raw(numbers)
+        return {self._files[number].path: self._raw[number] for number in numbers}
 
-    def _make_raw(self, places: Sequence[int]) -> None:
-        files = [self._files[place] for place in places]
-        segments = [_raw_segment(file) for file in files]
-        self._raw.update(zip(places, self._finish(segments), strict=True))
+    def _make_raw(self, numbers: Iterable[int]) -> None:
+        new = [number for number in numbers if number not in self._raw]
+        segments = [_raw_segment(self._files[number]) for number in new]
+        self._raw.update(zip(new, self._finish(segments), strict=True))
 
-    def _make_context(self, places: Sequence[int]) -> None:
-        files = [self._files[place] for place in places]
+    def _make_context(self, numbers: Iterable[int]) -> None:
+        new = [number for number in numbers if number not in self._context]
+        files = [self._files[number] for number in new]
         requests = [_context_request(file, as_rendered=self._as_rendered) for file in files]
         views = iter(render_all([request for request in requests if request]))
-        segments: list[Segment] = []
-        for file, request in zip(files, requests, strict=True):
-            segments.append(
-                view_segment(file, request.mode, next(views)) if request else rendered_segment(file)
-            )
-        self._context.update(zip(places, self._finish(segments), strict=True))
-
-
-def is_focus(file: RenderedFile | FileRow, focus_files: Sequence[str]) -> bool:
-    """Tell whether one of ``focus_files`` names the file (rule M-X7)."""
-    return is_named(file.path, file.entry, focus_files)
-
-
-def focus_paths(files: Iterable[RenderedFile], focus_files: Iterable[str]) -> frozenset[str]:
-    """Return the paths of the files that ``is_focus`` holds for."""
-    return named_paths(((file.path, file.entry) for file in files), focus_files)
-
-
-def _is_always_raw(file: RenderedFile) -> bool:
-    return file.auto_aggregate and (file.tier == FOCUS_TIER or file.force_full)
+        segments = [
+            view_segment(file, request.mode, next(views)) if request else rendered_segment(file)
+            for file, request in zip(files, requests, strict=True)
+        ]
+        self._context.update(zip(new, self._finish(segments), strict=True))
 
 
 def _raw_segment(file: RenderedFile) -> Segment:
@@ -134,25 +105,16 @@ def _raw_segment(file: RenderedFile) -> Segment:
 
 def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
     """Return the view of a file as context for a worker, ``None`` for the one it was rendered in."""
-    mode = _context_mode(file)
-    if mode is None or (as_rendered and file.language and _is_no_larger(file.view_mode, mode)):
-        return None
-    return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))
-
-
-def _is_no_larger(configured: ViewMode, mode: ViewMode) -> bool:
-    """Tell whether the configured view shows no more of a file than another one."""
-    if configured is mode:
-        return True
-    if configured not in _BY_SIZE or mode not in _BY_SIZE:
-        return False
-    return _BY_SIZE.index(configured) < _BY_SIZE.index(mode)
-
-
-def _context_mode(file: RenderedFile) -> ViewMode | None:
     if file.error or file.view_mode is ViewMode.NONE:
         return None
-    if file.custom_slices:
-        return ViewMode.CUSTOM
-    language = language_of(file.path, file.source)
-    return _CONTEXT_MODES.get(language.name) if language else None
+    mode: ViewMode | None = ViewMode.CUSTOM
+    if not file.custom_slices:
+        language = language_of(file.path, file.source)
+        mode = _CONTEXT_MODES.get(language.name) if language else None
+    if mode is None:
+        return None
+    if as_rendered and file.language:
+        no_larger = _BY_SIZE[: _BY_SIZE.index(mode)] if mode in _BY_SIZE else ()
+        if file.view_mode in (mode, *no_larger):
+            return None
+    return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))

@@ -21,6 +21,8 @@ _LOOKED_UP = 500
 """Segments that the index is asked for at once."""
 _WAITING_CHARACTERS = 1_000_000
 """The most text for which the index is asked at once."""
+_MOST_CHARACTERS = 20_000_000
+"""Of texts that are kept in memory with their counts: a page that stays open all day asks for more and more of them."""
 COUNT = Struct("<Q")
 """How a count is kept."""
 TOKEN_CODE = ("base.errors", "base.tokens")
@@ -29,20 +31,28 @@ TOKEN_LIBRARIES = ("tiktoken",)
 """What others have made of that: the tokenizer. The vocabulary's hash stands in our code."""
 
 
-class SegmentCounter:
-    """Counts segments as they come, each with what separates it from the next, in threads if there are many.
+@cache
+def token_version() -> str:
+    """Return a version of all that counts tokens, ``""`` where it cannot be told."""
+    return code_version(TOKEN_CODE, installed=TOKEN_LIBRARIES)
 
-    Args:
-        index: Keeps counts from run to run, by the hash of what was counted.
-    """
+
+@cache
+def token_kind() -> Kind:
+    """Return the kind of what the index keeps of counts, by the SHA-256 of the text."""
+    return Kind("tokens", token_version())
+
+
+class SegmentCounter:
+    """Counts segments as they come, each with what separates it from the next, in threads if there are many."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
         self._waiting: list[tuple[bytes, str]] = []
         self._size = 0
-        self._counts: list[int | None] = []
+        self._counts: list[int] = []
+        # The positions and keys of segments that are counted because the index does not know them.
         self._counted: list[tuple[int, bytes]] = []
-        """The positions and keys of segments that are counted because the index does not know them."""
         self._counter = TokenCounter()
 
     def add(self, text: str, data: bytes, separator: str) -> None:
@@ -63,43 +73,22 @@ class SegmentCounter:
         for (position, _), tokens in zip(self._counted, results, strict=True):
             self._counts[position] = tokens
         keys = (key for _, key in self._counted)
-        rows = zip(keys, map(COUNT.pack, results), strict=True)
-        self._index.put_many(token_kind(), rows)
-        return [tokens for tokens in self._counts if tokens is not None]
+        self._index.put_many(token_kind(), zip(keys, map(COUNT.pack, results), strict=True))
+        return self._counts
 
     def _look_up(self) -> None:
-        """Ask the index for what waits, and begin to count what it does not know."""
         known = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
         for (key, text), row in zip(self._waiting, known, strict=True):
             if row is None:
                 self._counted.append((len(self._counts), key))
                 self._counter.submit(text)
-            self._counts.append(COUNT.unpack(row)[0] if row else None)
+            self._counts.append(COUNT.unpack(row)[0] if row else 0)
         self._waiting, self._size = [], 0
-
-
-@cache
-def token_version() -> str:
-    """Return a version of all that counts tokens, ``""`` where it cannot be told."""
-    return code_version(TOKEN_CODE, installed=TOKEN_LIBRARIES)
-
-
-@cache
-def token_kind() -> Kind:
-    """Return the kind of what the index keeps of counts, by the SHA-256 of the text."""
-    return Kind("tokens", token_version())
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """How many tokens a prompt has, by o200k.
-
-    Attributes:
-        document: Of the whole text; equal to the sum over the sections.
-        segments: Of each segment, with the separator behind it.
-        sections: Of each section that is there, in order.
-        files: Of each file, by its path; a heading counts for its section only.
-    """
+    """How many tokens a prompt has by o200k: in all, by segment, by section, and by file without headings."""
 
     document: int
     segments: tuple[int, ...]
@@ -120,15 +109,7 @@ class PromptTokens:
 
 @get_monitor().scope("count_prompt")
 def count_prompt(prompt: Prompt, *, index: Index | None = None) -> PromptTokens:
-    """Return the exact counts of a prompt, its sections and its files.
-
-    Args:
-        prompt: What to count.
-        index: Keeps counts from run to run; by default the user's.
-
-    Raises:
-        TokenizerError: The bundled vocabulary is missing or damaged.
-    """
+    """Return the exact counts of a prompt, its sections and its files; ``index`` keeps them, by default the user's."""
     counter = SegmentCounter(index or user_index())
     last = len(prompt.segments) - 1
     for i, segment in enumerate(prompt.segments):
@@ -138,44 +119,26 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None) -> PromptTokens:
     return PromptTokens.of(places, counter.counts())
 
 
-_MOST_CHARACTERS = 20_000_000
-"""Of texts that are kept in memory with their counts: a page that stays open all day asks for more and more of them."""
-
-
 class SavedCounts:
-    """Counts texts one by one; the vocabulary is loaded for the first that the index does not know.
-
-    Args:
-        index: Keeps counts from run to run.
-    """
+    """Counts texts one by one; the vocabulary is loaded for the first that the index does not know."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._counts: dict[str, int] = {}
+        self._counts: dict[str, int] = {"": 0}
         self._characters = 0
 
     def __call__(self, text: str) -> int:
-        """Return the number of o200k tokens of ``text``.
-
-        Raises:
-            TokenizerError: The bundled vocabulary is missing or damaged.
-        """
+        """Return the number of o200k tokens of ``text``."""
         tokens = self._counts.get(text)
-        if tokens is None:
-            if self._characters > _MOST_CHARACTERS:
-                self._counts.clear()
-                self._characters = 0
-            tokens = self._counts[text] = self._look_up(text)
-            self._characters += len(text)
-        return tokens
-
-    def _look_up(self, text: str) -> int:
-        if not text:
-            return 0
+        if tokens is not None:
+            return tokens
+        if self._characters > _MOST_CHARACTERS:
+            self._counts, self._characters = {"": 0}, 0
+        self._characters += len(text)
         key = sha256(text.encode("utf-8", "surrogatepass")).digest()
         row = self._index.get_many(token_kind(), [key])[0]
-        if row is not None:
-            return int(COUNT.unpack(row)[0])
-        tokens = count_batch([text])[0]
-        self._index.put_many(token_kind(), [(key, COUNT.pack(tokens))])
-        return tokens
+        if row is None:
+            row = COUNT.pack(count_batch([text])[0])
+            self._index.put_many(token_kind(), [(key, row)])
+        self._counts[text] = int(COUNT.unpack(row)[0])
+        return self._counts[text]

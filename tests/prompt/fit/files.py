@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 from aggregate.base.values import View
 from aggregate.code.views import focused
-from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.fittable import Fittable
-from aggregate.prompt.fit.lines import FileLines
-from aggregate.prompt.fit.steps import StepOrder
+from aggregate.prompt.fit.fit import FileLines, Fit
+from aggregate.prompt.fit.steps import Fittable, StepOrder
 from aggregate.ranking import DefinedName, Piece
 
 FRAME = 8
@@ -42,7 +40,7 @@ class Source:
             for first, last, _ in self.pieces
         ]
         chances = [chance for *_, chance in self.pieces]
-        return Fittable(number, sum(chances), self.definitions, pieces, chances)
+        return Fittable(number, self.definitions, pieces, chances)
 
     def _innermost(self, line: int) -> int:
         around = [
@@ -59,7 +57,7 @@ def new_fit(
     """Return a fit of these files, numbered from 0, in which nothing is shown."""
     ranked = sorted(
         (source.fittable(number) for number, source in enumerate(sources)),
-        key=lambda file: (-file.score, file.number),
+        key=lambda file: (-sum(file.chances), file.number),
     )
 
     def open_file(number: int) -> FileLines:

@@ -3,15 +3,13 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.values import Level, SentFile
+from aggregate.base.values import FileChoice, Level, SentFile
 from aggregate.prompt.fit.kept_levels import (
     BELOW,
     ENOUGH,
     FRESH,
     LEAST_FRESH,
     LIKELY,
-    Keeping,
-    WantedFile,
     keep_levels,
 )
 
@@ -23,41 +21,39 @@ def sent(*sizes: int, level: Level = Level.FULL) -> list[SentFile]:
     return [SentFile(chr(97 + i), level, tokens=size) for i, size in enumerate(sizes)]
 
 
-def lowered(path: str, score: float, *, pinned: bool = False) -> WantedFile:
+def wanted_file(path: str, tokens: int, score: float, *, pinned: bool = False) -> FileChoice:
+    """Return a file that the new question wants in full."""
+    return FileChoice(path, path, Level.FULL, Level.FULL, pinned, tokens, score)
+
+
+def lowered(path: str, score: float, *, pinned: bool = False) -> FileChoice:
     """Return a file of which the new question wants nothing but its name."""
-    return WantedFile(path, Level.NAME, score=score, pinned=pinned)
+    return wanted_file(path, 0, score, pinned=pinned)._replace(level=Level.NAME)
 
 
-def names(keeping: Keeping) -> str:
+def names(files: tuple[SentFile, ...]) -> str:
     """Return the files that stay, in order."""
-    return "".join(file.path for file in keeping.files)
+    return "".join(file.path for file in files)
+
+
+def left(files: tuple[SentFile, ...], room: int = ROOM) -> int:
+    """Return the tokens that they leave."""
+    return room - sum(file.tokens for file in files)
 
 
 def test_all_stays_while_there_is_room() -> None:
     """A question about another file adds it behind: nothing leaves, whatever it scores (rule B-9)."""
-    wanted = [lowered("a", 0.0), lowered("b", 0.0), WantedFile("c", Level.FULL, 300, 0.9)]
-    assert keep_levels(sent(300, 400), wanted, room=ROOM) == Keeping(tuple(sent(300, 400)), 300)
+    wanted = [lowered("a", 0.0), lowered("b", 0.0), wanted_file("c", 300, 0.9)]
+    assert keep_levels(sent(300, 400), wanted, room=ROOM) == tuple(sent(300, 400))
 
 
 def test_a_file_stays_unless_what_enters_scores_twice_as_much() -> None:
     """At just half of the score it stays, below it leaves (rule B-9)."""
-    entering = WantedFile("n", Level.FULL, 300, 0.4, pinned=True)
+    entering = wanted_file("n", 300, 0.4, pinned=True)
     staying = [lowered("a", 0.4 * BELOW), entering]
     assert names(keep_levels(sent(1000), staying, room=ROOM)) == "a"
     leaving = [lowered("a", 0.4 * BELOW - 0.01), entering]
-    assert keep_levels(sent(1000), leaving, room=ROOM) == Keeping((), 1000)
-
-
-def test_the_last_file_leaves_first() -> None:
-    """Of files that may all leave, those that stand last make room, so that the front stays as it is (rule B-9)."""
-    wanted = [*(lowered(path, 0.01) for path in "abcd"), WantedFile("n", Level.FULL, 300, 0.5)]
-    assert names(keep_levels(sent(250, 250, 250, 250), wanted, room=ROOM)) == "ab"
-
-
-def test_only_as_many_leave_as_are_needed() -> None:
-    """A small addition takes the place of one small file (rule B-9)."""
-    wanted = [*(lowered(path, 0.01) for path in "abcd"), WantedFile("n", Level.FULL, 50, 0.5)]
-    assert keep_levels(sent(250, 250, 400, 100), wanted, room=ROOM).left == 100
+    assert keep_levels(sent(1000), leaving, room=ROOM) == ()
 
 
 @pytest.mark.parametrize(
@@ -66,11 +62,11 @@ def test_only_as_many_leave_as_are_needed() -> None:
 def test_a_question_has_a_part_of_the_room(room: int, fresh: int) -> None:
     """However much is wanted, so much of a full prompt is replaced and no more (rule B-9)."""
     before = [SentFile(f"a{i:03}", Level.FULL, tokens=room // 200) for i in range(200)]
-    new = [WantedFile(f"n{i}", Level.FULL, room // 5, 0.15 + i / 100) for i in range(4)]
+    new = [wanted_file(f"n{i}", room // 5, 0.15 + i / 100) for i in range(4)]
     wanted = [*(lowered(file.path, 0.0) for file in before), *new]
-    keeping = keep_levels(before, wanted, room=room)
-    assert list(keeping.files) == before[: len(keeping.files)]
-    assert fresh <= keeping.left < fresh + room // 200 * len(new)
+    kept = keep_levels(before, wanted, room=room)
+    assert list(kept) == before[: len(kept)]
+    assert fresh <= left(kept, room) < fresh + room // 200 * len(new)
     assert fresh == max(FRESH * room, min(LEAST_FRESH, room / 2))
 
 
@@ -78,25 +74,25 @@ def test_room_is_made_at_the_end_only() -> None:
     """What stands in the front stays, however little it scores: all behind it would be lost, but for a pin (rule B-9)."""
     before = [*sent(20), *(SentFile(f"b{i}", Level.FULL, tokens=49) for i in range(20))]
     wanted = [lowered("a", 0.0), *(lowered(file.path, 0.8) for file in before[1:])]
-    likely = WantedFile("n", Level.FULL, 20, 0.9)
-    assert list(keep_levels(before, [*wanted, likely], room=ROOM).files) == before
+    likely = wanted_file("n", 20, 0.9)
+    assert list(keep_levels(before, [*wanted, likely], room=ROOM)) == before
     pinned = likely._replace(pinned=True)
-    assert list(keep_levels(before, [*wanted, pinned], room=ROOM).files) == before[1:]
+    assert list(keep_levels(before, [*wanted, pinned], room=ROOM)) == before[1:]
 
 
 def test_room_is_made_seldom() -> None:
     """While most of a question's part is left nothing leaves; then all of that part is made (rule B-9)."""
     room = 100_000
-    new = WantedFile("n", Level.FULL, room, 0.9)
+    new = wanted_file("n", room, 0.9)
 
-    def kept(left: int) -> Keeping:
+    def kept(left: int) -> tuple[SentFile, ...]:
         before = [SentFile(f"a{i:02}", Level.FULL, tokens=(room - left) // 100) for i in range(100)]
         wanted = [*(lowered(file.path, 0.0) for file in before), new]
         return keep_levels(before, wanted, room=room)
 
     enough = int(ENOUGH * FRESH * room)
-    assert len(kept(enough).files) == 100
-    assert kept(enough - 200).left >= FRESH * room
+    assert len(kept(enough)) == 100
+    assert left(kept(enough - 200), room) >= FRESH * room
 
 
 def test_a_smaller_room_lets_the_last_leave() -> None:
@@ -118,7 +114,7 @@ def test_files_that_are_gone_leave() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "lines", "content_hash", "left"),
+    ("level", "lines", "content_hash", "stay"),
     [
         (Level.FOCUSED, ((11, 14),), "x", "ab"),  # its lines were sent
         (Level.FOCUSED, ((11, 30),), "x", "a"),  # ten of twenty lines are new
@@ -129,15 +125,17 @@ def test_files_that_are_gone_leave() -> None:
     ],
 )  # fmt: skip
 def test_more_of_a_file_that_stays(
-    level: Level, lines: tuple[tuple[int, int], ...], content_hash: str, left: str
+    level: Level, lines: tuple[tuple[int, int], ...], content_hash: str, stay: str
 ) -> None:
     """Room is made for what is new of a file, behind the others; what was sent of it needs none (rule B-9)."""
     before = [
         SentFile("a", Level.FOCUSED, ((1, 20),), "x", 400),
         SentFile("b", Level.FULL, tokens=500),
     ]
-    wanted = [WantedFile("a", level, 600, 0.9, lines, content_hash), lowered("b", 0.0)]
-    assert names(keep_levels(before, wanted, room=ROOM)) == left
+    changed = wanted_file("a", 600, 0.9)
+    changed = changed._replace(level=level, lines=lines, content_hash=content_hash)
+    wanted = [changed, lowered("b", 0.0)]
+    assert names(keep_levels(before, wanted, room=ROOM)) == stay
 
 
 files = st.lists(
@@ -152,21 +150,18 @@ def test_invariants(
     """What stays is in its old order and within the room (but for pins), and what left had to (rule B-9)."""
     before = sent(*(tokens for tokens, *_ in old))
     wanted = [
-        WantedFile(file.path, Level.FULL, tokens, score, pinned=pinned)
+        wanted_file(file.path, tokens, score, pinned=pinned)
         for file, (_, score, tokens, pinned) in zip(before, old, strict=True)
     ]
-    wanted += [
-        WantedFile(f"n{i}", Level.FULL, t, s, pinned=p) for i, (_, s, t, p) in enumerate(new)
-    ]
-    keeping = keep_levels(before, wanted, room=room)
-    assert keeping.left == room - sum(file.tokens for file in keeping.files)
-    assert list(keeping.files) == [file for file in before if file in keeping.files]
+    wanted += [wanted_file(f"n{i}", t, s, pinned=p) for i, (_, s, t, p) in enumerate(new)]
+    kept = keep_levels(before, wanted, room=room)
+    assert list(kept) == [file for file in before if file in kept]
     pins = {file.path for file in wanted if file.pinned}
-    assert keeping.left >= 0 or pins.issuperset(names(keeping))
-    assert pins.intersection(file.path for file in before) <= set(names(keeping))
-    scores = {file.path: file.score for file in wanted}
-    entering = [file.score for file in wanted if file.path.startswith("n") and file.tokens]
+    assert left(kept, room) >= 0 or pins.issuperset(names(kept))
+    assert pins.intersection(file.path for file in before) <= set(names(kept))
+    scores = {file.path: file.score or 0 for file in wanted}
+    entering = [file.score or 0 for file in wanted if file.path.startswith("n") and file.tokens]
     highest = max(entering, default=0.0)
     if sum(file.tokens for file in before) <= room and not pins:
-        gone = [file for file in before if file not in keeping.files]
+        gone = [file for file in before if file not in kept]
         assert all(scores[file.path] < BELOW * highest for file in gone)

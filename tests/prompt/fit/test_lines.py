@@ -5,22 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from aggregate.prompt.fit.lines import FileLines, Run, ShownLines, as_runs, marked_runs
-
-
-@pytest.mark.parametrize(
-    ("marks", "runs"),
-    [
-        (b"", []),
-        (b"\0\0", []),
-        (b"\1", [(1, 1)]),
-        (b"\0\1\1\0\1", [(2, 3), (5, 5)]),
-        (b"\1\1\0\0\1\1", [(1, 2), (5, 6)]),
-    ],
-)
-def test_marked_lines_are_runs(marks: bytes, runs: list[Run]) -> None:
-    """Neighbours are one run, whatever stands at the ends (rule B-2)."""
-    assert marked_runs(marks) == marked_runs(bytearray(marks)) == runs
+from aggregate.prompt.fit.fit import FileLines, ShownLines, as_runs, marked_runs
+from aggregate.prompt.fit.steps import Run
 
 
 def test_runs_are_their_lines() -> None:

@@ -2,8 +2,7 @@
 
 from itertools import product
 
-from aggregate.prompt.fit.fittable import Fittable
-from aggregate.prompt.fit.steps import StepOrder
+from aggregate.prompt.fit.steps import Fittable, StepOrder
 from aggregate.ranking import Piece
 
 _CHANCES = (0.5, 0.0, 0.25, 0.5, 0.125)
@@ -12,7 +11,7 @@ _CHANCES = (0.5, 0.0, 0.25, 0.5, 0.125)
 
 def _file(number: int, chances: tuple[float, ...]) -> Fittable:
     pieces = [Piece(line, line, -1, 0, 4) for line in range(1, len(chances) + 1)]
-    return Fittable(number, sum(chances), pieces=pieces, chances=chances)
+    return Fittable(number, pieces=pieces, chances=chances)
 
 
 def test_pieces_enter_by_their_chances_then_by_file_and_line() -> None:
@@ -38,11 +37,6 @@ def test_what_tells_less_of_a_change_enters_later() -> None:
     half = Piece(4, 4, -1, 0, 40, comments=20)
     code = Piece(5, 5, -1, 0, 40)
     pieces = (licence, imports, comments, half, code)
-    file = Fittable(1, 1.0, pieces=pieces, chances=(0.2,) * len(pieces))
+    file = Fittable(1, pieces=pieces, chances=(0.2,) * len(pieces))
     entered = [step.runs[-1][0] + 1 for step in StepOrder([[file]], signatures=0)]
     assert entered == [5, 2, 4, 3, 1]
-
-
-def test_files_without_pieces_enter_nothing() -> None:
-    """Where there are neither pieces nor definitions there is no step."""
-    assert list(StepOrder([[_file(1, ())], []])) == []

@@ -72,15 +72,6 @@ def test_no_text_forges_a_heading_or_leaves_its_bullet(
     assert text.count("\n- ") >= active
 
 
-@given(st.lists(BEADS, max_size=4, unique_by=lambda bead: bead.id))
-def test_text_is_clean(beads: list[Bead]) -> None:
-    """No separator at either end, nothing that breaks a line elsewhere, and the same bytes twice (M-52)."""
-    text = beads_section(Board("s", tuple(beads)), now=NOW)
-    assert text == text.strip("\n")
-    assert text == beads_section(Board("s", tuple(beads)), now=NOW)
-    assert text.splitlines() == (text.split("\n") if text else [])
-
-
 def test_hostile_title_and_description_are_shown_whole() -> None:
     """A title with a heading becomes one line; a description with one stands in a fence longer than its own."""
     bead = Bead("bd-1", "Fix\n\n## Files\tnow", "```\n# heading\n````")
@@ -151,15 +142,6 @@ def test_hidden_beads_still_block() -> None:
     """A gate is not listed, but what waits for it is blocked by it."""
     beads = [Bead("a", "A", dependencies=(Dependency("g"),)), Bead("g", "G", issue_type="gate")]
     assert section(*beads).endswith("- blocked by g, P2 task: A (a)")
-
-
-def test_untitled() -> None:
-    """A bead without a title is named as such, in both lists."""
-    done = Bead("b", " \n", status="closed")
-    assert (
-        section(Bead("a", ""), done)
-        == "Completed: (untitled) (b)\n\n- ready, P2 task: (untitled) (a)"
-    )
 
 
 def test_many_warnings_are_counted() -> None:

@@ -26,11 +26,6 @@ def test_body() -> None:
     assert build_discussion_section(MIXED) == BODY
 
 
-def test_text() -> None:
-    """The whole section is the heading and the body (M-11, M-X4)."""
-    assert build_discussion_text(MIXED) == f"## Discussion History\n\n{BODY}"
-
-
 def test_empty() -> None:
     """No history is no text at all (M-50, M-X4)."""
     assert (build_discussion_section([]), build_discussion_text([]), discussion_segments([])) == (
@@ -60,15 +55,6 @@ def test_entries(entry: object, text: str) -> None:
     assert build_discussion_section([entry]) == f"### Discussion Excerpt 1\n\n{text}"
 
 
-def test_segments() -> None:
-    """The heading and one segment for each turn; the rule belongs to the later one (M-11)."""
-    assert [(segment.source, segment.text) for segment in discussion_segments(["a", "b"])] == [
-        ("", "## Discussion History"),
-        ("Discussion Excerpt 1", "### Discussion Excerpt 1\n\na"),
-        ("Discussion Excerpt 2", "---\n\n### Discussion Excerpt 2\n\nb"),
-    ]
-
-
 ENTRIES = st.text() | st.dictionaries(
     st.sampled_from(["role", "content", "at"]), st.text() | st.none() | st.integers()
 )
@@ -85,10 +71,3 @@ def test_segments_join_to_the_text_and_never_change(history: list[object], new: 
     assert all(
         segment.section is Section.HISTORY and segment.text[0] in "#-" for segment in segments
     )
-
-
-def test_arguments_are_not_changed() -> None:
-    """The history that is passed in stays as it was."""
-    entry = {"role": "User", "content": " x "}
-    build_discussion_text([entry])
-    assert entry == {"role": "User", "content": " x "}

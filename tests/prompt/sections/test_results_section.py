@@ -63,7 +63,7 @@ def test_an_open_group_says_so() -> None:
 
 def test_nothing_to_fold_is_no_section() -> None:
     """No results, no heading."""
-    nothings: tuple[Any, ...] = ((), [], {}, SubagentSession().subagent_results, [{}, []])
+    nothings: tuple[Any, ...] = ((), [], {}, SubagentSession().subagent_results, [{}, {}])
     for nothing in nothings:
         assert results_segments(nothing) == ()
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 
 from aggregate.base.values import SEPARATOR, Prompt
-from aggregate.prompt.sections.discussion import OmittedTurns, discussion_segments
+from aggregate.prompt.sections.discussion import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import NO_CACHE, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of
@@ -17,7 +17,7 @@ def plan_of(
     history: list[object],
     *,
     message: str = "",
-    omitted: OmittedTurns | None = None,
+    omitted: Omitted | None = None,
     policy: CachePolicy = MARKS,
 ) -> RequestPlan:
     """Plan a request of one file and a discussion, with made-up counts."""
@@ -74,7 +74,7 @@ def test_a_request_never_ends_with_the_model() -> None:
 
 def test_turns_that_a_budget_leaves_out_are_told_of() -> None:
     """The line in their place stands in the first message, and the model may be the first to speak (B-5)."""
-    plan = plan_of(said(("AI", "b"), ("User", "c")), omitted=OmittedTurns(1, 70))
+    plan = plan_of(said(("AI", "b"), ("User", "c")), omitted=Omitted(1, 70))
     note = "- 1 earlier turn is left out: 70 tokens"
     assert shown(plan) == [f"{START}\n\n{note}", "assistant: b", "user: c"]
 

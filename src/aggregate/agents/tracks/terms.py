@@ -12,8 +12,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.text import did_you_mean
 from aggregate.base.values import AUTO, Amount, Budget, FileOrder, Usage
 from aggregate.project.configuration import BudgetTable, Project, user_config
-from aggregate.prompt import find_persona
-from aggregate.prompt.fit import auto_budget
+from aggregate.prompt import auto_budget, find_persona
 from aggregate.sending import ModelSelection, SelectedModel, select_model
 from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import PROVIDERS, ChatClient, context_window, cost, shipped_ratio

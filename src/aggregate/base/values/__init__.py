@@ -23,7 +23,7 @@ else:
         {
             "amounts": "AUTO Amount MOST_TOKENS parse_amount parse_number",
             "bead": "Bead Board Dependency",
-            "decisions": "Audit Cut Decided FileChoice Level Missing Reason SentFile rounded unknown_names",
+            "decisions": "Audit Cut FileChoice Level Missing Reason SentFile rounded unknown_names",
             "files": "ALLOWED_LINE AS_THEY_ARE FileItem FileRecord FileRow Finding PackedSpans PackedView Redaction RenderedFile ShownText SliceDict Span View ViewMode ViewRequest",
             "jsonable": "DEPTH JsonCopy StandIn entries failure_text free_key json_text jsonable members message_text type_name",
             "models": "AZURE BEDROCK CLOUDS FinishReason Reply Usage VERTEX api_family bare_model_name reported_fields reported_tokens",

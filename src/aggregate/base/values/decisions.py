@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from aggregate.base.values.prompt import Section
@@ -87,22 +87,6 @@ class Missing(NamedTuple):
 def unknown_names(missing: Sequence[Missing]) -> list[str]:
     """Return a sentence for each name of the user's that stands for nothing: what they name is asked for (T-2)."""
     return [gap.reason for gap in missing if gap.evidence == "symbol"]
-
-
-class Decided(Protocol):
-    """What was decided for a task or a budget, of a prompt that is composed or whose segments were all made."""
-
-    @property
-    def choices(self) -> Sequence[FileChoice]:
-        """What was decided about each candidate, in the order of the configuration; none with neither."""
-
-    @property
-    def cut(self) -> Sequence[Cut]:
-        """What else was shortened or left out for the budget."""
-
-    @property
-    def missing(self) -> Sequence[Missing]:
-        """Evidence that there was none of."""
 
 
 class SentFile(NamedTuple):

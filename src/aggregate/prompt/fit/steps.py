@@ -7,13 +7,16 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from heapq import heapify, heappop, heapreplace
 from math import sqrt
 from typing import Final, NamedTuple
 
-from aggregate.prompt.fit.fittable import BestFirst, Fittable
-from aggregate.prompt.fit.lines import Run
 from aggregate.ranking import DefinedName, Piece
 
+Run = tuple[int, int]
+"""First and last line, 1-based and inclusive."""
+ALL_LINES: Run = (1, 1 << 31)
+"""From the first line to beyond the last one of any file."""
 CHARACTERS_PER_TOKEN = 4
 """For the order alone, where an estimate does: what is shown is counted."""
 DENSITY = 0.9
@@ -36,44 +39,73 @@ _LONGEST_SIGNATURE = 12
 """Lines; what is longer is shown with the body."""
 _ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE + 1))
 """What a signature of so many lines is divided by."""
-_FEW_SIGNATURES = 800
-"""Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer."""
-_ALL_HEADINGS = 2_000
-"""The same of a text's headings, which say what its other sections hold."""
+_FEW_SIGNATURES, _ALL_HEADINGS = 800, 2_000
+"""Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer; the
+same of a text's headings, which say what its other sections hold."""
 
-Masses = Mapping[int, float]
-"""How likely the task touches each definition, by its place; ``-1`` stands for what is outside of all."""
+
+@dataclass(frozen=True, slots=True)
+class Fittable:
+    """A file that may be shown: its definitions (headings of prose) and pieces by lines, and how likely each is."""
+
+    number: int
+    definitions: Sequence[DefinedName] = ()
+    pieces: Sequence[Piece] = ()
+    chances: Sequence[float] = ()
+    is_prose: bool = False
 
 
 class Step(NamedTuple):
-    """Lines of one file that enter the prompt together.
-
-    Attributes:
-        file: The file's number.
-        runs: Lines of the file, those of a body last.
-        is_body: Whether they hold more than signatures.
-    """
+    """Lines of one file that enter the prompt together, those of a body last; without one they are signatures."""
 
     file: int
     runs: tuple[Run, ...]
     is_body: bool
 
 
+class _BestFirst:
+    """Pieces or definitions, the best of all files first: of each file what they are worth, the less, the better.
+
+    Only the best of each file lie in the heap. The others of a file are sorted when its best is taken: of thousands of
+    files some dozen get so far.
+    """
+
+    def __init__(self, files: Sequence[Sequence[float]]) -> None:
+        self._files = files
+        self._following: dict[int, list[int]] = {}
+        bests = ((min(values), number) for number, values in enumerate(files) if values)
+        self._heap = [(best, number, files[number].index(best)) for best, number in bests]
+        heapify(self._heap)
+
+    def __bool__(self) -> bool:
+        return bool(self._heap)
+
+    def pop(self) -> tuple[int, int]:
+        """Remove the best; return the index of its file and its own in it, of equal ones the first."""
+        _, number, best = self._heap[0]
+        values = self._files[number]
+        if number not in self._following:
+            order = sorted(range(len(values)), key=values.__getitem__)  # stable
+            self._following[number] = order[:0:-1]  # without the best; the next one is last
+        following = self._following[number]
+        if following:
+            heapreplace(self._heap, (values[following[-1]], number, following.pop()))
+        else:
+            heappop(self._heap)
+        return number, best
+
+
 @dataclass(slots=True)
 class StepOrder:
     """The steps in order: bodies by how likely each of their tokens is to matter, among them signatures.
 
-    Attributes:
+    Args:
         groups: The files, the likeliest first, in groups: all of one group enters before any of the next.
         signatures: The part of the tokens that goes to signatures.
     """
 
     groups: Iterable[Sequence[Fittable]]
     signatures: float = WITH_TASK
-    _bodies: BestFirst = field(init=False, default_factory=lambda: BestFirst(()))
-    _signatures: BestFirst = field(init=False, default_factory=lambda: BestFirst(()))
-    _unseen: deque[Step] = field(init=False, default_factory=deque)
-    _opened: dict[int, tuple[Run, ...]] = field(init=False, default_factory=dict)
     _seen: set[int] = field(init=False, default_factory=set)
     _spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
 
@@ -85,37 +117,25 @@ class StepOrder:
     def __iter__(self) -> Iterator[Step]:
         """Yield the steps; tell ``spend`` of each that was taken before asking for the next."""
         share = self.signatures / (1 - self.signatures)
+        opened: dict[int, tuple[Run, ...]] = {}
         for files in self.groups:
-            self._bodies = _bodies(files)
             masses = [_masses(file) for file in files]
-            self._signatures = _signatures(files, masses)
-            self._unseen = deque(_likeliest_signatures(files, masses))
-            while self._bodies or self._signatures:
+            bodies = _BestFirst([_body_values(file) for file in files])
+            signatures = _BestFirst(list(map(_signature_values, files, masses)))
+            unseen = deque(_likeliest_signatures(files, masses))
+            while bodies or signatures:
                 wants_signature = self._spent[False] < share * self._spent[True]
-                if self._bodies and not (wants_signature and self._signatures):
-                    yield self._body(files)
-                else:
-                    yield self._signature(files)
-
-    def _body(self, files: Sequence[Fittable]) -> Step:
-        """Return the next piece's step; with the first of a file come the signatures that open it."""
-        number, place = self._bodies.pop()
-        file = files[number]
-        if file.number not in self._opened:
-            self._opened[file.number] = opening_runs(file)
-        return Step(
-            file.number, (*self._opened[file.number], *piece_runs(file, place)), is_body=True
-        )
-
-    def _signature(self, files: Sequence[Fittable]) -> Step:
-        """Return a signature of the likeliest file that shows nothing yet, else the best signature."""
-        while self._unseen and self._unseen[0].file in self._seen:
-            self._unseen.popleft()
-        if self._unseen:
-            return self._unseen.popleft()
-        number, place = self._signatures.pop()
-        file = files[number]
-        return Step(file.number, tuple(signatures_around(file, place)), is_body=False)
+                if bodies and not (wants_signature and signatures):
+                    number, piece = bodies.pop()
+                    file = files[number]
+                    if file.number not in opened:
+                        opened[file.number] = _opening_runs(file)
+                    runs = (*opened[file.number], *_piece_runs(file, file.pieces[piece]))
+                    yield Step(file.number, runs, is_body=True)
+                    continue
+                while unseen and unseen[0].file in self._seen:
+                    unseen.popleft()
+                yield unseen.popleft() if unseen else _signature_step(files, *signatures.pop())
 
 
 def signature_run(definition: DefinedName) -> Run:
@@ -124,51 +144,47 @@ def signature_run(definition: DefinedName) -> Run:
     return definition.signature, min(last, definition.signature + _LONGEST_SIGNATURE - 1)
 
 
-def signatures_around(file: Fittable, place: int) -> list[Run]:
+def _signatures_around(file: Fittable, definition: int) -> list[Run]:
     """Return the signatures of a definition and of all that it stands in, outer ones first."""
     runs: list[Run] = []
-    while place >= 0:
-        runs.append(signature_run(file.definitions[place]))
-        outer = file.definitions[place].outer
-        place = outer if outer < place else -1
+    while definition >= 0:
+        runs.append(signature_run(file.definitions[definition]))
+        outer = file.definitions[definition].outer
+        definition = outer if outer < definition else -1
     return runs[::-1]
 
 
-def piece_runs(file: Fittable, place: int) -> tuple[Run, ...]:
+def _signature_step(files: Sequence[Fittable], number: int, definition: int) -> Step:
+    runs = tuple(_signatures_around(files[number], definition))
+    return Step(files[number].number, runs, is_body=False)
+
+
+def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
     """Return what is shown for a piece: its lines, with a line of context where no definition gives any."""
-    piece = file.pieces[place]
     if piece.definition >= 0:
-        return (*signatures_around(file, piece.definition), (piece.first, piece.last))
+        return (*_signatures_around(file, piece.definition), (piece.first, piece.last))
     context = 0 if file.definitions else 1
     return ((piece.first - context, piece.last + context),)
 
 
-def opening_runs(file: Fittable) -> tuple[Run, ...]:
+def _opening_runs(file: Fittable) -> tuple[Run, ...]:
     """Return what is shown with the first body of a file: all signatures where these are few, a text's headings."""
     runs = [signature_run(definition) for definition in file.definitions]
     lines = sum(last - first + 1 for first, last in runs)
     characters = sum(piece.characters for piece in file.pieces)
     total_lines = max(1, file.pieces[-1].last if file.pieces else 1)
-    estimate = lines * characters / total_lines
     most = _ALL_HEADINGS if file.is_prose else _FEW_SIGNATURES
-    return tuple(runs) if estimate <= most else ()
+    return tuple(runs) if lines * characters / total_lines <= most else ()
 
 
-def _bodies(files: Sequence[Fittable]) -> BestFirst:
-    """Return all pieces, those with the highest probability for a token first."""
-    return BestFirst(
-        [
-            [
-                -chance * _telling(piece) / _size(piece.characters)
-                for piece, chance in zip(file.pieces, file.chances, strict=True)
-            ]
-            for file in files
-        ]
-    )
+def _body_values(file: Fittable) -> list[float]:
+    """Return the probability of each piece for each of its tokens, negated."""
+    pairs = zip(file.pieces, file.chances, strict=True)
+    return [-chance * _telling(piece) / _size(piece.characters) for piece, chance in pairs]
 
 
 def _telling(piece: Piece) -> float:
-    """Return the part of a piece's probability that its place in the order follows from."""
+    """Return the part of a piece's probability that its rank follows from."""
     if not piece.comments and not piece.preamble:
         return 1.0
     comments = piece.comments / piece.characters
@@ -179,47 +195,43 @@ def _telling(piece: Piece) -> float:
 
 @lru_cache(maxsize=4_096)  # asked of thousands of pieces, most of which are shorter than that
 def _size(characters: int) -> float:
-    """Return what a piece's probability is divided by."""
     return float(max(1.0, characters / CHARACTERS_PER_TOKEN) ** DENSITY)
 
 
-def _signatures(files: Sequence[Fittable], masses: Sequence[Masses]) -> BestFirst:
-    """Return all definitions, by their probability and a part of their file's, for each line they take."""
-    ranked: list[Sequence[float]] = []
-    for file, own in zip(files, masses, strict=True):
-        shared = _OF_ITS_FILE * sum(own.values())
-        # A loop for some ten thousand definitions, of most of which nothing but their file's part is known; with
-        # ``min`` and ``max``, as below, it takes four times as long.
-        by_lines = [-shared / root for root in _ROOTS]
-        values = [
-            by_lines[lines]
-            if 0 <= (lines := definition.body - definition.signature) < _LONGEST_SIGNATURE
-            else by_lines[-1 if lines > 0 else 0]
-            for definition in file.definitions
-        ]
-        for place, mass in own.items():
-            if place >= 0:
-                lines = file.definitions[place].body - file.definitions[place].signature
-                root = _ROOTS[min(max(0, lines), _LONGEST_SIGNATURE)]
-                values[place] = -(mass + shared) / root
-        ranked.append(values)
-    return BestFirst(ranked)
+def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float]:
+    """Return for each definition its probability and a part of its file's, for each line it takes, negated."""
+    shared = _OF_ITS_FILE * sum(masses.values())
+    # A loop for some ten thousand definitions, of most of which nothing but their file's part is known; with ``min``
+    # and ``max``, as below, it takes four times as long.
+    by_lines = [-shared / root for root in _ROOTS]
+    values = [
+        by_lines[lines]
+        if 0 <= (lines := definition.body - definition.signature) < _LONGEST_SIGNATURE
+        else by_lines[-1 if lines > 0 else 0]
+        for definition in file.definitions
+    ]
+    for number, mass in masses.items():
+        if number >= 0:
+            lines = file.definitions[number].body - file.definitions[number].signature
+            root = _ROOTS[min(max(0, lines), _LONGEST_SIGNATURE)]
+            values[number] = -(mass + shared) / root
+    return values
 
 
-def _likeliest_signatures(files: Sequence[Fittable], masses: Sequence[Masses]) -> Iterator[Step]:
-    """Yield for each of the likeliest files the signature of its likeliest definition."""
+def _likeliest_signatures(
+    files: Sequence[Fittable], masses: Sequence[Mapping[int, float]]
+) -> Iterator[Step]:
     sums = [sum(own.values()) for own in masses]
     likeliest = sorted(range(len(files)), key=sums.__getitem__, reverse=True)  # stable
     for number in likeliest[:_SEEN_FILES]:
-        file, own = files[number], masses[number]
-        if file.definitions:
-            places = range(len(file.definitions))
-            best = max(places, key=lambda place: (own.get(place, 0.0), -place))
-            yield Step(file.number, tuple(signatures_around(file, best)), is_body=False)
+        own, definitions = masses[number], range(len(files[number].definitions))
+        if definitions:
+            best = max(definitions, key=lambda each: (own.get(each, 0.0), -each))
+            yield _signature_step(files, number, best)
 
 
-def _masses(file: Fittable) -> Masses:
-    """Return how likely the task touches each definition by itself, without those inside, flattened."""
+def _masses(file: Fittable) -> Mapping[int, float]:
+    """Return how likely the task touches each definition without those inside, flattened; ``-1`` is outside of all."""
     masses: dict[int, float] = {}
     for piece, chance in zip(file.pieces, file.chances, strict=True):
         masses[piece.definition] = masses.get(piece.definition, 0.0) + chance**_FLATTER

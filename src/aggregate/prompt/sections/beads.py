@@ -51,7 +51,6 @@ def beads_section(board: Board | None, *, now: datetime) -> str:
 
 
 def _source(board: Board, completed: Sequence[Bead], active: Sequence[Standing]) -> str:
-    """Return where the beads come from, how many there are, and how many are not shown and why."""
     ready = sum(standing.ready for standing in active)
     line = (
         f"Source: {_one_line(board.source)}. Completed: {len(completed)}. "
@@ -71,7 +70,6 @@ def _warnings(warnings: Sequence[str]) -> list[str]:
 
 
 def _bullet(standing: Standing) -> str:
-    """Return one bead as ``- mark, P1 type: title (id)`` with its description below."""
     bead = standing.bead
     head = f"- {_mark(standing)}, P{bead.priority} {_one_line(bead.issue_type)}: {_name(bead)}"
     lines = [_line(line) for line in bead.description.strip().splitlines()]
@@ -107,10 +105,8 @@ def _name(bead: Bead) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return ``text`` on one line: runs of white space become a space, other control characters are escaped."""
     return heading_text(" ".join(text.split()))
 
 
 def _line(text: str) -> str:
-    """Return a line of a description with its control characters escaped; tabs stay."""
     return "\t".join(map(heading_text, text.rstrip().split("\t")))

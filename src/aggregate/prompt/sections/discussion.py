@@ -4,35 +4,27 @@ Its bytes are fixed by rule M-50; only content that could pass for another turn 
 """
 
 import re
-from collections.abc import Sequence
-from itertools import repeat
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from aggregate.base.text import SpokenTurn, spoken_turn, turn_texts
 from aggregate.base.values import SEPARATOR, Section, Segment, Stability
 
-HEADING = "## Discussion History"
-_RULE = "---"
+_RULE = f"---{SEPARATOR}"
 _NAME = "Discussion Excerpt"
-_EXCERPT = re.compile(rf"(?:{_RULE}{SEPARATOR})?### {_NAME} [0-9]+{SEPARATOR}")
+_EXCERPT = re.compile(rf"(?:{_RULE})?### {_NAME} [0-9]+{SEPARATOR}")
 
 
-class OmittedTurns(NamedTuple):
-    """The oldest turns of a discussion, which a budget leaves out (rule B-5).
+class Omitted(NamedTuple):
+    """The first of some turns or results, which a budget leaves out: how many, and the tokens they have (rule B-5)."""
 
-    Attributes:
-        turns: How many.
-        tokens: How many tokens they would have.
-    """
-
-    turns: int
+    number: int
     tokens: int
 
-    @property
-    def sentence(self) -> str:
-        """The line that stands in their place."""
-        turns = "1 earlier turn is" if self.turns == 1 else f"{self.turns:,} earlier turns are"
-        return f"- {turns} left out: {self.tokens:,} tokens"
+    def sentence(self, what: str) -> str:
+        """Return the line that stands in their place; ``what`` one of them is."""
+        number = f"1 {what} is" if self.number == 1 else f"{self.number:,} {what}s are"
+        return f"- {number} left out: {self.tokens:,} tokens"
 
 
 def build_discussion_section(history: Sequence[object]) -> str:
@@ -53,27 +45,28 @@ def build_discussion_text(history: Sequence[object]) -> str:
 
 
 def discussion_segments(
-    history: Sequence[object], omitted: OmittedTurns | None = None
+    history: Sequence[object], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
     """Return the section as a heading and one segment for each excerpt, none for no history.
 
     The rule between two excerpts begins the later one: the text of an excerpt is the same whatever follows it. Behind
     turns that are ``omitted``, the others keep their numbers.
     """
-    before = omitted.turns if omitted else 0
-    if not history:
-        return ()
-    rules = ("", *repeat(f"{_RULE}{SEPARATOR}", len(history) - 1))
-    return (
-        _segment(HEADING),
-        *((_segment(omitted.sentence),) if omitted else ()),
-        *(
-            _segment(f"{rule}### {_NAME} {number}{SEPARATOR}{text}", source=f"{_NAME} {number}")
-            for number, (rule, text) in enumerate(
-                zip(rules, turn_texts(history), strict=True), before + 1
-            )
-        ),
+    return tuple(
+        Segment(Section.HISTORY, text, Stability.VOLATILE, source)
+        for text, source in _parts(history, omitted)
     )
+
+
+def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple[str, str]]:
+    if history:
+        yield "## Discussion History", ""
+    if history and omitted:
+        yield omitted.sentence("earlier turn"), ""
+    first = omitted.number + 1 if omitted else 1
+    for number, text in enumerate(turn_texts(history), first):
+        rule = _RULE if number > first else ""
+        yield f"{rule}### {_NAME} {number}{SEPARATOR}{text}", f"{_NAME} {number}"
 
 
 def excerpt_turn(segment: Segment) -> SpokenTurn | None:
@@ -82,7 +75,3 @@ def excerpt_turn(segment: Segment) -> SpokenTurn | None:
         return None
     heading = _EXCERPT.match(segment.text)
     return spoken_turn(segment.text[heading.end() :]) if heading else None
-
-
-def _segment(text: str, *, source: str = "") -> Segment:
-    return Segment(Section.HISTORY, text, Stability.VOLATILE, source)

@@ -31,6 +31,11 @@ def file_heading(path: str) -> str:
     return f"### File {heading_text(path)}"
 
 
+def is_fenced(block: str) -> bool:
+    """Tell whether a file's block holds a fence below its heading."""
+    return block.startswith("```", block.find("\n") + 2)
+
+
 def file_segment(path: str, block: str, shown: ShownText | None = None) -> Segment:
     """Return the segment of one file; ``shown`` tells what its content was made of."""
     return Segment(Section.FILES, block, Stability.STABLE, path, shown)

@@ -1,7 +1,6 @@
 """The end of the Files section with a budget: what is not shown, by folders and by names (rule B-7)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from aggregate.base.text import common_prefix, heading_text
 from aggregate.base.values import Section, Segment, Stability
@@ -16,96 +15,70 @@ Names do not get what these leave, so that more room names all that less does.""
 _FRAME = 64
 """More tokens than the heading and the sentences have."""
 
-
-class HiddenFile(NamedTuple):
-    """A file of which nothing is shown.
-
-    Attributes:
-        path: As the prompt would show it.
-        tokens: About how many it has.
-    """
-
-    path: str
-    tokens: int
+Hidden = tuple[str, int]
+"""The path of a file of which nothing is shown, and about how many tokens it has."""
 
 
 def not_shown(
-    files: Sequence[HiddenFile], *, limit: int, count: Callable[[str], int]
+    files: Sequence[Hidden], *, limit: int, count: Callable[[str], int]
 ) -> tuple[int, tuple[Segment, ...]]:
-    """Return how many of the files the section names, the first ones, and the section; none where nothing fits.
-
-    Args:
-        files: The most relevant first.
-        limit: The most tokens, what separates the section from the next included.
-        count: Counts the tokens of a text.
-    """
+    """Return how many of the files, the most relevant first, the section names, and the section, none without room."""
     if not files:
         return 0, ()
-    tokens = sum(file.tokens for file in files)
+    tokens = sum(size for _, size in files)
     plural = "files are" if len(files) > 1 else "file is"
     text = f"{HEADING}\n\n{len(files):,} {plural} not shown, about {tokens:,} tokens. {_ASK}"
     left = limit - count(f"{text}\n\n")
     if left < 0:
         return 0, ()
-    folders = list(_folder_lines(files)) if len(files) > 1 else []
-    of_folders = min(max(left - _NAMES_FIRST, 0), int(left * _PART_OF_FOLDERS), _MOST_OF_FOLDERS)
-    of_folders = of_folders if folders else 0
-    folder_lines = _as_many(folders, of_folders, count)
-    if folder_lines:
-        text += "\n\n" + "\n".join(folder_lines)
+    of_folders = 0
+    if len(files) > 1:
+        of_folders = min(
+            max(left - _NAMES_FIRST, 0), int(left * _PART_OF_FOLDERS), _MOST_OF_FOLDERS
+        )
+        if folders := _as_many(_folder_lines(files), of_folders, count):
+            text += "\n\n" + "\n".join(folders)
     title = "The most relevant of them:"
     of_names = left - of_folders - count(f"\n\n{title}\n\n")
-    name_lines = _as_many(map(_name_line, files), of_names, count)
-    if name_lines:
-        text += f"\n\n{title}\n\n" + "\n".join(name_lines)
-    return len(name_lines), (Segment(Section.FILES, text, Stability.VOLATILE),)
+    names = _as_many((_line(*file) for file in files), of_names, count)
+    if names:
+        text += f"\n\n{title}\n\n" + "\n".join(names)
+    return len(names), (Segment(Section.FILES, text, Stability.VOLATILE),)
 
 
-def most_tokens(files: Iterable[HiddenFile], *, limit: int, count: Callable[[str], int]) -> int:
+def most_tokens(files: Iterable[Hidden], *, limit: int, count: Callable[[str], int]) -> int:
     """Return the most tokens that the section has, at most ``limit``; those of some of the files are never more."""
     tokens = 0
     for file in files:  # a line for each, and at most one for its folder
-        tokens = (tokens or _FRAME) + 2 * count(f"{_name_line(file)}\n") + 2
+        tokens = (tokens or _FRAME) + 2 * count(f"{_line(*file)}\n") + 2
         if tokens >= limit:
             return limit
     return tokens
 
 
-def _name_line(file: HiddenFile) -> str:
-    return f"- {heading_text(file.path)}: about {file.tokens:,} tokens"
+def _line(name: str, tokens: int, files: int = 0) -> str:
+    held = f" {files:,} file{'s' if files > 1 else ''}," if files else ""
+    return f"- {heading_text(name)}:{held} about {tokens:,} tokens"
 
 
-def _folder_lines(files: Sequence[HiddenFile]) -> Iterator[str]:
+def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
     """Yield a line for each folder below the one that all share, the largest first, and one for all small ones."""
     sizes: dict[str, list[int]] = {}
-    shared = _shared_folder(files)
-    start = len(shared)
-    for path, size in files:
-        sizes.setdefault(path[: path.find("/", start) + 1], []).append(size)
-    totals = [(folder or shared or "./", len(held), sum(held)) for folder, held in sizes.items()]
-    ordered = sorted(totals, key=lambda total: (-total[2], total[0]))
-    for folder, number, tokens in ordered[:_MOST_FOLDERS]:
-        yield f"- {heading_text(folder)}: {_files(number)}, about {tokens:,} tokens"
-    others = ordered[_MOST_FOLDERS:]
-    if others:
-        number = sum(number for _, number, _ in others)
-        tokens = sum(tokens for _, _, tokens in others)
-        yield f"- {len(others):,} more folders: {_files(number)}, about {tokens:,} tokens"
-
-
-def _shared_folder(files: Sequence[HiddenFile]) -> str:
-    """Return the folder that all files lie in, with a slash at its end; ``""`` for none but the base folder."""
     paths = [path for path, _ in files]
     least, most = min(paths), max(paths)  # what these two share all others share too
-    return least[: least.rfind("/", 0, common_prefix(least, most)) + 1]
-
-
-def _files(number: int) -> str:
-    return f"{number:,} file{'s' if number > 1 else ''}"
+    shared = least[: least.rfind("/", 0, common_prefix(least, most)) + 1]
+    for path, size in files:
+        sizes.setdefault(path[: path.find("/", len(shared)) + 1], []).append(size)
+    totals = [(folder or shared or "./", sum(held), len(held)) for folder, held in sizes.items()]
+    totals.sort(key=lambda total: (-total[1], total[0]))
+    for total in totals[:_MOST_FOLDERS]:
+        yield _line(*total)
+    if others := totals[_MOST_FOLDERS:]:
+        tokens, number = sum(total[1] for total in others), sum(total[2] for total in others)
+        yield _line(f"{len(others):,} more folders", tokens, number)
 
 
 def _as_many(lines: Iterable[str], limit: int, count: Callable[[str], int]) -> list[str]:
-    """Return as many of the lines from the first on as have at most ``limit`` tokens."""
     fitting: list[str] = []
     for line in lines:
         limit -= count(f"{line}\n") + 1

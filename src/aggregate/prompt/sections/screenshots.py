@@ -20,10 +20,7 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def screenshots_section(images: Sequence[Screenshot]) -> str:
-    """Render ``images`` in their order as ``![name](path)``; a missing file is marked so (rules M-7, M-51, M-X20).
-
-    No image is ``""``.
-    """
+    """Render ``images`` in their order as ``![name](path)``; a missing file is marked so (rules M-7, M-51, M-X20)."""
     return "\n\n".join([HEADING, *map(_link, images)]) if images else ""
 
 
@@ -36,7 +33,6 @@ def _link(image: Screenshot) -> str:
 
 
 def _link_text(name: str) -> str:
-    """Return ``name`` so that a renderer shows it as it is, control characters escaped."""
     return _TEXT_SPECIAL.sub(r"\\\g<0>", heading_text(name))
 
 

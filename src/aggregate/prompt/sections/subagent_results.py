@@ -1,8 +1,8 @@
 """The section of sub-agents' results: what other workers found, shown in the next one's prompt."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from aggregate.base.text import fence, heading_text, result_text, value_text
 from aggregate.base.values import (
@@ -14,7 +14,6 @@ from aggregate.base.values import (
     Section,
     Segment,
     Stability,
-    StandIn,
     Value,
     behaves_as,
     entries,
@@ -23,38 +22,10 @@ from aggregate.base.values import (
     message_text,
     unawaited,
 )
-
-HEADING = "## Sub-Agent Results"
-ANSWER = "Answer"
-WHOLE = "The whole value is"
-REPORT = "Compiled Report"
-UNNAMED = "Result"
-LEVELS = 20
-"""Lists inside lists that are looked into."""
-MOST_PARTS = 30_000
-"""Results and lists that are looked at: one list may stand in another a thousand times, and an iterator never end."""
-_SERIES = (Set, ValuesView, Iterator)
+from aggregate.prompt.sections.discussion import Omitted
 
 Results = AggregatedResult | Answer | Mapping[str, Any]
 """A result, the results of a session by name, an answer, or a compiled report."""
-
-
-class OmittedResults(NamedTuple):
-    """The first of some results, which a budget leaves out (rule B-5).
-
-    Attributes:
-        results: How many.
-        tokens: How many tokens they would have.
-    """
-
-    results: int
-    tokens: int
-
-    @property
-    def sentence(self) -> str:
-        """The line that stands in their place."""
-        results = "1 more result is" if self.results == 1 else f"{self.results:,} more results are"
-        return f"- {results} left out: {self.tokens:,} tokens"
 
 
 def flatten_results(results: object) -> Iterator[Results]:
@@ -63,42 +34,23 @@ def flatten_results(results: object) -> Iterator[Results]:
     A mapping of which every value is an ``AggregatedResult`` stands for these; any other is a compiled report. What is
     none of them is a result without a name, so that nothing a caller has collected keeps a prompt from being made.
     """
-    opened: list[Iterator[Value]] = [iter((results,))]
-    looked_at = 0
-    while opened:
-        try:
-            item = next(opened[-1])
-        except StopIteration:
-            opened.pop()
-            continue
-        except Exception as error:  # noqa: BLE001 - an iterator's own code; what it gave before is shown
-            item = error
-            opened.pop()
-        looked_at += 1
-        if looked_at > MOST_PARTS:
-            yield _unnamed(StandIn(f"<more than {MOST_PARTS:,} results>"))
-            return
-        kind = type(item)
-        if issubclass(kind, AggregatedResult | Answer):
+    for item in _members(results):
+        if issubclass(type(item), AggregatedResult | Answer):
             yield item
         elif behaves_as(item, Mapping):
             yield from _of_mapping(item)
-        elif len(opened) <= LEVELS and (parts := _parts(item)) is not None:
-            opened.append(parts)
         else:
             yield _unnamed(item)
 
 
-def _parts(value: Value) -> Iterator[Value] | None:
-    """Return what a list of results holds, ``None`` for what is none."""
+def _members(results: Value) -> list[Value]:
+    """Return what a list of results holds, or what is none as the only one."""
     try:
-        if issubclass(type(value), list | tuple) or any(
-            behaves_as(value, kind) for kind in _SERIES
-        ):
-            return iter(members(value))
+        if issubclass(type(results), list | tuple) or behaves_as(results, ValuesView):
+            return list(members(results))
     except Exception:  # noqa: BLE001 - the value's own code ran
-        return None
-    return None
+        return [results]
+    return [results]
 
 
 def _of_mapping(results: Mapping[str, Any]) -> Iterator[AggregatedResult | Mapping[str, Any]]:
@@ -114,122 +66,96 @@ def _of_mapping(results: Mapping[str, Any]) -> Iterator[AggregatedResult | Mappi
 
 
 def _unnamed(value: Value) -> AggregatedResult:
-    done = AggregatedResult(UNNAMED, MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE)
+    done = AggregatedResult("Result", MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE)
     reason = unawaited(value)
-    if reason:
-        return replace(done, errors=(reason,), failed=1)
-    return replace(done, value=value)
+    return replace(done, errors=(reason,), failed=1) if reason else replace(done, value=value)
 
 
 def results_segments(
-    results: Results | Sequence[Results], omitted: OmittedResults | None = None
+    results: Results | Sequence[Results], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
     """Return the section: a heading, and a block per result, answer or report; none where there are no results.
 
-    What is ``omitted`` is told by a line behind the heading, also where nothing else is shown.
-
-    A value stands in a fence that it cannot break. One that was compacted is shown by its summary; where the whole is
-    stands outside the fence, where nothing that a producer returned can stand.
+    Where the whole of a compacted value is stands outside its fence, where nothing that a producer returned can stand.
     """
     blocks = [_block(result) for result in flatten_results(results)]
     if not blocks and omitted is None:
         return ()
-    notes = [HEADING] if omitted is None else [HEADING, omitted.sentence]
-    return (
-        *(Segment(Section.RESULTS, note, Stability.SLOW) for note in notes),
-        *(Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in blocks),
+    notes = [("", "## Sub-Agent Results")]
+    if omitted:
+        notes.append(("", omitted.sentence("more result")))
+    return tuple(
+        Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in (*notes, *blocks)
     )
 
 
 def _block(result: Results) -> tuple[str, str]:
-    """Return a name, and the block with its heading."""
     if isinstance(result, AggregatedResult):
         name, parts = result.variable_name, _result_parts(result)
     elif isinstance(result, Answer):
-        name, parts = ANSWER, _answer_parts(result)
+        name, parts = "Answer", _answer_parts(result)
     else:
-        name, parts = REPORT, _report_parts(result)
+        name, parts = "Compiled Report", _report_parts(result)
     return name, "\n\n".join([f"### {heading_text(name)}", *parts])
 
 
-def _result_parts(result: AggregatedResult) -> list[str]:
-    return [
-        _facts(result),
-        *_value(result),
-        *_listed("Failed", result.errors),
-        *_listed("Warnings", result.warnings),
-        *_whole("All of these sentences are", result.notes),
-    ]
-
-
-def _answer_parts(answer: Answer) -> list[str]:
-    usable = "" if answer.success else "no usable result; "
-    source = answer.source
-    return [
-        f"{usable}result {source.index}, {source.kind.value}: {one_line(source.reason)}",
-        fence(value_text(answer.summary), "text"),
-        *_whole(WHOLE, answer.whole),
-        *_listed("Warnings", answer.warnings),
-        *_whole("All of these warnings are", answer.notes),
-    ]
-
-
-def _report_parts(compiled: Mapping[str, Any]) -> list[str]:
-    """Return a compiled report in a fence, and outside of it where its large entries are."""
-    references: list[DataReference] = []
-    summaries: dict[str, Value] = {}
-    for section, fields in compiled.items():
-        if type(fields) is dict:
-            summaries[section] = {
-                key: _summarised(value, references) for key, value in fields.items()
-            }
-        else:
-            summaries[section] = _summarised(fields, references)
-    parts = [fence(value_text(summaries), "json")]
-    if references:
-        places = "\n".join(
-            f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
-        )
-        parts.append(f"The whole values are in\n\n{places}")
-    return parts
-
-
-def _summarised(value: Value, references: list[DataReference]) -> Value:
-    """Return an entry as the fence shows it, and note its reference."""
-    if not is_reference(value):
-        return value
-    references.append(value)
-    return f"{value.ref_id}: {value['summary']}"
-
-
-def _facts(result: AggregatedResult) -> str:
+def _result_parts(result: AggregatedResult) -> Iterator[str]:
     noun = "result" if result.count == 1 else "results"
     failed = f", {result.failed} failed" if result.failed else ""
     state = "" if result.status is GroupStatus.COMPLETE else f", {result.status.value}"
-    return f"{result.strategy.value} of {result.count:,} {noun}{failed}{state}"
-
-
-def _value(result: AggregatedResult) -> list[str]:
-    """Return the value's text in a fence, with where the whole is if it was compacted; nothing where there is none."""
+    yield f"{result.strategy.value} of {result.count:,} {noun}{failed}{state}"
     value = result.value
     if is_reference(value):
-        return [fence(value_text(value["summary"]), "text"), *_whole(WHOLE, value)]
-    text = result_text(result)
-    if not text:
-        return []
-    is_prose = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
-    return [fence(text, "text" if is_prose else "json")]
+        yield fence(value_text(value["summary"]), "text")
+        yield from _whole("The whole value is", value)
+    elif text := result_text(result):
+        is_prose = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
+        yield fence(text, "text" if is_prose else "json")
+    yield from _listed("Failed", result.errors)
+    yield from _listed("Warnings", result.warnings)
+    yield from _whole("All of these sentences are", result.notes)
 
 
-def _whole(beginning: str, reference: DataReference | None) -> list[str]:
-    return [f"{beginning} in {one_line(reference.place)}"] if reference else []
+def _answer_parts(answer: Answer) -> Iterator[str]:
+    usable = "" if answer.success else "no usable result; "
+    source = answer.source
+    yield f"{usable}result {source.index}, {source.kind.value}: {one_line(source.reason)}"
+    yield fence(value_text(answer.summary), "text")
+    yield from _whole("The whole value is", answer.whole)
+    yield from _listed("Warnings", answer.warnings)
+    yield from _whole("All of these warnings are", answer.notes)
 
 
-def _listed(title: str, sentences: Sequence[str]) -> list[str]:
-    """Return sentences in a fence: they hold what workers said, which could begin with anything."""
-    if not sentences:
-        return []
-    return [fence("\n".join(map(one_line, sentences)), "text", before=f"{title}:\n\n")]
+def _report_parts(compiled: Mapping[str, Any]) -> Iterator[str]:
+    references: list[DataReference] = []
+
+    def summarised(value: Value) -> Value:
+        if not is_reference(value):
+            return value
+        references.append(value)
+        return f"{value.ref_id}: {value['summary']}"
+
+    summaries = {
+        section: {key: summarised(value) for key, value in fields.items()}
+        if type(fields) is dict
+        else summarised(fields)
+        for section, fields in compiled.items()
+    }
+    yield fence(value_text(summaries), "json")
+    if references:
+        yield "The whole values are in"
+        yield "\n".join(f"- {each.ref_id}: {one_line(each.place)}" for each in references)
+
+
+def _whole(beginning: str, reference: DataReference | None) -> Iterator[str]:
+    if reference:
+        yield f"{beginning} in {one_line(reference.place)}"
+
+
+def _listed(title: str, sentences: Sequence[str]) -> Iterator[str]:
+    """Yield sentences in a fence: they hold what workers said, which could begin with anything."""
+    if sentences:
+        yield fence("\n".join(map(one_line, sentences)), "text", before=f"{title}:\n\n")
 
 
 def one_line(text: str) -> str:
