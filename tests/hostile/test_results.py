@@ -15,7 +15,6 @@ from aggregate.agents.results import merge_outputs
 from aggregate.agents.subagents import SubagentSession
 from aggregate.base.errors import DataReferenceError, OutputError
 from aggregate.base.values import (
-    AggregatedResult,
     Answer,
     AnswerKind,
     AnswerSource,
@@ -273,10 +272,3 @@ def test_run_takes_the_threshold(tmp_path: Path) -> None:
             tmp_path / "manual_slop.toml", results=result, results_threshold=threshold
         )
         assert ('"km": 499' in markdown) is whole
-
-
-def test_the_name_of_a_result_stays_on_its_line() -> None:
-    """A heading holds one line, whatever the variable is called."""
-    result = AggregatedResult("$a\n## Task: x", value=["x"])
-    assert headings(prompt_of(result, Path("unused")))[0] == "Sub-Agent Results"
-    assert "\n## Task" not in prompt_of(result, Path("unused"))

@@ -23,7 +23,7 @@ from aggregate.base.values import (
     json_text,
     jsonable,
 )
-from aggregate.prompt import compact_data, load_data_reference
+from aggregate.prompt import compact_data
 from tests.hostile.values import ODD, SHOWN, Endless, anything
 from tests.projects import project
 
@@ -103,16 +103,6 @@ def test_run_is_never_stopped(tmp_path: Path) -> None:
         assert "## Sub-Agent Results" in markdown
 
 
-def test_deep_values_do_not_depend_on_the_stack() -> None:
-    """A value deeper than the bound is cut at the same level wherever it is rendered from."""
-
-    def below(levels: int) -> str:
-        return below(levels - 1) if levels else json_text(ODD["lists in lists"]())
-
-    assert below(0) == below(300)
-    assert "deeper than 100 levels" in below(0)
-
-
 @pytest.mark.parametrize("strategy", BUILT_IN)
 def test_a_coroutine_is_refused(strategy: str, tmp_path: Path) -> None:
     """What nobody awaited is no value: it is a failed result with one sentence, never an item of the value."""
@@ -135,14 +125,6 @@ def test_a_coroutine_is_refused(strategy: str, tmp_path: Path) -> None:
     assert reason in prompt_of([answer()], tmp_path)
     custom = merge_outputs([LabelledOutput(1)], "custom", custom_function=lambda _: answer())
     assert custom.errors == (f"Custom merge function failed: {reason}",)
-
-
-def test_the_stored_value_is_whole(tmp_path: Path) -> None:
-    """On disk NaN stays a number, keys become texts without losing one, sets and paths their values."""
-    value = {(1, 2): float("inf"), "set": {2, 1}, "bytes": b"x", "pair": "\ud800"}
-    reference = compact_data(value, "k", cache_dir=tmp_path, threshold=1)
-    held = load_data_reference(reference["_ref_id"], cache_dir=tmp_path)
-    assert held == {"[1, 2]": float("inf"), "set": [1, 2], "bytes": "x", "pair": "\ud800"}
 
 
 def shared_parts(levels: int = 40) -> dict[str, Value]:

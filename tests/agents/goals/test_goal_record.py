@@ -170,16 +170,6 @@ def test_a_limit_is_no_end(tmp_path: Path) -> None:
     assert len(model.questions) + len(again.questions) == len(QUESTIONS)
 
 
-def test_seconds_of_all_processes_count(tmp_path: Path) -> None:
-    """Time that earlier processes took is gone."""
-    _, record = new_record(tmp_path / "goals", "Ship all", steps=4)
-    record.finish("x", "y", {}, seconds=50.0)
-    record.close()
-    record = recorded(tmp_path / "goals", 1)
-    result, model = reach(tmp_path, record, Parcels(), seconds=49)
-    assert (result.limit, model.questions) == (Limit.SECONDS, [])
-
-
 def test_a_record_of_other_tools(tmp_path: Path) -> None:
     """Nothing is asked or called where a question is not the recorded one, and one sentence says so."""
     parcels = Parcels()

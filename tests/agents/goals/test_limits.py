@@ -75,15 +75,6 @@ def test_too_many_steps_are_a_limit(tmp_path: Path) -> None:
     )
 
 
-def test_no_token_is_left_for_a_step(tmp_path: Path) -> None:
-    """Where nothing is done the sentence is the answer, and no success (X-12)."""
-    made, model = agent(tmp_path, SCRIPT, (bell(),), tokens=1)
-    result = made.execute_goal("Ring")
-    assert (result.success, result.limit) == (False, Limit.TOKENS)
-    assert result.text == "Stopped at the limit of 1 tokens, 0 of 3 steps done"
-    assert len(model.questions) == 1
-
-
 @dataclass
 class CachingClient:
     """A client whose provider has read most of each question from its cache."""

@@ -9,7 +9,7 @@ import pytest
 
 from aggregate.agents.goals import Trace, TraceKind
 from aggregate.agents.goals.fan_out import merge_parts
-from aggregate.agents.tools import ToolContext, make_tool, standard_tools
+from aggregate.agents.tools import ToolContext
 from tests.fakes.models import agent, calls
 
 PLAN = "1. List runs\n2. Get kudos for each run"
@@ -100,22 +100,6 @@ def test_contexts_are_apart(tmp_path: Path) -> None:
     assert seen[9] == [*shared, "neuron_0_2"]
 
 
-def test_code_goes_through_a_list_by_itself(tmp_path: Path) -> None:
-    """A step for analysis code is one call, whatever "each" it says."""
-    tools = standard_tools(state_dir=tmp_path)
-    tools.add(make_tool(lister([{"id": 1}, {"id": 2}])))
-    script = SCRIPT | {
-        "decompose": "1. List runs\n2. Format each run",
-        "find_tool": "executeDataAnalysis",
-        "find_tool: Step: List": "listRuns",
-        "code": "result = '\\n'.join('run ' + str(one['id']) for one in data['neuron_0_1']['runs'])",
-    }
-    made, _ = agent(tmp_path, script, tools)
-    result = made.execute_goal("Show runs")
-    assert result.text == "run 1\nrun 2"
-    assert nodes(result.trace, TraceKind.DENDRITE) == []
-
-
 def test_the_model_decides_where_no_tool_does(tmp_path: Path) -> None:
     """Without a tool it is asked whether something is to be done for each item, and for what (P6, P7, P8)."""
     script = {
@@ -141,28 +125,6 @@ def test_the_model_decides_where_no_tool_does(tmp_path: Path) -> None:
     )
     assert nodes(refused.execute_goal("Praise them").trace, TraceKind.DENDRITE) == []
     assert calls(model).count("answer") == 1
-
-
-def test_a_template_of_the_model(tmp_path: Path) -> None:
-    """Where items have nothing to tell them apart, the model writes the goal of an item with its fields (P8)."""
-    script = {
-        "decompose": "1. List runs\n2. Praise each run",
-        "find_tool": "NONE",
-        "find_tool: Step: List": "listRuns",
-    }
-    script |= {
-        "fields_present": "no",
-        "calls_needed": "yes",
-        "complete": "yes",
-        "answer": "ok",
-        "item_goal": "Praise {size} km",
-    }
-    made, _ = agent(tmp_path, script, (lister([{"size": 1}, {"size": 2}]),))
-    result = made.execute_goal("Praise them")
-    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == [
-        "Praise 1 km",
-        "Praise 2 km",
-    ]
 
 
 AFTER = {

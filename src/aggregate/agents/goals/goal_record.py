@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
@@ -266,11 +266,10 @@ def unfinished_goals(folder: Path) -> list[GoalNote]:
     """Return the goals that have not come to their end and that no process works on, the newest first."""
     notes = []
     for number in _numbers(folder):
-        with suppress(StateError):  # another process works on it, or it is damaged
-            record = RecordedGoal(_path(folder, number))
+        # Another process works on it, or it is damaged
+        with suppress(StateError), closing(RecordedGoal(_path(folder, number))) as record:
             if record.begun and not record.ended:
                 notes.append(GoalNote(number, record.goal))
-            record.close()
     return notes
 
 
