@@ -3,7 +3,6 @@
 import io
 import os
 import select
-import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -227,9 +226,6 @@ class Bar:
             self._rich.advance(self._task, done)
 
 
-_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
 @contextmanager
 def orderly_termination() -> Iterator[None]:
     """Have a signal that ends the process do so as an error does: what is half written is removed before.
@@ -237,9 +233,12 @@ def orderly_termination() -> Iterator[None]:
     Signals that are ignored, as under ``nohup``, stay so. The exit code is 128 and the signal's number, as a shell has
     it.
     """
+    import signal  # which a list of commands does without
+
+    ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     handled: list[signal.Signals] = []
     if threading.current_thread() is threading.main_thread():
-        handled = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+        handled = [number for number in ending if signal.getsignal(number) is signal.SIG_DFL]
     for number in handled:
         signal.signal(number, _end)
     try:
