@@ -111,8 +111,8 @@ class Composer:
         self._disk = disk
         if request.budget is not None:
             ranked = self._rank(request, disk)
-            fitting = ranked.fitting or BudgetFitting(request, ranked.ranked, index=self.index)
-            composition = fitting.compose(request)
+            files = ranked.candidates or Candidates(request, ranked.ranked, index=self.index)
+            composition = fit_prompt(request, files)
             selection = ranked.ranked.files.selection
         else:
             composition, selection = self._unlimited(request, changed)

@@ -31,7 +31,6 @@ from aggregate.prompt.assemble import (
     beads_text,
     with_references,
 )
-from aggregate.prompt.asking import AskedBudget, AskedTask
 from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
 from aggregate.prompt.layout import Strategy, files_segments, is_summarized, section_segments
 from aggregate.prompt.numbered_output import write_numbered
@@ -273,7 +272,7 @@ def compose_prompt(
     index = index or user_index()
     if request.budget is not None:
         # Ranking is another half of the program, which most runs do without.
-        from aggregate.prompt.budgeted_prompt import compose_within_budget
+        from aggregate.prompt.fit_prompt import compose_within_budget
 
         return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
     rendered = render_files(

@@ -23,11 +23,10 @@ from aggregate.project.index import Index
 from aggregate.prompt.asking import ALL_FILES
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import LEVELS, Candidates
-from aggregate.prompt.file_reading import PreparedFile
+from aggregate.prompt.file_reading import Reading
 from aggregate.prompt.file_rendering import (
     RenderedFiles,
     error_sentence,
-    file_warnings,
     noted_file,
 )
 from aggregate.prompt.fit.fit import Fit
@@ -332,7 +331,7 @@ class _Filling:
         told = {remark.path: f"{remark.path}: {remark.problem}" for remark in remarks}
         errors = (error_sentence(file) for file in files if file.error and file.path not in told)
         paths = (file.path for file in files)
-        noted = file_warnings(read.selection, read.reader.notes, errors, shown=paths)
+        noted = read.reader.warnings(read.selection, errors, shown=paths)
         return (*self.request.doubts, *self.files.pins.doubts, *noted, *told.values())
 
     def _hidden(self, fit: Fit) -> list[tuple[str, int]]:
@@ -417,12 +416,12 @@ def _notes(files: Candidates) -> Sequence[RenderedFile]:
     return (*excluded, *(noted_file(remark.file, remark.source) for remark in remarks))
 
 
-def _is_asked_for(file: PreparedFile) -> bool:
+def _is_asked_for(file: Reading) -> bool:
     """Tell whether the user has named a file, or the glob that it belongs to."""
     return file.file.item.path != ALL_FILES
 
 
-def _unreadable_of_all(others: Sequence[PreparedFile]) -> list[ResolvedFile]:
+def _unreadable_of_all(others: Sequence[Reading]) -> list[ResolvedFile]:
     """Return a remark on the files that cannot be read and that nobody has named, by a glob of theirs or at all."""
     unnamed = [
         other.file

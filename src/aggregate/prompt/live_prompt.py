@@ -85,7 +85,7 @@ class LivePrompt:
         present = [self._rendered[path] for path in self._known if path in self._rendered]
         files = (*present, *self._remarks)
         errors = (error_sentence(file) for file in files if file.error)
-        warnings = file_warnings(self._selection, self._reader.notes, errors)
+        warnings = self._reader.warnings(self._selection, errors)
         doubts = (*self._request.doubts, *warnings)
         return assemble(self._request, RenderedFiles(files, doubts, refusals(self._selection)))
 
@@ -135,16 +135,3 @@ class LivePrompt:
                 reader=self._reader,
             )
         )
-
-    def _files(self) -> RenderedFiles:
-        """Return all files in order, with what is doubtful about them."""
-        present = [self._rendered[path] for path in self._known if path in self._rendered]
-        files = (*present, *self._remarks)
-        errors = (error_sentence(file) for file in files if file.error)
-        warnings = self._reader.warnings(self._selection, errors)
-        return RenderedFiles(files, (*self._request.doubts, *warnings), refusals(self._selection))
-
-
-def _is_no_link(path: str) -> bool:
-    """Tell whether no link leads to the file; one that has come may lead out of the project."""
-    return real_path(path) == os.path.normpath(path)

@@ -127,5 +127,3 @@ def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str
     # Each by itself, so that its placeholder does not depend on the others.
     clean = {text: redact(text, redaction).text for text in texts}
     return {text: shown for text, shown in clean.items() if text != shown}
-
-

@@ -26,7 +26,7 @@ from aggregate.project.files import FolderListing, ResolvedPath, display_path, d
 from aggregate.project.git import AttributesReader
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
 from aggregate.project.paths import IgnoreRules, TooManyRulesError
-from aggregate.prompt.focus import named_paths
+from aggregate.prompt.focus import focus_paths
 from aggregate.prompt.redact_prompt import MOST_NAMED, SLICE_LABELS, redact_words
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
     if request.task is None or request.budget is not None or request.is_tier3:
         return selection
     named = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
-    pinned = named_paths(named, request.focus_paths)
+    pinned = focus_paths(named, request.focus_paths)
     files = (
         file.with_item(replace(file.item, force_full=True, auto_aggregate=True))
         if file.path in pinned
@@ -242,7 +242,7 @@ def _with_generated_policy(selection: Selection, request: "Request") -> Selectio
     """Return a selection with what is shown of the generated files in it, as far as their names and git tell."""
     by_glob = [file for file in selection.files if file.by_glob]
     entries = ((file.path, file.item.path) for file in by_glob)
-    focus_paths = named_paths(entries, request.focus_paths)
+    focused = focus_paths(entries, request.focus_paths)
     base = real_path(request.base_dir)
     root = project_root(base)
     below_root = base[len(root) :].replace(os.sep, "/").strip("/")
@@ -252,7 +252,7 @@ def _with_generated_policy(selection: Selection, request: "Request") -> Selectio
     return replace(
         selection,
         skipped=(*selection.skipped, *reader.problems),
-        generated=GeneratedPolicy(request.generated, focus_paths, marks),
+        generated=GeneratedPolicy(request.generated, focused, marks),
     )
 
 

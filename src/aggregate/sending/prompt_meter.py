@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aggregate.base.values import SEPARATOR, Decided, Section, Segment
+from aggregate.base.values import SEPARATOR, Section, Segment
 from aggregate.sending.cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash
 
 if TYPE_CHECKING:
-    from aggregate.prompt import PromptTokens, Request, SegmentCounter
+    from aggregate.prompt import Composition, PromptTokens, Request, SegmentCounter
 
 
 class PromptMeter:
@@ -73,7 +73,7 @@ class AuditRecorder:
             self._builder.add(segment)
             yield segment
 
-    def write(self, path: Path, prompt: Decided, tokens: "PromptTokens") -> None:
+    def write(self, path: Path, prompt: "Composition", tokens: "PromptTokens") -> None:
         """Write the account of the prompt, all segments of which have passed, beside it at ``path``."""
         from aggregate.prompt import audit_of, write_audit
 

@@ -29,11 +29,11 @@ from aggregate.prompt import (
     compose_prompt,
     count_prompt,
     find_screenshots,
+    grown_files,
     read_images,
     redact_text,
     request_for,
 )
-from aggregate.prompt.fit import grown_files
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.cache.file_order import OrderedPrompt, file_digests, order_for_sending

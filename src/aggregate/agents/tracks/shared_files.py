@@ -61,7 +61,7 @@ class SharedFiles:
         """Share the files that none of these tickets focuses on; tell whether a provider's cache can hold them."""
         files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
-        self.late_paths = focus_paths(files, focus_files)
+        self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
         for made in (self._tier3_files, self._strategy_section, self._focus_section):
             made.cache_clear()
         shared = (len(file.content) for file in files if file.path not in self.late_paths)
