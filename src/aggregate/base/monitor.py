@@ -29,7 +29,6 @@ class Monitor:
 
     @contextmanager
     def scope(self, name: str) -> Iterator[None]:
-        """Time the block under ``name``, also when it raises."""
         start = perf_counter()
         try:
             yield
@@ -37,7 +36,6 @@ class Monitor:
             self.add(name, perf_counter() - start)
 
     def add(self, name: str, seconds: float) -> None:
-        """Count one more run of the scope ``name``, which took ``seconds``."""
         with self._lock:
             old = self._timings.get(name, Timing(0, 0.0, 0.0))
             self._timings[name] = Timing(old.count + 1, old.total + seconds, seconds)
@@ -58,12 +56,10 @@ class Monitor:
             self.add(name, seconds)
 
     def timings(self) -> dict[str, Timing]:
-        """Return a copy of all timings, in order of their names."""
         with self._lock:
             return dict(sorted(self._timings.items()))
 
     def reset(self) -> None:
-        """Forget all timings."""
         with self._lock:
             self._timings.clear()
 

@@ -10,8 +10,6 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(slots=True, eq=False)
 class Call(Generic[_About, _Answer]):
-    """A function that a child is asked for, and its answer once that is there."""
-
     about: _About  # whatever the asker wants to find again beside the answer
     function: Callable[..., _Answer] | None  # ``None`` calls nothing, and keeps its place
     arguments: Sequence[Any] = ()
@@ -20,5 +18,4 @@ class Call(Generic[_About, _Answer]):
     is_answered: bool = False
 
     def settle(self, answer: _Answer | Exception | None) -> None:
-        """Take its answer."""
         self.answer, self.is_answered = answer, True

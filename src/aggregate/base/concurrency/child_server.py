@@ -28,7 +28,6 @@ _OBJECTS_BETWEEN_COLLECTIONS: Final = 100_000
 
 
 def frame(message: bytes) -> bytes:
-    """Return ``message`` with its length before it."""
     return len(message).to_bytes(HEADER_BYTES, "big") + message
 
 

@@ -142,7 +142,6 @@ class _Lane:
         self.process.send(message)
 
     def advance(self, waited: float) -> None:
-        """Take up what the child has answered; one that is dead or too slow is replaced."""
         answers = self.process.transfer() if self.process else []
         for answer in answers:
             if not answer:
@@ -170,7 +169,6 @@ class _Lane:
             self.add(call)
 
     def end(self) -> int:
-        """End the child and forget its calls; return how it ended."""
         self.calls.clear()
         self.ahead = 0
         process, self.process = self.process, None
@@ -193,7 +191,6 @@ class Lanes:
         )
 
     def add(self, call: Call[Any, Any]) -> None:
-        """Ask the child that has the least to do; another one where all have much."""
         lane = min(self._lanes, key=lambda lane: lane.ahead, default=None)
         if lane is None or (lane.ahead >= _AHEAD and len(self._lanes) < self._most):
             try:

@@ -30,12 +30,10 @@ _POLL_SECONDS: Final = 3600.0  # at most for one ``poll``, which counts millisec
 
 
 class DeadlinePassed(Exception):  # noqa: N818 - an event that callers turn into an error of theirs
-    """The deadline has passed."""
+    ...
 
 
 class ForkedProcess:
-    """A forked child, as much like ``Popen`` as is needed."""
-
     stderr = None
 
     def __init__(self, pid: int, requests: int, answers: int) -> None:
@@ -59,8 +57,6 @@ class ForkedProcess:
 
 
 class PoolProcess:
-    """A child process, started with unbuffered pipes, and the messages on their way to and from it."""
-
     def __init__(self, process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
         if process.stdin is None or process.stdout is None:
             raise ValueError("a process is talked to through pipes")
@@ -84,7 +80,6 @@ class PoolProcess:
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def send(self, request: bytes) -> None:
-        """Put a request behind those that are on their way."""
         self._unsent.append(memoryview(frame(request)))
         self._write()
 
@@ -136,7 +131,6 @@ class PoolProcess:
         return answers[0]
 
     def greeting(self, *, seconds: float, most: int) -> bytes:
-        """Return what the process says before any request; raises as ``ask`` does."""
         return self.ask(None, seconds=seconds, most=most)
 
     def kill_and_read_errors(self, most: int) -> str:
@@ -185,7 +179,6 @@ class PoolProcess:
             self._received += part
 
     def watch(self, poller: "select.poll") -> None:
-        """Name the pipes to wait for."""
         poller.register(self._answers, select.POLLIN)
         if self._unsent:
             poller.register(self._requests, select.POLLOUT)

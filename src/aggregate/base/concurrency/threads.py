@@ -17,7 +17,6 @@ def doubling_delay(number: int, base: float, most: float) -> float:
 
 
 def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
-    """Run ``work`` in a thread called ``name`` and return its future."""
     future: Future[_R] = Future()
     context = copy_context()
     Thread(target=_complete, args=(future, context.run, work), name=name, daemon=True).start()

@@ -107,7 +107,6 @@ def _look_at(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _programs(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
-    """Yield the paths of the program that is started, and of the one that it is told to start if it is a shell."""
     folder = variables = words = None
     if event == "subprocess.Popen":
         program, words, folder, variables = arguments

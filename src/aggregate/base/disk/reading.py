@@ -24,7 +24,6 @@ class UnreadableError(OSError):
 
 
 def open_regular(path: str | Path) -> tuple[int, os.stat_result]:
-    """Open the regular file at ``path``, through links, and return a descriptor and what it is."""
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
@@ -78,7 +77,6 @@ def read_regular(path: str | Path, *, limit: int) -> tuple[bytes, os.stat_result
 
 
 def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
-    """Return what the regular file at ``path`` holds; arguments and errors are those of ``read_regular``."""
     return read_regular(path, limit=limit)[0]
 
 

@@ -31,7 +31,6 @@ def real_path(path: str | Path) -> str:
 
 
 def is_inside(real: str, root: str) -> bool:
-    """Tell whether a real path is the real path ``root`` or lies below it."""
     path, folder = os.path.normcase(real), os.path.normcase(root).rstrip(os.sep)
     return path == folder or path.startswith(folder + os.sep)
 

@@ -28,7 +28,6 @@ def state_folder(project: Path) -> Path:
 
 
 def user_state_folder() -> Path | None:
-    """Return the folder of what outlives a run and belongs to no project; ``None`` without a home folder."""
     folder = _states()
     return folder if folder != _NO_HOME else None
 

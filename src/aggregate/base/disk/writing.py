@@ -123,7 +123,6 @@ def _take_name(temporary: Path, path: Path) -> bool:
 
 
 def private_folder(folder: Path) -> None:
-    """Make ``folder`` and what is missing above it, for the user alone; one that is there keeps its mode."""
     missing: list[Path] = []
     while not folder.is_dir() and folder != folder.parent:
         missing.append(folder)

@@ -45,7 +45,6 @@ def is_mixed(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Tell whether a long value without a known beginning is random."""
     return (
         len(value) >= _LEAST_RANDOM
         and is_mixed(value)
@@ -83,7 +82,6 @@ def is_login(value: str) -> bool:
 
 
 def is_scrambled_password(value: str) -> bool:
-    """Tell whether a value is a password where nothing but its looks says so."""
     rest = _WORDS.sub("", value)
     return (
         is_password(value)
@@ -100,7 +98,6 @@ def is_unquoted_password(value: str) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Return the bits per character of ``value`` by how often each occurs in it."""
     size = len(value)
     return -sum(n / size * math.log2(n / size) for n in Counter(value).values()) if size else 0.0
 

@@ -20,8 +20,6 @@ _PASSES = 4
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets; it has the same lines."""
-
     text: str
     findings: tuple[Finding, ...] = ()  # what was replaced, in order
     has_allowed: bool = False  # it holds something that the settings alone make no secret
@@ -53,7 +51,6 @@ def redact(text: str, redaction: Redaction) -> Redacted:
 
 
 def digest_of(value: bytes) -> str:
-    """Return the hash that allows a value."""
     return f"sha256:{hashlib.sha256(value).hexdigest()}"
 
 

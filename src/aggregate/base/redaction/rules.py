@@ -19,8 +19,6 @@ from aggregate.base.redaction.plausibility import (
 
 
 class SecretRule(NamedTuple):
-    """One kind of secret."""
-
     id: str  # stands in the placeholder, ``[REDACTED:id]``
     pattern: str  # RE2 syntax; at most one of its groups takes part in a match
     accepts: Callable[[str], bool] | None = None  # tells whether a matched value is likely a secret

@@ -39,24 +39,19 @@ _PLACEHOLDERS: Final = (b"[REDACTED", b"***")
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A secret and where it is."""
-
     rule: str
     runs: tuple[tuple[int, int], ...]  # offsets of its bytes, one run for each line that it has
     guessable: bool = False
 
     @property
     def start(self) -> int:
-        """Where it begins."""
         return self.runs[0][0]
 
     @property
     def end(self) -> int:
-        """Behind its last byte."""
         return self.runs[-1][1]
 
     def value(self, data: bytes) -> bytes:
-        """Return the secret, its lines put together."""
         return b"".join(data[start:end] for start, end in self.runs)
 
 

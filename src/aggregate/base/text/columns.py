@@ -2,12 +2,10 @@
 
 from rich.cells import cell_len, set_cell_size
 
-BAR = 16
-"""Characters of the longest bar."""
+BAR = 16  # Characters of the longest bar
 
 
 def fitted(name: str, width: int) -> str:
-    """Return a name that takes ``width`` columns of a terminal, where some characters take two."""
     missing = width - cell_len(name)
     return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
 

@@ -35,15 +35,12 @@ _MOST_LINES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Invisible:
-    """What nobody sees in a text."""
-
     count: int  # of characters
     lines: tuple[int, ...]  # that have them, 1-based, each once
     kinds: tuple[str, ...]  # the characters, each once, by their number
 
     @property
     def sentence(self) -> str:
-        """What there is, and where."""
         noun = "character that is" if self.count == 1 else "characters that are"
         lines = ", ".join(f"{line:,}" for line in self.lines[:_MOST_LINES])
         rest = len(self.lines) - _MOST_LINES

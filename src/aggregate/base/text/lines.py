@@ -23,12 +23,10 @@ def split_lines(text: str) -> list[str]:
 
 
 def line_count(text: str) -> int:
-    """Return how many lines ``text`` has; a last line without an end counts."""
     return text.count("\n") + (1 if text and not text.endswith("\n") else 0)
 
 
 def common_prefix(earlier: Sequence[str], later: Sequence[str]) -> int:
-    """Return how many elements both sequences begin with."""
     pairs = enumerate(zip(earlier, later, strict=False))
     shortest = min(len(earlier), len(later))
     return next((number for number, (left, right) in pairs if left != right), shortest)

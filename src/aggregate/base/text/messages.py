@@ -48,7 +48,6 @@ def _parts(path: str) -> list[str]:
 
 
 def short_list(known: Sequence[str]) -> str:
-    """Return names for a message: the first twenty, and how many more there are."""
     more = f" and {len(known) - _MOST:,} more" if len(known) > _MOST else ""
     return ", ".join(known[:_MOST]) + more
 
@@ -92,7 +91,6 @@ def _kind(sentence: str) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """Return ``text``, or where it has more than ``most`` characters its beginning and its end with what it had."""
     if len(text) <= most:
         return text
     tail = most // 3

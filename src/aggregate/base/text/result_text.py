@@ -9,8 +9,8 @@ from aggregate.base.values.results import AggregatedResult, MergeStrategy
 from aggregate.base.values.values import Value, escape_surrogates
 
 _BREAK: Final = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+# A line's break, and its words up to a colon; labels are shorter.
 _LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")
-"""A line's break, and its words up to a colon; labels are shorter."""
 
 
 def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
@@ -47,7 +47,6 @@ def _escaped(match: re.Match[str], known: Set[str]) -> str:
 
 
 def _beginning(label: str) -> str:
-    """Return the letters and digits that a line that begins as ``label`` does has before its first colon."""
     words = label.strip().partition(":")[0]
     return "".join(filter(str.isalnum, words)).casefold() or words
 

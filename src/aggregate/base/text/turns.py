@@ -94,8 +94,6 @@ _MARKS = frozenset("#-+*>`~=|<[_")
 
 
 class SpokenTurn(NamedTuple):
-    """A turn without the marks that tell it from others in a text."""
-
     words: str  # with a role before them that is neither the user's nor the model's
     is_assistant: bool  # the model has said it
 

@@ -75,7 +75,6 @@ class TokenCounter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the threads; what is not counted by now is dropped."""
         if self._threads:
             self._threads.shutdown(cancel_futures=True)
 
@@ -91,7 +90,6 @@ class TokenCounter:
         return position
 
     def results(self) -> list[int]:
-        """Return the number of o200k tokens of each text that was submitted, in order."""
         if self._threads:
             self._start_batch()
             while self._waiting:
@@ -131,7 +129,6 @@ def count(text: str) -> int:
 
 
 def count_all(texts: Iterable[str]) -> list[int]:
-    """Return the number of tokens of each text, counted on all cores and in bounded memory."""
     with TokenCounter() as counter:
         for text in texts:
             counter.submit(text)

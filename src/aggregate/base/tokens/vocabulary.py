@@ -47,8 +47,6 @@ _LOADING = Lock()
 
 
 class Tokenizer(Protocol):
-    """What is used of tiktoken's compiled core."""
-
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: set[str], /) -> "Buffer":
         """Return the ranks of the tokens of ``text``, four bytes each; other threads run meanwhile."""
 

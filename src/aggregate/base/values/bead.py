@@ -6,8 +6,6 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """One bead's need of another."""
-
     target: (
         str  # the id of the bead that is needed; of the parent where ``kind`` is ``parent-child``
     )
@@ -35,14 +33,11 @@ class Bead:
 
     @property
     def completed(self) -> bool:
-        """Whether the status counts as completed (rule M-X14)."""
         return self.status in ("closed", "completed", "done")
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """All beads of a project, and where they were read."""
-
     source: str  # such as ``bd`` or ``.beads/issues.jsonl``; ``""`` where none could be read
     beads: tuple[Bead, ...] = ()  # in the order of the source; each id once
     deleted: int = 0  # tombstones, which are not among the beads

@@ -35,8 +35,6 @@ class Level(StrEnum):
 
 
 class Reason(NamedTuple):
-    """Why a file is relevant, in part."""
-
     kind: str  # of the evidence, such as ``"definition text"``, ``"named in the task"``, ``"changed together"``
     weight: float  # what it added to the file's score, comparable among all reasons of a prompt
     matched: str  # terms, a symbol, ``imports X``, ``tested by Y``, ``changed together with Z in 3 commits``
@@ -78,8 +76,6 @@ class Cut(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """Evidence that there was none of, and why, in a sentence (rule T-5)."""
-
     evidence: str
     reason: str
 

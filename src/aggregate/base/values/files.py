@@ -53,7 +53,6 @@ class PackedSpans(Sequence[Span]):
 
     @classmethod
     def of(cls, spans: Sequence[Span]) -> "PackedSpans":
-        """Return ``spans`` packed."""
         if isinstance(spans, PackedSpans):
             return spans
         return cls(b"".join(_SPAN.pack(*span) for span in spans))
@@ -105,20 +104,16 @@ class View:
         return None
 
     def pack(self) -> PackedView:
-        """Return the view as plain values, which cross to another process ten times as fast as objects do."""
         return self.text, PackedSpans.of(self.spans).data, self.language, self.problems
 
     @classmethod
     def unpack(cls, packed: PackedView) -> "View":
-        """Return the view that ``pack`` made plain."""
         text, spans, language, problems = packed
         return cls(text, PackedSpans(spans), language, problems)
 
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """A file's text and how to show it."""
-
     path: str  # its name and suffix decide the language
     text: str
     mode: ViewMode
@@ -154,15 +149,12 @@ AS_THEY_ARE: Final = Redaction(replaces=False)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A secret that was found; its value is not kept."""
-
     rule: str
     line: int  # where it begins, 1-based
     digest: str = ""  # to be allowed by; ``""`` for one so short that its hash would give it away
 
     @property
     def sentence(self) -> str:
-        """What was done, and how to undo it."""
         how = f'allow = ["{self.digest}"] under [redaction], or ' if self.digest else ""
         return f"redacted ({self.rule}); if it is no secret: {how}a comment with {ALLOWED_LINE} on the line"
 
@@ -241,7 +233,6 @@ class FileItem:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all ten fields as plain values; slices and masks are copies."""
         return asdict(self)
 
     @classmethod
@@ -285,24 +276,20 @@ class RenderedFile:
 
     @property
     def shown(self) -> ShownText:
-        """What ``content`` was made of."""
         is_raw = self.content == self.source and not self.error
         spans = None if is_raw else self.spans
         return ShownText(self.source, spans, self.redacted, self.error)
 
     @property
     def shown_raw(self) -> ShownText:
-        """What a block is made of that shows ``source`` itself."""
         return ShownText(self.source, None, self.redacted)
 
     @property
     def is_excluded(self) -> bool:
-        """Whether its content was left out on purpose."""
         return self.view_mode is ViewMode.NONE and not self.error and not self.force_full
 
     @property
     def row(self) -> FileRow:
-        """What is told of it without its text."""
         return FileRow(self.path, self.entry, self.view_mode, self.auto_aggregate, self.error)
 
     def to_record(self) -> FileRecord:

@@ -84,7 +84,6 @@ def failure_text(error: object) -> str:
 
 
 def type_name(value: object) -> str:
-    """Return the name of a value's type, whatever its metaclass says."""
     return str(type.__dict__["__name__"].__get__(type(value)))
 
 
@@ -100,7 +99,6 @@ class JsonCopy:
         self._repeated = self._repeated_text = 0
 
     def of(self, value: Value, depth: int = DEPTH) -> Value:
-        """Return the copy of ``value`` with at most ``depth`` levels."""
         kind = type(value)
         if kind is str:
             return value if len(value) <= LONG else self._counted(value, value)

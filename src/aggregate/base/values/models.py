@@ -41,7 +41,6 @@ class Usage:
 
     @property
     def input(self) -> int:
-        """All input tokens."""
         return self.fresh + self.cache_write + self.cache_read
 
     @property
@@ -61,7 +60,6 @@ def reported_tokens(value: object) -> int:
 
 
 def reported_fields(value: object) -> dict[str, Any]:
-    """Return the fields of a usage as a server reports it, none for what is no object."""
     return dict(value) if isinstance(value, Mapping) else {}
 
 

@@ -29,8 +29,6 @@ class SurrogateJoiner:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One image as it is sent."""
-
     path: str  # as the prompt's link shows it
     media_type: str  # by its content, such as ``image/png``
     data: bytes = field(repr=False)
@@ -39,14 +37,11 @@ class Image:
 
     @property
     def digest(self) -> str:
-        """A hash of the bytes, 16 hexadecimal digits."""
         return hashlib.blake2b(self.data, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Screenshot:
-    """One resolved image."""
-
     path: str  # relative to the screenshots' base directory with ``/``
     exists: bool = True
     refused: str = ""  # why it may not be shown
@@ -54,13 +49,10 @@ class Screenshot:
 
     @property
     def problem(self) -> str:
-        """What is wrong with it, ``""`` where all is well."""
         return self.refused or ("" if self.exists else "file not found")
 
 
 class Section(StrEnum):
-    """The sections of a prompt, in the order in which they stand (rule M-9)."""
-
     FILES = "files"
     CHANGED = "changed"
     SCREENSHOTS = "screenshots"
@@ -108,7 +100,6 @@ class Prompt:
 
     @property
     def markdown(self) -> str:
-        """The prompt as one markdown text."""
         return SEPARATOR.join(segment.text for segment in self.segments)
 
     def pieces(self) -> Iterator[bytes]:

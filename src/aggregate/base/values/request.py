@@ -10,8 +10,6 @@ from aggregate.base.values.files import FileItem, ViewMode
 
 
 class FileOrder(StrEnum):
-    """In which order a prompt with a budget shows its files (rule B-8)."""
-
     CONFIGURED = "configured"
     EDGES = "edges"
 
@@ -39,7 +37,6 @@ class Place:
 
     @classmethod
     def parse(cls, text: str) -> "Place":
-        """Return the place that ``PATH[:LINE[-LINE]]`` names; lines in the wrong order are exchanged."""
         match = _LINES.fullmatch(text)
         if match is None:
             return cls(text)
@@ -71,8 +68,6 @@ ALLOW_OUTSIDE, ALLOW_SECRETS = "--allow-outside", "--allow-secrets"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which files may be read."""
-
     root: str = ""  # the real path that a file which the project asks for must lie below
     allow_outside: bool = True
     allow_secrets: bool = True  # what looks like a secret and is named; a glob never takes it
@@ -89,17 +84,14 @@ class GeneratedView(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedPolicy:
-    """Which files count as generated, and what is shown of them."""
-
     view: GeneratedView = GeneratedView.FULL  # ``FULL`` shows each file as its entry asks
     focus_paths: frozenset[str] = frozenset()  # shown as asked
     marks: Mapping[str, bool] = field(default_factory=dict)  # what ``.gitattributes`` say by path
 
 
-ContextFileEntry = FileItem
-"""An entry of a preset; a plain string is promoted to one."""
+ContextFileEntry = FileItem  # An entry of a preset; a plain string is promoted to one
+# A file as the caller may name it: an item, a path or glob, or a mapping with the fields of an item and ``tier``.
 FileEntry = FileItem | str | Mapping[str, Any]
-"""A file as the caller may name it: an item, a path or glob, or a mapping with the fields of an item and ``tier``."""
 
 
 @dataclass

@@ -10,8 +10,6 @@ from aggregate.base.values.values import DataReference
 
 
 class MergeStrategy(StrEnum):
-    """How the results of a group become one value."""
-
     CONCAT = "concat"
     JSON = "json"
     MERGE = "merge"
@@ -31,7 +29,6 @@ class GroupStatus(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether a reader gets a value: the group is over, or there never was one."""
         return self not in (GroupStatus.PENDING, GroupStatus.PARTIAL)
 
 
@@ -60,14 +57,12 @@ class MergeOrder(StrEnum):
     COMPLETION = "completion"
 
 
+# A Python callable, a Python expression or lambda as text, or a JavaScript function as text.
 CustomFunction = Callable[[list[Any]], Any] | str
-"""A Python callable, a Python expression or lambda as text, or a JavaScript function as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One run of a sub-agent: what is known of it so far."""
-
     run_id: str  # unique within its session
     session_key: str  # the parent session
     variable_name: str | None = None  # the group, ``None`` for a run that is not collected
@@ -80,14 +75,11 @@ class RunRecord:
 
     @property
     def name(self) -> str:
-        """The label, or the run id where there is none."""
         return self.label or self.run_id
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The state of one aggregation group; its runs stand in the state of the session."""
-
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
     custom_function: CustomFunction | None = None
@@ -113,7 +105,6 @@ class LabelledOutput:
 
     @property
     def name(self) -> str:
-        """The label, or the run id where there is none."""
         return self.label or self.run_id
 
 
@@ -138,8 +129,6 @@ class AggregatedResult:
 
 
 class AnswerKind(StrEnum):
-    """Where the text of an answer comes from."""
-
     SUBTASKS = "subtasks"
     PYTHON = "python"
     AI = "ai"
@@ -186,8 +175,6 @@ class CompilationContext:
 
 @dataclass(frozen=True, slots=True)
 class SpawnRequest:
-    """What a host asks for when it spawns a sub-agent, after validation."""
-
     task: object  # a text for an agent that the host runs, or a callable for the session's executor
     label: str | None = None
     variable_name: str | None = None

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 
 class OriginKind(StrEnum):
-    """What a line of a prompt was made of."""
-
     FILE = "file"
     TURN = "turn"
     BEAD = "bead"
@@ -64,8 +62,6 @@ WITHOUT_SOURCE = frozenset({Label.BLANK, Label.REMAINDER, Label.RULE})
 
 
 class Origin(NamedTuple):
-    """Where one line of a prompt comes from."""
-
     kind: OriginKind  # what it was made of
     # Path of a file or screenshot, number of a turn, id of a bead, name of who gave a result; of a generated line what
     # it belongs to, ``""`` for nothing.
@@ -91,7 +87,6 @@ class Run(NamedTuple):
     last: int = 0
 
     def origin(self, offset: int) -> Origin:
-        """Return the origin of one of the lines, counted from ``0``."""
         first, last, meaning = self.first, self.last, self.label.meaning
         if first and last - first + 1 == self.lines:
             first = last = first + offset
@@ -103,8 +98,7 @@ class Run(NamedTuple):
         return Origin(self.label.kind, self.source, first, last, is_verbatim, meaning)
 
 
-_NUMBERS = 5
-"""Numbers of a run in ``PackedRuns.numbers``."""
+_NUMBERS = 5  # Numbers of a run in ``PackedRuns.numbers``
 
 
 class PackedRuns(Sequence[Run]):
@@ -134,8 +128,6 @@ class PackedRuns(Sequence[Run]):
 
 
 class RunCollector:
-    """Collects runs in order; those that go on are joined."""
-
     def __init__(self, sources: Sequence[str] = ()) -> None:
         self._places: dict[str, int] = {"": 0}
         for source in sources:
@@ -147,7 +139,6 @@ class RunCollector:
     def add(
         self, lines: int, label: Label, source: str = "", first: int = 0, last: int = 0
     ) -> None:
-        """Add a run; none of no lines."""
         if lines < 1:
             return
         place = self._places.get(source, -1)
@@ -170,7 +161,6 @@ class RunCollector:
         return is_exact and first == self._last + 1
 
     def runs(self) -> PackedRuns:
-        """Return what was collected."""
         numbers = array("I", self._numbers)
         if self._lines:
             numbers.extend((self._lines, self._label, self._place, self._first, self._last))
@@ -185,11 +175,9 @@ class SourceMap:
 
     @property
     def lines(self) -> int:
-        """How many lines the prompt has."""
         return sum(self.runs.numbers[::_NUMBERS])
 
     def origin(self, line: int) -> Origin | None:
-        """Return where the 1-based ``line`` of the prompt comes from, ``None`` where there is no such line."""
         ends = [*accumulate(self.runs.numbers[::_NUMBERS])]
         if not ends or not 1 <= line <= ends[-1]:
             return None
@@ -197,7 +185,6 @@ class SourceMap:
         return self.runs[index].origin(line - 1 - (ends[index - 1] if index else 0))
 
     def origins(self) -> Iterator[Origin]:
-        """Yield the origin of each line, in order."""
         for run in self.runs:
             yield from (run.origin(offset) for offset in range(run.lines))
 

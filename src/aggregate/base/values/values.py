@@ -44,7 +44,6 @@ class Extent(NamedTuple):
 
     @property
     def too_often(self) -> bool:
-        """Whether it can be written, but the same parts would be so too often; what has no end cannot be written."""
         return MOST_REPEATED < self.repeated < inf or self.repeated_text > MOST_REPEATED_TEXT
 
 
@@ -180,7 +179,6 @@ class DataReference(dict[str, Any]):
 
     @property
     def ref_id(self) -> str:
-        """What ``load_data_reference`` takes."""
         return str(self["_ref_id"])
 
     @property
@@ -196,7 +194,6 @@ class DataReference(dict[str, Any]):
 
 
 def is_reference(value: object) -> TypeGuard[DataReference]:
-    """Return whether ``value`` is a reference that this program made."""
     return type(value) is DataReference
 
 

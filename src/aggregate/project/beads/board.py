@@ -19,12 +19,11 @@ from aggregate.project.beads.record import board_of, read_json_list, read_jsonl,
 from aggregate.project.git.git_process import guarded_environment
 
 NAME = "bd"
+# After which bd is given up: it may wait for a lock or a network, and somebody waits for the prompt.
 TIMEOUT_SECONDS = 10.0
-"""After which bd is given up: it may wait for a lock or a network, and somebody waits for the prompt."""
+# Bytes of a list that are read into memory: a bead has a kilobyte or two.
 _MAX_OUTPUT = 256 * 1024 * 1024
-"""Bytes of a list that are read into memory: a bead has a kilobyte or two."""
-_MAX_MESSAGE = 200
-"""Characters of what bd says went wrong: a line or two of a warning."""
+_MAX_MESSAGE = 200  # Characters of what bd says went wrong: a line or two of a warning
 # --all lists closed beads too and lifts the limit of 50; gates are hidden by default, but they block others.
 _LIST = ("list", "--json", "--all", "--limit", "0")
 _CURRENT = ("--readonly", *_LIST, "--include-gates")
@@ -32,26 +31,12 @@ _CURRENT = ("--readonly", *_LIST, "--include-gates")
 
 @dataclass(frozen=True, slots=True)
 class BdProgram:
-    """The ``bd`` of a search path.
-
-    Attributes:
-        executable: Its absolute path.
-        cwd: Where it runs; it looks for the project from there.
-        environ: Its environment; what guards git is added, which it runs.
-        timeout: Seconds until it is stopped.
-    """
-
     executable: str
     cwd: Path
     environ: Mapping[str, str]
     timeout: float = TIMEOUT_SECONDS
 
     def read(self) -> Board:
-        """List all beads.
-
-        Raises:
-            BeadsError: bd cannot be started, fails, takes too long, or prints something else than beads.
-        """
         status, output, message = self._run(_CURRENT)
         if status != 0 and "unknown flag" in message:  # before 2026
             status, output, message = self._run(_LIST)
@@ -97,7 +82,6 @@ class BdProgram:
 def find_bd(
     base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS
 ) -> BdProgram | None:
-    """Return the ``bd`` on the ``PATH`` of ``environ``, to be run in ``base_dir``, or ``None``."""
     executable = find_program(NAME, outside=(base_dir,), path=environ.get("PATH", ""))
     return BdProgram(executable, base_dir, environ, timeout) if executable else None
 
@@ -159,21 +143,15 @@ _ELSEWHERE = f"The beads lie outside the project, so they are not read: allow it
 
 
 class BeadsReader(Protocol):
-    """One source of beads."""
-
-    def read(self) -> Board:
-        """Return all beads of the source; raises ``BeadsError`` where it cannot be read."""
+    def read(self) -> Board: ...
 
 
 @dataclass(frozen=True, slots=True)
 class BeadsFileReader:
-    """A file and the function that reads it."""
-
     path: Path
     parse: Callable[..., Board]
 
     def read(self) -> Board:
-        """Read the file; its name is the folder's and its own, the same on every machine."""
         return self.parse(self.path, name=f"{self.path.parent.name}/{self.path.name}")
 
 
@@ -184,17 +162,6 @@ def read_board(
 
     ``bd`` is asked where it is on ``PATH`` and accepts the project, else the newer of database and JSONL is read. A
     source that fails becomes a warning of the board, and the next one is read.
-
-    Args:
-        base_dir: Where the project is looked for, and where ``bd`` runs.
-        environ: The process's environment, for ``BEADS_DIR``, ``PATH`` and ``bd`` itself.
-        timeout: Seconds that ``bd`` may take.
-        root: The real path of the project's root, if beads elsewhere are not to be read: those of its own main checkout
-            and those that ``BEADS_DIR`` names may be.
-
-    Returns:
-        The board, with an empty source and the reasons as warnings where nothing can be read; ``None`` where there is
-        no project of beads.
     """
     files = find_beads_files(base_dir, environ=environ)
     if files is None:

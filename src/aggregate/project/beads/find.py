@@ -14,8 +14,8 @@ from pathlib import Path
 
 from aggregate.base.disk import is_inside, read_bytes, real_path
 
+# The most bytes of a file that holds a path in a line: no system takes a path of that length.
 _LINE_BYTES = 65_536
-"""The most bytes of a file that holds a path in a line: no system takes a path of that length."""
 _MOCK_DIR = ".beads_mock"
 _MOCK_FILE = "beads.json"
 _DOLT_DIRS = ("dolt", "embeddeddolt")
@@ -57,17 +57,11 @@ class BeadsFiles:
 
     @property
     def readable(self) -> bool:
-        """Whether there is a file that needs no program."""
         return bool(self.jsonl or self.database or self.mock)
 
 
 def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFiles | None:
-    """Return what the project around ``base_dir`` keeps its beads in, or ``None`` where it has none.
-
-    Args:
-        base_dir: Where the search begins.
-        environ: The process's environment, for ``BEADS_DIR``.
-    """
+    """Return what the project around ``base_dir`` keeps its beads in, or ``None`` where it has none."""
     named = environ.get("BEADS_DIR")
     if named and (files := _inspect(base_dir / named)):
         return files
@@ -83,12 +77,7 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
 
 
 def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[Path]:
-    """Return the files that hold the beads, and those that would hold them once they are there, to be watched.
-
-    Args:
-        base_dir: Where the search begins.
-        environ: The process's environment, for ``BEADS_DIR``.
-    """
+    """Return the files that hold the beads, and those that would hold them once they are there, to be watched."""
     files = find_beads_files(base_dir, environ=environ)
     directory = files.directory if files and not files.mock else base_dir / ".beads"
     paths = [directory / name for name in (*_PREFERRED_JSONL, _DATABASE)]
@@ -171,7 +160,6 @@ def _follow_redirect(directory: Path) -> Path:
 
 
 def _upwards(start: Path, root: Path | None) -> Iterator[Path]:
-    """Yield ``start`` and its parents up to the root of the checkout; only ``start`` outside of one."""
     yield start
     for folder in start.parents if root and start != root else ():
         yield folder

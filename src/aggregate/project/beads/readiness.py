@@ -46,12 +46,7 @@ class Standing:
 
 
 def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
-    """Return where every bead that is not completed stands: priority ascending, then newest first, then by id.
-
-    Args:
-        beads: All beads of the project; a dependency on one that is not among them counts as resolved.
-        now: Compared with ``defer_until`` and with nothing else.
-    """
+    """Return where every bead that is not completed stands: priority ascending, then newest first, then by id."""
     by_id = {bead.id: bead for bead in beads}
     blockers = _blockers(by_id)
     deferred = _deferred(by_id, now)
@@ -86,7 +81,6 @@ def hidden(bead: Bead) -> Hidden | None:
 
 
 def _rank(bead: Bead) -> tuple[int, float, str]:
-    """Return the place of ``bead`` in the default order of bd; one without a time of creation stands last."""
     # Exact to the microsecond: a float holds whole microseconds since 1970 until the year 2255.
     age = -((bead.created_at - _EPOCH).total_seconds()) if bead.created_at else float("inf")
     return bead.priority, age, bead.id

@@ -63,18 +63,15 @@ class BoardBuilder:
             self._beads[bead.id] = bead
 
     def warn(self, sentence: str) -> None:
-        """Note what could not be read; the source's name is put in front."""
         self._warnings.append(f"{self._source}: {sentence}.")
 
     def board(self) -> Board:
-        """Return what was collected."""
         return Board(
             self._source, tuple(self._beads.values()), len(self._deleted), tuple(self._warnings)
         )
 
 
 def board_of(records: Iterable[object], source: str) -> Board:
-    """Return the board of a list of records; ``source`` is its name."""
     builder = BoardBuilder(source)
     for number, record in enumerate(records, start=1):
         builder.add(record, f"entry {number}")
@@ -117,7 +114,6 @@ def parse_time(value: object) -> datetime | None:
 
 
 def _text(value: object) -> str:
-    """Return ``value`` as text that can be written as UTF-8; ``None`` is empty."""
     text = "" if value is None else str(value)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -155,11 +151,7 @@ def _gate(metadata: object) -> str:
 
 
 def read_jsonl(path: Path, *, name: str) -> Board:
-    """Read one bead per line; a line of any length is fine, a bad one becomes a warning with its number.
-
-    Raises:
-        BeadsError: The file cannot be read at all.
-    """
+    """Read one bead per line; a line of any length is fine, a bad one becomes a warning with its number."""
     builder = BoardBuilder(name)
     for number, line in enumerate(io.BytesIO(_content(path, name)), start=1):
         if not line.strip():
@@ -174,11 +166,7 @@ def read_jsonl(path: Path, *, name: str) -> Board:
 
 
 def read_json_list(path: Path, *, name: str) -> Board:
-    """Read a file that holds one JSON list of beads, as ``.beads_mock/beads.json`` does.
-
-    Raises:
-        BeadsError: The file cannot be read or holds no JSON list.
-    """
+    """Read a file that holds one JSON list of beads, as ``.beads_mock/beads.json`` does."""
     try:
         records = json.loads(_content(path, name))
     except (ValueError, RecursionError) as error:
@@ -202,18 +190,12 @@ _ISSUE_COLUMNS = (
     "defer_until", "pinned", "ephemeral", "is_template",
 )  # fmt: skip
 _DEPENDENCY_COLUMNS = ("issue_id", "depends_on_id", "type", "metadata")
-_WAIT_SECONDS = 1.0
-"""For another program's lock; it holds one while it writes a bead."""
-_READ_SECONDS = 1.5
-"""A database of 50,000 beads takes a fifth of it."""
+_WAIT_SECONDS = 1.0  # For another program's lock; it holds one while it writes a bead
+_READ_SECONDS = 1.5  # A database of 50,000 beads takes a fifth of it
 
 
 def read_sqlite(path: Path, *, name: str) -> Board:
-    """Read the tables ``issues`` and ``dependencies``; columns that an older database lacks take their defaults.
-
-    Raises:
-        BeadsError: The file is no database of Beads, is damaged, or cannot be read without changing something.
-    """
+    """Read the tables ``issues`` and ``dependencies``; columns that an older database lacks take their defaults."""
     try:
         os.close(open_regular(path)[0])
         with closing(

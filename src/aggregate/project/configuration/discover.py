@@ -15,9 +15,6 @@ def nearest_config(folder: Path | None = None) -> Path:
     Outside of a repository nothing above counts, and inside it nothing that belongs to another user: on a machine that
     is shared anybody may put a repository and a configuration into a folder such as ``/tmp``. Where there is none, it
     is the one to be written here.
-
-    Args:
-        folder: Where to begin, by default the current folder; the path returned is relative to it.
     """
     here = Path(CONFIG_NAME)
     folder = folder or Path()
@@ -34,7 +31,6 @@ def nearest_config(folder: Path | None = None) -> Path:
 
 
 def _is_own(path: Path) -> bool:
-    """Tell whether there is such a file or folder and it belongs to the user; Windows knows no such numbers."""
     try:
         owner = path.lstat().st_uid
         return not hasattr(os, "geteuid") or owner == os.geteuid()
@@ -42,11 +38,11 @@ def _is_own(path: Path) -> bool:
         return False
 
 
+# The most parts of a dotted key: the parser's time grows with their square, and no key of ours has more.
 MOST_PARTS = 6
-"""The most parts of a dotted key: the parser's time grows with their square, and no key of ours has more."""
 
+# The most characters of a number or a name without quotes; Python turns no longer ones into text and back.
 MOST_CHARACTERS = 1_000
-"""The most characters of a number or a name without quotes; Python turns no longer ones into text and back."""
 
 _STRING = r"""\"(?:[^"\\\n]++|\\.)*+\"?|'[^'\n]*+'?"""
 _PART = rf"(?:[\w-]++|{_STRING})[ \t]*+"
@@ -59,11 +55,7 @@ _TOKEN = re.compile(
 
 
 def parse_untrusted_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a TOML text.
-
-    Raises:
-        ValueError: It is none, or one that no person wrote; the message says where.
-    """
+    """Return the tables of a TOML text."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

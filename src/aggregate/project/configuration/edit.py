@@ -17,17 +17,12 @@ from aggregate.project.configuration.load import (
     trusted_projects,
 )
 
+# How long others are waited for: each holds the lock for the moment of one change.
 _WAIT_SECONDS: Final = 5.0
-"""How long others are waited for: each holds the lock for the moment of one change."""
 
 
 @contextmanager
 def changing(path: Path) -> Iterator[None]:
-    """Keep other programs of ours from changing a configuration meanwhile; its folder is made where it is missing.
-
-    Raises:
-        OutputError: The folder cannot be made or locked, or others keep it locked.
-    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with exclusive_access(path, seconds=_WAIT_SECONDS):
@@ -37,11 +32,7 @@ def changing(path: Path) -> Iterator[None]:
 
 
 def open_document(path: Path) -> tomlkit.TOMLDocument:
-    """Return a configuration for editing, with its comments; an empty one where there is no file.
-
-    Raises:
-        ConfigError: It cannot be read.
-    """
+    """Return a configuration for editing, with its comments; an empty one where there is no file."""
     if not path.exists():
         return tomlkit.document()
     text = read_toml_text(path)
@@ -50,11 +41,6 @@ def open_document(path: Path) -> tomlkit.TOMLDocument:
 
 
 def write_document(path: Path, document: tomlkit.TOMLDocument) -> None:
-    """Replace a configuration by its edited document.
-
-    Raises:
-        OutputError: It cannot be written.
-    """
     replace_text(path, tomlkit.dumps(document))
 
 
@@ -62,10 +48,6 @@ def set_trust(folder: Path, *, trusted: bool) -> str:
     """Let the project around ``folder`` read files outside of it, or no longer; return its root.
 
     The list stands in the user's own configuration.
-
-    Raises:
-        ConfigError: The user's configuration cannot be used.
-        OutputError: It cannot be written.
     """
     root = project_root(folder)
     path = global_config_path()

@@ -14,15 +14,11 @@ Path = tuple[str | int, ...]
 
 
 def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the 1-based line of the key at ``keys`` (names and list positions), or of the innermost one around it.
-
-    ``None`` where not even the outermost is there.
-    """
+    """Return the 1-based line of the key at ``keys`` (names and list positions), or of the innermost one around it."""
     return nearest_line(key_lines(text), keys)
 
 
 def nearest_line(lines: Mapping[Path, int], keys: Sequence[str | int]) -> int | None:
-    """Return the line of the key at ``keys``, or of the innermost one around it, in what ``key_lines`` returned."""
     path = tuple(keys)
     while path and path not in lines:
         path = path[:-1]

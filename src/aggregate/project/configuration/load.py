@@ -15,14 +15,13 @@ from aggregate.base.text import path_meant, printable
 from aggregate.project.configuration.discover import CONFIG_NAME, parse_untrusted_toml
 from aggregate.project.configuration.schema import UNION_TAGS, Config
 
+# The most bytes of a configuration: one with ten thousand entries has about 500,000.
 MOST_BYTES = 750_000
-"""The most bytes of a configuration: one with ten thousand entries has about 500,000."""
 
+# Characters up to which lines are looked up, which takes longer than reading; beyond, the key alone says where.
 _LOCATED = 500_000
-"""Characters up to which lines are looked up, which takes longer than reading; beyond, the key alone says where."""
 
-_SHORT = 120
-"""Characters of a value or a name in a message, so that it stays on a line or two."""
+_SHORT = 120  # Characters of a value or a name in a message, so that it stays on a line or two
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -66,11 +65,6 @@ def unconfigured(path: Path) -> Project:
 
 
 def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:
-    """Return the text of a configuration file of at most ``limit`` bytes.
-
-    Raises:
-        ConfigError: It is missing or unreadable.
-    """
     try:
         return read_text(path, limit=limit)
     except FileNotFoundError:
@@ -89,11 +83,6 @@ def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:
 
 
 def parse_toml(text: str, path: Path) -> dict[str, Any]:
-    """Return the tables of a TOML text.
-
-    Raises:
-        ConfigError: It is no valid TOML; the parser's message names line and column.
-    """
     try:
         return parse_untrusted_toml(text)
     except ValueError as error:
@@ -101,22 +90,13 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
 
 
 def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Config:
-    """Return ``data`` as a configuration; ``text`` is what it was read from, for line numbers.
-
-    Raises:
-        ConfigError: A key is unknown or a value has the wrong type; the message names the first one.
-    """
+    """Return ``data`` as a configuration; ``text`` is what it was read from, for line numbers."""
     return validate_table(Config, data, path=path, text=text)
 
 
 def validate_table(
     model: type[Model], data: Mapping[str, Any], *, path: Path | None = None, text: str = ""
 ) -> Model:
-    """Return ``data`` as a table of ``model``, a file of its own; the errors are those of ``validate``.
-
-    Raises:
-        ConfigError: A key is unknown or a value has the wrong type; the message names the first one.
-    """
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
@@ -187,14 +167,12 @@ def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:
 
 
 def _table(annotation: object) -> type[BaseModel] | None:
-    """Return the table in a field's type: ``list[Table]``, ``dict[str, Table]`` or the table itself."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((table for inner in get_args(annotation) if (table := _table(inner))), None)
 
 
 def _dotted(keys: Sequence[str | int]) -> str:
-    """Return ``("files", "paths", 0, "path")`` as ``files.paths[0].path``."""
     name = ""
     for key in keys:
         name += f"[{key}]" if isinstance(key, int) else f".{key}" if name else key
@@ -202,7 +180,6 @@ def _dotted(keys: Sequence[str | int]) -> str:
 
 
 def global_config_path() -> Path:
-    """Return the file with the presets of all projects: ``manual_slop.toml`` in the user's configuration folder."""
     if sys.platform == "win32":
         root = Path(os.environ.get("APPDATA") or home_folder() / "AppData" / "Roaming")
     else:
@@ -211,28 +188,13 @@ def global_config_path() -> Path:
 
 
 def user_config() -> Config:
-    """Return the user's own configuration, an empty one where there is none.
-
-    Raises:
-        ConfigError: It cannot be used.
-    """
     path = global_config_path()
     return load_config(path).config if path.is_file() else Config()
 
 
 def trusted_projects() -> tuple[str, ...]:
-    """Return the roots of the projects that may read files outside of them, as the user has written them.
-
-    Raises:
-        ConfigError: The user's configuration cannot be used.
-    """
     return tuple(user_config().trust.projects)
 
 
 def is_trusted(root: str) -> bool:
-    """Tell whether the user trusts the project with this root, a real path.
-
-    Raises:
-        ConfigError: The user's configuration cannot be used.
-    """
     return any(real_path(os.path.expanduser(project)) == root for project in trusted_projects())  # noqa: PTH111

@@ -28,13 +28,12 @@ ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "cust
 GeneratedName = Literal["name", "outline", "full"]
 MaskName = Literal["def", "sig", "hide"]
 OrderName = Literal["configured", "edges"]
-BEADS_MODE = "beads"
-"""The ``execution_mode`` that adds the section of beads."""
+BEADS_MODE = "beads"  # The ``execution_mode`` that adds the section of beads
 
+# Of a namespace: file systems take names of 255 bytes, and numbers and endings are put behind it.
 _NAME_BYTES = 200
-"""Of a namespace: file systems take names of 255 bytes, and numbers and endings are put behind it."""
+# What common file systems take; a longer path is a mistake, or made to break a program.
 _PATH_BYTES, _PART_BYTES = 4_000, 255
-"""What common file systems take; a longer path is a mistake, or made to break a program."""
 
 
 def _path(text: str) -> str:
@@ -54,12 +53,12 @@ def _path(text: str) -> str:
 
 PathText = Annotated[str, AfterValidator(_path)]
 
+# What the published schema says of a number of tokens; what counts is ``models.amounts``.
 _Number = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
-"""What the published schema says of a number of tokens; what counts is ``models.amounts``."""
+# A number of tokens, or a text such as ``"32k"``.
 TokenNumber = Annotated[int, BeforeValidator(parse_number, json_schema_input_type=_Number | str)]
-"""A number of tokens, or a text such as ``"32k"``."""
+# The same, or ``"auto"``.
 TokenAmount = Annotated[Amount, BeforeValidator(parse_amount, json_schema_input_type=_Number | str)]
-"""The same, or ``"auto"``."""
 _Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -114,10 +113,10 @@ def _file_table(entry: object) -> object:
     return {"path": entry} if isinstance(entry, str) else entry
 
 
+# A table, or just its path.
 FileEntry = Annotated[
     FileTable, BeforeValidator(_file_table, json_schema_input_type=str | FileTable)
 ]
-"""A table, or just its path."""
 
 
 class PresetTable(_Table):
@@ -213,13 +212,13 @@ class TurnTable(_Table):
     content: str = Field(default="", description="What was said.")
 
 
+# A turn as plain text, or with its role.
 Turn = Annotated[
     Annotated[str, Tag("text")] | Annotated[TurnTable, Tag("turn")],
     Discriminator(lambda turn: "text" if isinstance(turn, str) else "turn"),
 ]
-"""A turn as plain text, or with its role."""
+# What pydantic puts into an error's location where a value may have two forms.
 UNION_TAGS = frozenset({"text", "turn"})
-"""What pydantic puts into an error's location where a value may have two forms."""
 
 
 class DiscussionTable(_Table):

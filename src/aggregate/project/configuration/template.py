@@ -11,8 +11,8 @@ from aggregate.base.values import Amount
 from aggregate.project.configuration.discover import CONFIG_NAME
 
 _NO_TEXT = re.compile("[\ud800-\udfff]")
+# Tokens of the budget that the template shows where none is wanted: what "auto" takes without a model.
 _EXAMPLE = 32_000
-"""Tokens of the budget that the template shows where none is wanted: what "auto" takes without a model."""
 _DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
 
 
@@ -49,7 +49,6 @@ def _skeletons(files: Sequence[str], code_suffixes: Sequence[str]) -> list[str]:
 
 
 def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
-    """Return a glob per top folder and kind of code, the largest first within a folder."""
     sizes: Counter[tuple[str, str]] = Counter()
     for file in files:
         path = PurePosixPath(file)

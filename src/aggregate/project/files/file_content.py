@@ -9,11 +9,10 @@ from aggregate.base.disk import CONTENT_BYTES, UnreadableError, read_regular
 from aggregate.base.text import may_hide
 from aggregate.base.values import Finding
 
+# A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program.
 MAX_FILE_BYTES = CONTENT_BYTES
-"""A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program."""
 
-UTF_8 = "utf-8"
-"""The encoding that is taken for granted."""
+UTF_8 = "utf-8"  # The encoding that is taken for granted
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -22,10 +21,10 @@ _BOMS = (
     (b"\xfe\xff", "utf-16"),
 )
 _IS_FOLDER = "is a directory: name its files or use a glob such as dir/**"
+# What of a file a NUL is looked for in: as much as git looks at, and then some.
 _BINARY_PROBE = 8192
-"""What of a file a NUL is looked for in: as much as git looks at, and then some."""
+# From so many bytes on, and with so many percent of unlikely characters, a guess of the encoding counts.
 _SURE_BYTES, _MOST_CHAOS = 64, 5.0
-"""From so many bytes on, and with so many percent of unlikely characters, a guess of the encoding counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,6 @@ class SourceFile:
 
 
 def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
-    """Read and decode the file at ``path``; every failure becomes an error text, never an exception."""
     try:
         data, info = read_regular(path, limit=MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):
@@ -108,7 +106,6 @@ def _binary(data: bytes, mtime: float) -> SourceFile:
 
 
 def modified_at(path: str | Path) -> float:
-    """Return when a file was changed last, Unix time in seconds; ``0.0`` where that cannot be told."""
     try:
         return Path(path).stat().st_mtime
     except (OSError, ValueError):

@@ -8,15 +8,12 @@ import struct
 from typing import NamedTuple
 
 _PNG = b"\x89PNG\r\n\x1a\n"
+# Markers of JPEG that begin a frame; the three others define tables.
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of JPEG that begin a frame; the three others define tables."""
-_JPEG_ALONE = frozenset({0x01, *range(0xD0, 0xD9)})
-"""Markers of JPEG that nothing belongs to."""
+_JPEG_ALONE = frozenset({0x01, *range(0xD0, 0xD9)})  # Markers of JPEG that nothing belongs to
 
 
 class ImageHeader(NamedTuple):
-    """Media type, and width and height in pixels."""
-
     media_type: str
     width: int
     height: int

@@ -23,8 +23,8 @@ _STOPPED = (
     "git took too long to list it and was stopped, so files that are not tracked are taken as the .gitignore files in "
     "it say, not as those above it and other settings of git do: look for ignore rules with many wildcards"
 )
+# Entries of a folder that are looked through for what a glob would match if nothing were ignored.
 _MOST_SEARCHED = 50_000
-"""Entries of a folder that are looked through for what a glob would match if nothing were ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,6 @@ class FolderListing:
     _taken: dict[tuple[str, str], ResolvedPath] = field(default_factory=dict)
 
     def files(self, folder: str) -> list[str]:
-        """Return the files below ``folder`` that are not ignored, relative to it, sorted."""
         return self._walk(folder).files
 
     def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
@@ -69,9 +68,6 @@ class FolderListing:
         that match and are not ignored, sorted; a link that leaves the folder is skipped, and so is what looks like a
         secret. The discussion's own files (``history.toml``, ``*_history.toml``) never count. What the scope does not
         allow is refused; a folder outside of it is not even listed.
-
-        Raises:
-            ConfigError: An ignore file cannot be used.
         """
         base = str(base_dir)
         entry = entry.replace("\\", "/") if os.sep == "\\" else entry
@@ -168,7 +164,6 @@ class FolderListing:
         return reason.partition(":")[0] if self.scope.is_fixed else reason
 
     def _below_root(self, path: str) -> str:
-        """Return what of a path tells of secrets: below the root only, so that not all of ``~/.aws/app`` does."""
         if self.scope.root and is_inside(path, self.scope.root):
             path = path[len(self.scope.root) :]
         return path.replace(os.sep, "/")
@@ -190,7 +185,6 @@ def display_path(file: str | Path, base_dir: str | Path) -> str:
 
 
 def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
-    """Return what stands before a name in ``folder``: ``""`` for ``base_dir`` itself, else a path ending with ``/``."""
     root, absolute = (
         os.path.abspath(place).rstrip(os.sep) + os.sep for place in (base_dir, folder)
     )

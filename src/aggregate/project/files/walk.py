@@ -16,14 +16,12 @@ from aggregate.project.paths.ignore_rules import (
 
 _RULES_FILE = ".gitignore"
 _BOM = b"\xef\xbb\xbf"
+# Rules of all ignore files together: compiling them takes seconds, and real trees have hundreds.
 _MOST_RULES = 100_000
-"""Rules of all ignore files together: compiling them takes seconds, and real trees have hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What lies below a folder."""
-
     files: list[str]
     unreadable: tuple[str, ...] = ()
 
@@ -86,7 +84,6 @@ def walk_tree(
 
 
 def with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
-    """Return the rules with those of the ignore file at ``path``, which lies in the folder ``prefix``."""
     try:
         return rules.below(prefix, _read_rules(path))
     except TooManyRulesError as error:

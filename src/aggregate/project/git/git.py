@@ -11,8 +11,7 @@ from aggregate.base.errors import OutputError
 from aggregate.project.git.git_process import GitLimits, git, run_git
 from aggregate.project.paths.ignore_rules import IgnoreRules
 
-_LAST_COMMITS = 400
-"""Commits that are looked at for what changes often."""
+_LAST_COMMITS = 400  # Commits that are looked at for what changes often
 
 
 def list_files(folder: str) -> list[str] | None:
@@ -20,9 +19,6 @@ def list_files(folder: str) -> list[str] | None:
 
     ``.gitignore`` files at every level and above, ``.git/info/exclude`` and the user's global excludes are honoured by
     git itself. ``None`` where the folder is in no repository, or lies in one that ignores it.
-
-    Raises:
-        StoppedError: Git was ended, as over ignore rules that it matches for minutes.
     """
     tracked = tracked_files(folder)
     if tracked is None:
@@ -126,7 +122,6 @@ def _by_commit(changes: bytes, hashes: bytes) -> Iterator[list[str]]:
 
 
 def _files_in(listed: bytes) -> list[str]:
-    """Return what git lists of what it does not track, without repositories below, which end with a slash."""
     return [name for name in _names(listed) if not name.endswith("/")]
 
 
@@ -165,11 +160,7 @@ def unignored(folder: Path, names: Iterable[str]) -> list[str]:
 
 
 def append_folders(folder: Path, names: Iterable[str]) -> None:
-    """Add a rule for each of the folders ``names`` to the ``.gitignore`` in ``folder``; what it holds stays.
-
-    Raises:
-        OutputError: It is a link, which could lead anywhere and which git does not read, or cannot be written.
-    """
+    """Add a rule for each of the folders ``names`` to the ``.gitignore`` in ``folder``; what it holds stays."""
     path = folder / NAME
     text = "".join(f"{name}/\n" for name in names)
     try:

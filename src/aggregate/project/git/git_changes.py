@@ -7,24 +7,17 @@ from aggregate.project.git.git import other_files, without_filters
 from aggregate.project.git.git_patch import PATCH_OPTIONS, read_hunks
 from aggregate.project.git.git_process import bounded_git, git, why_no_history
 
+# Of what git prints of the differences: what is longer is told by files alone.
 _MOST_BYTES: Final = 32_000_000
-"""Of what git prints of the differences: what is longer is told by files alone."""
+# Runs of lines and files, those that git knows first: beyond them a change tells nothing of what it is about.
 _MOST_CHANGES: Final = 5_000
-"""Runs of lines and files, those that git knows first: beyond them a change tells nothing of what it is about."""
-_LONGEST_REVISION: Final = 200
-"""Characters; longer ones name nothing."""
+_LONGEST_REVISION: Final = 200  # Characters; longer ones name nothing
+# Git compares no larger files: they are data, and a comparison can take the square of their lines.
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
-"""Git compares no larger files: they are data, and a comparison can take the square of their lines."""
 
 
 class ChangedRange(NamedTuple):
-    """Lines of a file as it is now that changed.
-
-    Attributes:
-        path: Relative to the folder.
-        first: 1-based; ``0`` where the whole file is meant: it is new, or compared as a whole.
-        last: Inclusive.
-    """
+    """Lines of a file as it is now that changed."""
 
     path: str
     first: int = 0
@@ -37,14 +30,6 @@ def changed_lines(
     """Return what below ``folder`` differs from ``revision``, also what is not committed, in the order of the paths.
 
     Lines that were removed count by the line before them; files that are no more do not count.
-
-    Args:
-        folder: What paths are relative to.
-        revision: Any name of a commit that git knows.
-        most_bytes: Of differences; of the files behind them only the names are told.
-
-    Raises:
-        ConfigError: There is no repository, git is missing or cannot say, or there is no such revision.
     """
     if reason := why_no_history(folder):
         shown = revision[:_LONGEST_REVISION]

@@ -11,37 +11,29 @@ from typing import Final, NamedTuple
 
 from aggregate.project.git.git_process import Output, bounded_git
 
+# Files of a commit from which they are left out: what touches so many, as a new layout does, tells of none of them.
 MOST_PATHS: Final = 200
-"""Files of a commit from which they are left out: what touches so many, as a new layout does, tells of none of them."""
+# Characters of a message that are read: longer ones hold logs or the messages of what was merged.
 _LONGEST_MESSAGE: Final = 20_000
-"""Characters of a message that are read: longer ones hold logs or the messages of what was merged."""
+# For which git is run once, so that one hostile commit costs only those around it.
 _COMMITS_AT_ONCE: Final = 256
-"""For which git is run once, so that one hostile commit costs only those around it."""
+# Of what git prints at once: 256 ordinary commits take 100 KB, and 256 of 200 files with long names 10 MB.
 MOST_BYTES: Final = 16_000_000
-"""Of what git prints at once: 256 ordinary commits take 100 KB, and 256 of 200 files with long names 10 MB."""
+# How often git may take too long, or fail, before no more is asked: it takes seconds each time.
 MOST_FAILURES: Final = 3
-"""How often git may take too long, or fail, before no more is asked: it takes seconds each time."""
+# How often git may print more than is read at once: it goes on behind what was read, a twentieth of a second later for
+# most, and a history of 3,000 commits that is nothing but imports of whole trees has no more of them.
 _MOST_FLOODS: Final = 250
-"""How often git may print more than is read at once: it goes on behind what was read, a twentieth of a second later for
-most, and a history of 3,000 commits that is nothing but imports of whole trees has no more of them."""
-_MESSAGE: Final = 2
-"""The place of a message among the fields of a record."""
+_MESSAGE: Final = 2  # The place of a message among the fields of a record
+# What stands above a message, about.
 _HEADER: Final = b"tree 0123456789abcdef\nauthor committer <a@b> +0000\nparent encoding\n\n"
-"""What stands above a message, about."""
 _ID: Final = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
+# A commit's id stands for what it holds: no other object is taken in its place.
 AS_STORED: Final = "--no-replace-objects"
-"""A commit's id stands for what it holds: no other object is taken in its place."""
 
 
 class Head(NamedTuple):
-    """Where a repository's history begins, seen from a folder.
-
-    Attributes:
-        commit: The id of the newest commit.
-        git_folder: Where the repository's own files lie.
-        prefix: The folder below the repository's root, with ``/`` at its end; ``""`` for the root.
-        is_shallow: Whether older commits were not fetched.
-    """
+    """Where a repository's history begins, seen from a folder."""
 
     commit: str
     git_folder: str
@@ -50,13 +42,7 @@ class Head(NamedTuple):
 
 
 class LoggedCommit(NamedTuple):
-    """A commit as git tells of it.
-
-    Attributes:
-        id: In hexadecimal digits.
-        message: At most its first 20,000 characters; none where it names no encoding that extends ASCII.
-        paths: The files that it changed, relative to the folder; none where they are more than ``MOST_PATHS``.
-    """
+    """A commit as git tells of it."""
 
     id: str
     message: str
@@ -64,7 +50,6 @@ class LoggedCommit(NamedTuple):
 
 
 def find_head(folder: str) -> Head | None:
-    """Return where the history of ``folder`` begins, ``None`` where there is none that git can read."""
     questions = ("--is-shallow-repository", "--absolute-git-dir", "--show-prefix")
     output = bounded_git(folder, AS_STORED, "rev-parse", *questions, "HEAD", most=MOST_BYTES)
     lines = _decoded(output.data).splitlines() if output and output.is_complete else []
@@ -112,11 +97,6 @@ def read_commits(
     """Return the commits by their ids; those that git cannot tell of in time are left out.
 
     A commit of which git prints more than is read at once tells of no files, and the next one follows.
-
-    Args:
-        folder: What paths are relative to.
-        ids: Of the commits.
-        most_bytes: Of what git prints at once.
     """
     commits: dict[str, LoggedCommit] = {}
     waiting = [*ids]
@@ -184,7 +164,6 @@ def _commits(data: bytes, *, is_complete: bool) -> list[LoggedCommit]:
 
 
 def _cut_commit(data: bytes) -> list[LoggedCommit]:
-    """Return a commit that alone is more than is read at once: it has a message, and tells of no file."""
     fields = _decoded(data).split("\0", 3)
     if len(fields) < _MESSAGE + 1:
         return []
@@ -218,7 +197,6 @@ def _next_record(fields: Sequence[str], start: int) -> int:
 
 
 def id_lines(ids: Sequence[str]) -> bytes:
-    """Return the ids of commits as git reads them from its standard input."""
     return "".join(f"{commit}\n" for commit in ids).encode()
 
 

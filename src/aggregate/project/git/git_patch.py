@@ -15,6 +15,7 @@ from aggregate.project.git.git_log import (
 )
 from aggregate.project.git.git_process import Output, bounded_git
 
+# What makes git print patches in the form that ``read_hunks`` reads, whatever the user has configured.
 PATCH_OPTIONS: Final = (
     "-p",
     "-U0",
@@ -25,7 +26,6 @@ PATCH_OPTIONS: Final = (
     "--src-prefix=a/",
     "--dst-prefix=b/",
 )
-"""What makes git print patches in the form that ``read_hunks`` reads, whatever the user has configured."""
 _HUNK: Final = re.compile(
     rb"@@ -(?P<old>\d{1,9})(?:,(?P<removed>\d{1,9}))? \+(?P<new>\d{1,9})(?:,(?P<added>\d{1,9}))? @@ ?(?P<context>.*)",
     re.DOTALL,
@@ -103,7 +103,6 @@ def _count(number: bytes | None) -> int:
 
 
 def _path(name: bytes) -> str:
-    """Return the path behind ``+++``, ``""`` for a file that is no more."""
     name = name.removesuffix(b"\t")  # which git puts behind names with spaces
     if name.startswith(b'"') and name.endswith(b'"'):
         name = _ESCAPED.sub(_unescaped, name[1:-1])
@@ -113,7 +112,6 @@ def _path(name: bytes) -> str:
 
 
 def _binary_path(line: bytes) -> str:
-    """Return the path in ``Binary files a/x and b/x differ``, ``""`` for a file that is no more."""
     names = line.removeprefix(b"Binary files ").removesuffix(b" differ")
     if names.startswith(b"/dev/null and "):
         return _path(names.removeprefix(b"/dev/null and "))
@@ -129,36 +127,26 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return _BY_LETTER.get(escape, escape)
 
 
+# How often git may be ended while it told of some: each time it goes on behind them, and takes a second or two.
 _MOST_PARTS: Final = 12
-"""How often git may be ended while it told of some: each time it goes on behind them, and takes a second or two."""
-_PATCHES_AT_ONCE: Final = 40
-"""Commits whose changes git compares at once."""
+_PATCHES_AT_ONCE: Final = 40  # Commits whose changes git compares at once
+# Of a processor, for them: 40 ordinary commits take 0.05. A repository can say by a pattern how its definitions begin,
+# and git matches some patterns for minutes.
 _PATCH_SECONDS: Final = 2
-"""Of a processor, for them: 40 ordinary commits take 0.05. A repository can say by a pattern how its definitions begin,
-and git matches some patterns for minutes."""
+# Git compares no larger files: they are data, and a comparison can take the square of their lines.
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
-"""Git compares no larger files: they are data, and a comparison can take the square of their lines."""
 _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
 
 
 class HunkContext(NamedTuple):
-    """Where a commit changed a file.
-
-    Attributes:
-        path: Relative to the folder.
-        line: The line that the definition around the change begins with, as far as git knows the language.
-    """
+    """Where a commit changed a file."""
 
     path: str
     line: str
 
 
 def context_rules() -> bytes:
-    """Return what decides which line git takes for the beginning of a definition.
-
-    Raises:
-        OSError: It is not on the disk, as in a zip file; git then takes the nearest line that begins with a letter.
-    """
+    """Return what decides which line git takes for the beginning of a definition."""
     return _ATTRIBUTES.read_bytes()
 
 
@@ -169,12 +157,6 @@ def read_contexts(
 
     Where git is ended amid a commit, the next one begins with it: what is told of a commit must not depend on those
     that are asked for with it, of which the index knows some and some not (rule I-2).
-
-    Args:
-        folder: What paths are relative to.
-        head: Of its history.
-        ids: Of the commits.
-        most_bytes: Of what git prints at once.
     """
     contexts: dict[str, list[HunkContext]] = {}
     waiting = [*ids]

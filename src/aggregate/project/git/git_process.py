@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.disk import find_program, real_path, search_path
 
+# Settings that a repository cannot override, since they stand on the command line.
 GUARDS: Final = {
     "core.attributesFile": os.devnull,  # an endless file of attributes, which are of no use for lists of names
     "core.fsmonitor": "",  # a program that git asks which files have changed; "" turns it off in every version
@@ -29,7 +30,6 @@ GUARDS: Final = {
     "safe.bareRepository": "explicit",  # a bare repository among the files of a clone, with a configuration of its own
     "submodule.recurse": "false",  # commands in submodules, with their configurations
 }
-"""Settings that a repository cannot override, since they stand on the command line."""
 GUARD_VARIABLES: Final = {
     "GIT_ALLOW_PROTOCOL": "",  # fetching missing objects by ext::, core.sshCommand, remote.*.uploadpack, credential
     # helpers: unlike protocol.allow it cannot be overridden for a single protocol by the repository
@@ -44,20 +44,19 @@ _INHERITED = (
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
     "GIT_EXEC_PATH",
 )
-_LOOK_SECONDS = 0.4
-"""Between two looks at a process that has not answered yet."""
+_LOOK_SECONDS = 0.4  # Between two looks at a process that has not answered yet
+# How often in a row a process is seen to sleep before it counts as waiting for what never comes.
 _LOOKS = 3
-"""How often in a row a process is seen to sleep before it counts as waiting for what never comes."""
+# Bytes: far more than a list of names takes, and soon reached by what reads an endless file.
 _MOST_MEMORY = 1_000_000_000
-"""Bytes: far more than a list of names takes, and soon reached by what reads an endless file."""
+# What a command may take, in all and of a processor (Linux): those of the largest repositories take two or three.
 _SECONDS, _PROCESSOR_SECONDS = 60, 5
-"""What a command may take, in all and of a processor (Linux): those of the largest repositories take two or three."""
+# Of a processor, to look at ignore rules: a rule such as ``*a*a*a*a*b`` takes minutes.
 _RULE_SECONDS = 1
-"""Of a processor, to look at ignore rules: a rule such as ``*a*a*a*a*b`` takes minutes."""
+# In all, where a processor's time is not limited: reading a disk counts too.
 _RULE_SECONDS_ELSEWHERE = 2
-"""In all, where a processor's time is not limited: reading a disk counts too."""
+# Tracked files for which listing the others gets a second more: 300,000 take half a second of a processor.
 _FILES_A_SECOND, _FILES_A_SECOND_ELSEWHERE = 100_000, 5_000
-"""Tracked files for which listing the others gets a second more: 300,000 take half a second of a processor."""
 
 
 class StoppedError(Exception):
@@ -73,7 +72,6 @@ class GitLimits:
 
     @classmethod
     def for_rules(cls, *, tracked: int = 0) -> "GitLimits":
-        """Return what looking at ignore rules may take in a repository of so many files."""
         if sys.platform == "linux":
             return cls(processor=_RULE_SECONDS + tracked // _FILES_A_SECOND)
         return cls(
@@ -82,20 +80,12 @@ class GitLimits:
 
 
 _USUAL = GitLimits()
-_READ_BYTES = 65_536
-"""Of what git prints, at once: as much as a pipe holds."""
+_READ_BYTES = 65_536  # Of what git prints, at once: as much as a pipe holds
+# For what git has printed before it ended; only a program that outlives git could keep the pipe open.
 _READER_SECONDS = 5
-"""For what git has printed before it ended; only a program that outlives git could keep the pipe open."""
 
 
 class Output(NamedTuple):
-    """What git printed.
-
-    Attributes:
-        data: The bytes, at most as many as were asked for.
-        is_complete: Whether that is all: git ended by itself and without an error.
-    """
-
     data: bytes
     is_complete: bool
 
@@ -107,15 +97,7 @@ def git(
     may_say_no: bool = False,
     limits: GitLimits = _USUAL,
 ) -> bytes | None:
-    """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails.
-
-    Args:
-        folder: Where it runs.
-        arguments: A command of git's plumbing and its options.
-        stdin: What it reads from standard input.
-        may_say_no: Whether the exit code 1 is an answer too.
-        limits: What it may take.
-    """
+    """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails."""
     try:
         return run_git(folder, arguments, stdin=stdin, may_say_no=may_say_no, limits=limits)
     except StoppedError:
@@ -130,11 +112,7 @@ def run_git(
     may_say_no: bool = False,
     limits: GitLimits = _USUAL,
 ) -> bytes | None:
-    """Do what ``git`` does, and tell a command that was ended from one that failed.
-
-    Raises:
-        StoppedError: It was ended before it had answered.
-    """
+    """Do what ``git`` does, and tell a command that was ended from one that failed."""
     answer = _ask(folder, arguments, stdin=stdin, limits=limits)
     if answer is None:
         return None
@@ -154,14 +132,6 @@ def bounded_git(
     """Return the first bytes of what ``git ARGUMENTS`` prints; ``None`` where git or a repository is missing.
 
     What it printed before it was ended counts too, so that a repository without end tells its newest part.
-
-    Args:
-        folder: Where it runs.
-        arguments: A command of git's plumbing and its options.
-        most: Bytes after which it is ended.
-        stdin: What it reads from standard input.
-        variables: More of its environment.
-        processor_seconds: What it may take of a processor (Linux).
     """
     limits = GitLimits(processor=processor_seconds)
     answer = _ask(folder, arguments, stdin=stdin, most=most, limits=limits, variables=variables)
@@ -184,7 +154,6 @@ def _ask(
     limits: GitLimits = _USUAL,
     variables: Mapping[str, str] | None = None,
 ) -> _Answer | None:
-    """Run git with all guards; ``None`` where git or a repository is missing."""
     if "\0" in folder or not _in_repository(folder):
         return None
     program = find_program("git", outside=(folder,))

@@ -17,8 +17,7 @@ from aggregate.base.disk import read_bytes
 from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
 
 ATTRIBUTE: Final = "linguist-generated"
-_MOST_CHARACTERS: Final = 2047
-"""Of a line: git ignores a longer one."""
+_MOST_CHARACTERS: Final = 2047  # Of a line: git ignores a longer one
 _LINE: Final = re.compile(
     r'[ \t]*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"(?=[ \t]|$)|(?P<plain>[^ \t]+))(?P<attributes>.*)'
 )
@@ -26,28 +25,18 @@ _ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
 _CONTROL: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _MACRO: Final = "[attr]"
 
+# What a line says of the attribute, ``""`` for nothing.
 _State = Literal["set", "unset", "unspecified", ""]
-"""What a line says of the attribute, ``""`` for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedMarks:
-    """The lines in force in one folder, from the outermost file to the innermost."""
-
     _set: IgnoreRules = field(default_factory=IgnoreRules)
     _unset: IgnoreRules = field(default_factory=IgnoreRules)
     _macros: Mapping[str, _State] = field(default_factory=dict)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "GeneratedMarks":
-        """Return the marks with those of one more file, which lies in the folder ``prefix``.
-
-        Args:
-            prefix: ``""`` for the repository's root, where macros may be defined, or ``a/b/``.
-            lines: The file's.
-
-        Raises:
-            TooManyRulesError: There are more than anybody needs.
-        """
+        """Return the marks with those of one more file, which lies in the folder ``prefix``."""
         parsed = [_parse(line) for line in lines]
         macros = dict(self._macros)
         if not prefix:
@@ -67,11 +56,6 @@ class GeneratedMarks:
         )
 
     def decide(self, path: str) -> bool | None:
-        """Return whether the file at ``path`` is generated, ``None`` where no line says so.
-
-        Args:
-            path: Relative to the repository's root, with ``/``.
-        """
         if self._set.ignores(path, is_folder=False):
             return True
         return False if self._unset.ignores(path, is_folder=False) else None
@@ -82,7 +66,6 @@ class GeneratedMarks:
 
 
 def _parse(line: str) -> tuple[str, list[str]]:
-    """Return a line's pattern and its attributes, ``""`` for a comment and what git ignores."""
     line = line.removesuffix("\r")
     match = _LINE.match(line)
     if match is None or len(line) > _MOST_CHARACTERS or line.lstrip(" \t").startswith("#"):
@@ -124,7 +107,6 @@ def _state(attributes: Sequence[str], macros: Mapping[str, _State]) -> _State:
 
 
 def _rule(pattern: str, state: _State, *, counts: _State) -> str:
-    """Return the ignore rule that ignores what ``pattern`` matches where its state is the one that counts."""
     escape = "\\" if pattern.startswith("#") else ""
     return f"{'' if state == counts else '!'}{escape}{pattern}"
 
@@ -137,9 +119,6 @@ class AttributesReader:
     """Reads each ``.gitattributes`` below a folder once.
 
     A link is not followed, as in git, so that nothing outside of the folder is read.
-
-    Args:
-        root: Where the topmost file lies; what lies above is not looked at.
     """
 
     def __init__(self, root: str) -> None:
@@ -148,12 +127,7 @@ class AttributesReader:
         self.problems: list[tuple[str, str]] = []
 
     def marks(self, paths: Iterable[str], *, base: str = "") -> dict[str, bool]:
-        """Return which of ``paths`` are marked as generated, and which as not; the others are left out.
-
-        Args:
-            paths: Files, with ``/``; those outside of the root are left out.
-            base: The folder that they are relative to, itself relative to the root: ``""`` or ``a/b/``.
-        """
+        """Return which of ``paths`` are marked as generated, and which as not; the others are left out."""
         marks: dict[str, bool] = {}
         in_force: dict[str, tuple[str, GeneratedMarks] | None] = {}
         for path in paths:

@@ -9,41 +9,28 @@ from aggregate.base.disk import read_text
 from aggregate.base.errors import ConfigError
 from aggregate.project.configuration.discover import parse_untrusted_toml
 
+# The most bytes of a file with a discussion: no model takes a tenth of that.
 HISTORY_BYTES = 20_000_000
-"""The most bytes of a file with a discussion: no model takes a tenth of that."""
 _KEY = "history"
+# The key of the discussion that one goes on from: a fork, or one that was renamed.
 CONTINUES = "continues"
-"""The key of the discussion that one goes on from: a fork, or one that was renamed."""
+# Begins a file that no user has written: a prompt that ``send`` does not make shows its turns only when asked.
 BEGUN_BY_SEND: Final = 'begun_by = "send"\n'
-"""Begins a file that no user has written: a prompt that ``send`` does not make shows its turns only when asked."""
+# The name of the discussion that has no name of its own, whose turns may also stand in the configuration.
 DEFAULT: Final = "default"
-"""The name of the discussion that has no name of its own, whose turns may also stand in the configuration."""
+# Names no discussion: a question that knows of no turn and is kept in none.
 NO_DISCUSSION: Final = "none"
-"""Names no discussion: a question that knows of no turn and is kept in none."""
+# A part of a file name on every system: no capitals, since some tell them from small letters and some do not.
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
-"""A part of a file name on every system: no capitals, since some tell them from small letters and some do not."""
 
 
 class DiscussionFile(NamedTuple):
-    """What a file with a discussion holds.
-
-    Attributes:
-        turns: Strings and tables with ``role`` and ``content``.
-        continues: The discussion that this one goes on from, ``None`` for none; ``""`` is the default one.
-        is_begun_by_send: Whether no user has written the file.
-    """
-
     turns: list[str | dict[str, Any]]
     continues: str | None = None
     is_begun_by_send: bool = False
 
 
 def discussion_name(name: str) -> str:
-    """Return the name of a discussion, ``""`` for the default one.
-
-    Raises:
-        ConfigError: It cannot be part of a file's name.
-    """
     if name in ("", DEFAULT):
         return ""
     if not _NAME.fullmatch(name):
@@ -55,12 +42,10 @@ def discussion_name(name: str) -> str:
 
 
 def named_history_file(config_path: Path, name: str) -> Path:
-    """Return where the discussion with a name of its own lies: ``<stem>.<name>_history.toml``."""
     return config_path.with_name(f"{config_path.stem}.{discussion_name(name)}_history.toml")
 
 
 def named_discussions(config_path: Path) -> list[str]:
-    """Return the names of the discussions beside a configuration but for the default one, in alphabetical order."""
     form = re.compile(rf"{re.escape(config_path.stem)}\.({_NAME.pattern})_history\.toml")
     try:
         files = [path.name for path in config_path.parent.iterdir()]
@@ -89,17 +74,7 @@ def find_history_file(config_path: Path, discussion: str = "") -> Path | None:
 
 
 def load_history(path: Path) -> list[str | dict[str, Any]]:
-    """Read the turns of a discussion: ``history`` at the top level or under ``[discussion]``.
-
-    Args:
-        path: A TOML file.
-
-    Returns:
-        Strings and tables with ``role`` and ``content``, in the order of the file; an empty file has none.
-
-    Raises:
-        ConfigError: The file cannot be read, is not TOML, or holds something else than turns.
-    """
+    """Read the turns of a discussion: ``history`` at the top level or under ``[discussion]``."""
     return read_discussion(path).turns
 
 

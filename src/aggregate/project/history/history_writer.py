@@ -46,16 +46,7 @@ def _changing(path: Path) -> Iterator[None]:
 
 
 def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
-    """Add turns behind those that ``path`` holds, in one step; comments and layout of the file stay.
-
-    Args:
-        path: A TOML file that holds a history, or is still missing.
-        turns: Mappings with ``role`` and ``content``.
-
-    Raises:
-        ConfigError: The file is there but holds no history.
-        OutputError: It cannot be written.
-    """
+    """Add turns behind those that ``path`` holds, in one step; comments and layout of the file stay."""
     with _changing(path):
         replace_text(path, _joined(path, turns))
 
@@ -63,22 +54,7 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
 def replace_last_turns(
     path: Path, turns: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]
 ) -> bool:
-    """Put others in the place of the last turns of a file if they are just these, in one step.
-
-    Comments and layout of all else stay.
-
-    Args:
-        path: A TOML file that holds a history.
-        turns: Mappings with ``role`` and ``content``.
-        new: What comes in their place, in the same form.
-
-    Returns:
-        Whether they were there, behind all others.
-
-    Raises:
-        ConfigError: The file holds no history.
-        OutputError: It cannot be written.
-    """
+    """Put others in the place of the last turns of a file if they are just these, in one step."""
     with _changing(path):
         old_turns = load_history(path)
         expected = [dict(turn) for turn in turns]
@@ -102,18 +78,6 @@ def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]
     """Put one turn in the place of the first ones of a file if they are just these, in one step.
 
     Comments and layout of all else stay, but within an array.
-
-    Args:
-        path: A TOML file that holds a history.
-        turns: Strings, and mappings with ``role`` and ``content``.
-        new: What comes in their place.
-
-    Returns:
-        Whether they were there, before all others.
-
-    Raises:
-        ConfigError: The file holds no history.
-        OutputError: It cannot be written.
     """
     with _changing(path):
         old_turns = load_history(path)
@@ -158,18 +122,7 @@ def _text_of(turns: Sequence[Any]) -> str:
 def copy_discussion(
     source: Path | None, target: Path, *, before: Sequence[Any] = (), continues: str
 ) -> None:
-    """Write a discussion that goes on from another one, whose layout and permissions it has; nothing is overwritten.
-
-    Args:
-        source: The file of the other one, ``None`` where all its turns stand in the configuration.
-        target: The new file.
-        before: Turns of the other one that stand in no file of its own, and before those of the file.
-        continues: The name of the other one.
-
-    Raises:
-        ConfigError: There is such a discussion, or the source holds none.
-        OutputError: It cannot be written.
-    """
+    """Write a discussion that goes on from another one, whose layout and permissions it has; nothing is overwritten."""
     turns = [*before, *(read_discussion(source).turns if source else ())]
     document = tomlkit.document()
     if source and not before:
@@ -205,7 +158,6 @@ def _parsed_turns(text: str) -> list[Any]:
 
 
 def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
-    """Return the text of the file with the new turns, which is sure to hold them and the old ones."""
     old_turns: list[Any] = []
     text = BEGUN_BY_SEND
     if path.exists():
@@ -259,7 +211,6 @@ def _with_values(
 
 
 def _string(value: str) -> str:
-    """Return a string as TOML, over many lines where it has many."""
     if "\n" not in value or "\r" in value:
         return tomlkit.string(value).as_string()
     text = tomlkit.string(value, multiline=True).as_string()

@@ -27,27 +27,27 @@ from aggregate.base.disk import (
 from aggregate.base.errors import OutputError
 
 _Answer = TypeVar("_Answer")
-_BUSY_SECONDS: Final = 1.0
-"""How long a write waits for another process's. Reads wait for nobody."""
+_BUSY_SECONDS: Final = 1.0  # How long a write waits for another process's. Reads wait for nobody.
+# ``AGIX``, in the file's header: what tells our index from another program's database.
 _APPLICATION: Final = 0x41474958
-"""``AGIX``, in the file's header: what tells our index from another program's database."""
 _SCHEMA_VERSION: Final = 2
+# Views of a few kilobytes lie several to a page; with SQLite's own 4,096 a third of the file was empty.
 _PAGE_BYTES: Final = 16_384
-"""Views of a few kilobytes lie several to a page; with SQLite's own 4,096 a third of the file was empty."""
+# Of a write, and of moving a new index to its place: other processes make and remove theirs at the same moment.
 _TRIES: Final = 5
-"""Of a write, and of moving a new index to its place: other processes make and remove theirs at the same moment."""
 _HEADER_BYTES: Final = 100
 _MAGIC: Final = b"SQLite format 3\0"
 _OPEN_TO_OTHERS: Final = 0o077
+# After which a folder that was being made, or removed, is one that a kill has left.
 _LEFTOVER_SECONDS: Final = 3600
-"""After which a folder that was being made, or removed, is one that a kill has left."""
+# Others write for longer than we wait, or trimming takes longer than it may: nothing is wrong.
 _BUSY: Final = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_PROTOCOL,
     sqlite3.SQLITE_INTERRUPT,
 )
-"""Others write for longer than we wait, or trimming takes longer than it may: nothing is wrong."""
+# The system refuses: the file itself may be whole. Any other error means that it is not.
 _REFUSED: Final = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
@@ -58,9 +58,8 @@ _REFUSED: Final = (
     sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_NOLFS,
 )
-"""The system refuses: the file itself may be whole. Any other error means that it is not."""
+# Connections of the process that this one was forked from: to close one here would end the locks of that one.
 _inherited: Final[list[sqlite3.Connection]] = []
-"""Connections of the process that this one was forked from: to close one here would end the locks of that one."""
 
 _SCHEMA: Final = (
     # Small rows, so that finding entries and what was used last touches few pages; the bytes lie in the order in which
@@ -95,11 +94,7 @@ _TROUBLE: Final = (
 
 
 class IndexFile:
-    """The file as one process uses it; not safe for two threads at the same moment.
-
-    Attributes:
-        warning: Why the index was replaced or is not used, one sentence; ``""`` while all is well.
-    """
+    """The file as one process uses it; not safe for two threads at the same moment."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -111,7 +106,6 @@ class IndexFile:
         self._is_given_up = False
 
     def read(self, query: Callable[[sqlite3.Connection], _Answer]) -> _Answer | None:
-        """Return the answer to ``query``, or ``None`` where there is no index that can be read."""
         try:
             connection = None if self._is_damaged else self._opened()
             return None if connection is None else query(connection)
@@ -120,12 +114,7 @@ class IndexFile:
             return None
 
     def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
-        """Make a change in one transaction, and return whether it was made; a damaged index is replaced by a new one.
-
-        Args:
-            change: What to do.
-            create: Whether to make an index if there is none, and to warn if it cannot be written.
-        """
+        """Make a change in one transaction, and return whether it was made; a damaged index is replaced."""
         for _ in range(_TRIES):
             try:
                 connection = self._writable(create=create)
@@ -139,7 +128,6 @@ class IndexFile:
         return False
 
     def close(self) -> None:
-        """Close the file; the next use opens it again."""
         connection, self._connection = self._connection, None
         if connection is not None and self._process != os.getpid():
             _inherited.append(connection)
@@ -251,12 +239,7 @@ def clear_index(path: Path) -> bool:
 
 
 def put_aside(path: Path, *, inode: int | None = None) -> None:
-    """Remove the folder of the index at ``path``, in one step for whoever looks; without one nothing happens.
-
-    Args:
-        path: The index.
-        inode: Remove it only if it is this very file: another process may have replaced it already.
-    """
+    """Remove the folder of the index at ``path``, in one step for whoever looks; without one nothing happens."""
     folder = path.parent
     aside = temporary_name(folder.parent, folder.name)
     try:

@@ -14,29 +14,13 @@ _BINARIES = (".so", ".pyd", ".dylib")
 
 
 class Kind(NamedTuple):
-    """Something that is computed from a file's content.
-
-    Attributes:
-        name: What it is, such as ``view:skeleton:python``: with all that decides on the result besides the content.
-        version: Of what computes it, from ``code_version``; ``""`` keeps nothing.
-    """
-
     name: str
     version: str
 
 
 @cache
 def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -> str:
-    """Return a version that changes with the code that computes something, and with the interpreter.
-
-    Args:
-        modules: Modules and packages of this program, by their names behind ``aggregate.``: all whose code takes part.
-            Of a package every source file counts, query files too.
-        installed: Importable names of what others have made, such as ``tree_sitter``; none of them is imported.
-
-    Returns:
-        A hexadecimal text, or ``""`` where it cannot be told, so that nothing is kept.
-    """
+    """Return a version that changes with the code that computes something, and with the interpreter."""
     # The interpreter's minor version stands for its tables of Unicode too.
     digest = sha256(f"{sys.implementation.cache_tag}".encode())
     try:
@@ -51,7 +35,6 @@ def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -
 
 @cache
 def _source_digest(module: str) -> bytes:
-    """Return a digest of the names and contents of a module's or a package's files; ``OSError`` as in a zip file."""
     place = _PACKAGE.joinpath(*module.split("."))
     files = [place.with_name(f"{place.name}.py")]
     if place.is_dir():
@@ -66,10 +49,7 @@ def _source_digest(module: str) -> bytes:
 
 @cache
 def _installed_identity(name: str) -> str:
-    """Return what changes whenever a package is installed anew: its version, and size and time of its binaries.
-
-    Reading the folder is a hundred times quicker than ``importlib.metadata``.
-    """
+    """Return what changes whenever a package is installed anew: its version, and size and time of its binaries."""
     spec = find_spec(name)
     if spec is None or not spec.origin:
         raise ImportError(name)

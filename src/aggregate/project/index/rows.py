@@ -13,13 +13,10 @@ from aggregate.project.index.kinds import Kind
 if TYPE_CHECKING:
     import sqlite3
 
-_DAY_NS: Final = 86_400_000_000_000
-"""Use is written down by the day, so that reading seldom writes."""
-_CHUNK: Final = 1_000
-"""Keys of one statement: from some hundreds on it no longer matters."""
+_DAY_NS: Final = 86_400_000_000_000  # Use is written down by the day, so that reading seldom writes
+_CHUNK: Final = 1_000  # Keys of one statement: from some hundreds on it no longer matters
 _CHECK_BYTES: Final = 16
-_LEADS: Final = Struct(">q24x")
-"""The first 64 of a key's 256 bits."""
+_LEADS: Final = Struct(">q24x")  # The first 64 of a key's 256 bits
 
 
 class Seal(NamedTuple):
@@ -30,12 +27,10 @@ class Seal(NamedTuple):
 
     @classmethod
     def of(cls, kind: Kind) -> "Seal":
-        """Return the seal of a kind."""
         salt = sha256(f"{kind.name}\0{kind.version}".encode()).digest()
         return cls(salt, int.from_bytes(salt[:8], "big", signed=True))
 
     def ids(self, keys: Iterable[bytes]) -> list[int]:
-        """Return the keys of rows, 64 bits; that the rest of a key is the same too is what the checksum says."""
         mask = self.mask
         return [lead ^ mask for (lead,) in _LEADS.iter_unpack(b"".join(keys))]
 
@@ -44,7 +39,6 @@ class Seal(NamedTuple):
         return sha256(self.salt + key + payload).digest()[:_CHECK_BYTES] + payload
 
     def open(self, key: bytes, data: bytes) -> bytes | None:
-        """Return the payload, or ``None`` if ``data`` is damaged or belongs to another key."""
         check = sha256(self.salt + key)
         # A question opens megabytes, so no copy of them is made for the check.
         check.update(memoryview(data)[_CHECK_BYTES:])
@@ -53,13 +47,7 @@ class Seal(NamedTuple):
 
 @dataclass(slots=True)
 class Changes:
-    """What waits to be written.
-
-    Attributes:
-        rows: New rows by id, of each kind that was read or written.
-        damaged: Ids of rows whose checksum was wrong.
-        size: About how many bytes this takes in memory.
-    """
+    """What waits to be written."""
 
     rows: dict[Kind, dict[int, bytes]] = field(default_factory=dict)
     used: "array[int]" = field(default_factory=lambda: array("q"))
@@ -70,7 +58,6 @@ class Changes:
 
 
 def select_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> dict[int, bytes]:
-    """Return the rows that are there, by id."""
     query = "SELECT e.id, p.data FROM entries e JOIN payloads p USING (place) WHERE e.id IN "
     rows: dict[int, bytes] = {}
     for chunk, marks in _chunks(ids):
@@ -79,7 +66,6 @@ def select_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> dict[in
 
 
 def delete_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> None:
-    """Delete rows."""
     for chunk, marks in _chunks(ids):
         places = f"SELECT place FROM entries WHERE id IN {marks}"
         connection.execute(f"DELETE FROM payloads WHERE place IN ({places})", chunk)
@@ -87,7 +73,6 @@ def delete_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> None:
 
 
 def write_changes(connection: "sqlite3.Connection", changes: Changes, now_ns: int) -> None:
-    """Write ``changes`` in the transaction that is open."""
     day = now_ns // _DAY_NS
     delete_rows(connection, changes.damaged)
     for kind, rows in changes.rows.items():
@@ -112,7 +97,6 @@ def _replace_rows(
 
 
 def _kind_number(connection: "sqlite3.Connection", kind: Kind, day: int) -> int:
-    """Return the number of a kind, which it gets on first use, and write down that it was used."""
     insert = (
         "INSERT INTO kinds (name, version, used) VALUES (?, ?, ?)"
         " ON CONFLICT DO UPDATE SET used = max(used, excluded.used) RETURNING number"

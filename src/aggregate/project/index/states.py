@@ -7,12 +7,11 @@ from hashlib import sha256
 from struct import Struct
 from typing import Final, NamedTuple
 
+# A file that was changed so shortly before it was read may change again without a new time: clocks of file systems
+# tick in steps of up to two seconds.
 RACY_NS: Final = 2_000_000_000
-"""A file that was changed so shortly before it was read may change again without a new time: clocks of file systems
-tick in steps of up to two seconds."""
 _SEEN: Final = Struct("<q")
-_DESCRIBED: Final = 5
-"""The first fields of a state, by which a file is known again."""
+_DESCRIBED: Final = 5  # The first fields of a state, by which a file is known again
 
 
 class FileState(NamedTuple):
@@ -56,7 +55,6 @@ def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
 
 
 def look_at(path: str, *, seen_ns: int) -> FileState | None:
-    """Return the state of a file, through links; ``None`` where there is no regular file."""
     try:
         info = os.stat(path)  # noqa: PTH116 - a str is not made a Path: this runs for each file
     except (OSError, ValueError):
@@ -75,7 +73,6 @@ def describe(states: Sequence[FileState | None], *, settled: bool = False) -> by
 
 
 def state_key(state: FileState) -> bytes:
-    """Return what the row of one file is kept under."""
     return sha256(b"%d %d" % (state.device, state.inode)).digest()
 
 

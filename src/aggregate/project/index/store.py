@@ -19,42 +19,28 @@ from aggregate.project.index.states import FileState, kept_of, look_at, state_ke
 if TYPE_CHECKING:
     from aggregate.project.index.database import IndexFile
 
+# The environment variable with the most bytes that the index may have on the disk.
 LIMIT_VARIABLE: Final = "AGGREGATE_CACHE_LIMIT"
-"""The environment variable with the most bytes that the index may have on the disk."""
 DEFAULT_LIMIT: Final = "1GB"
+# Below the cache folder, and for the index alone: it is moved and removed as a whole.
 INDEX_FOLDER: Final = "aggregate-index"
-"""Below the cache folder, and for the index alone: it is moved and removed as a whole."""
 INDEX_FILE: Final = "index.sqlite"
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+# What is held back until ``flush``; a project with more is written in portions, so that memory stays bounded.
 _PENDING_BYTES: Final = 16_000_000
-"""What is held back until ``flush``; a project with more is written in portions, so that memory stays bounded."""
-_MOST_BYTES: Final = 8_000_000
-"""Of one entry."""
-_PORTION: Final = 1_000
-"""Rows that are in memory twice while they are checked."""
-_ROW_BYTES: Final = 250
-"""What a row that waits takes in memory besides its data."""
-_UNCHANGED: Final = Kind("unchanged", "1")
-"""What is kept of files as long as these are unchanged."""
+_MOST_BYTES: Final = 8_000_000  # Of one entry
+_PORTION: Final = 1_000  # Rows that are in memory twice while they are checked
+_ROW_BYTES: Final = 250  # What a row that waits takes in memory besides its data
+_UNCHANGED: Final = Kind("unchanged", "1")  # What is kept of files as long as these are unchanged
 
 
 def index_path() -> Path | None:
-    """Return the path of the index; nothing is made. ``None`` where the user has no home folder.
-
-    Raises:
-        ConfigError: ``AGGREGATE_CACHE_DIR`` is a relative path.
-    """
     folder = cache_folder()
     return folder / INDEX_FOLDER / INDEX_FILE if folder else None
 
 
 def byte_limit() -> int:
-    """Return the most bytes that the index may have.
-
-    Raises:
-        ConfigError: ``AGGREGATE_CACHE_LIMIT`` is no size.
-    """
     text = os.environ.get(LIMIT_VARIABLE, "").strip() or DEFAULT_LIMIT
     size = _SIZE.fullmatch(text)
     if size is None:
@@ -66,15 +52,7 @@ def byte_limit() -> int:
 
 
 def open_index(*, use: bool = True, verify: bool = False) -> "Index":
-    """Return the user's index, as the environment says where it lies; nothing is opened or made yet.
-
-    Args:
-        use: Whether there is to be one.
-        verify: Whether files have to be read to be known.
-
-    Raises:
-        ConfigError: A variable of the environment is malformed.
-    """
+    """Return the user's index, as the environment says where it lies; nothing is opened or made yet."""
     limit = byte_limit()
     if os.environ.get(CACHE_VARIABLE):
         index_path()  # only to tell of a place that cannot be: finding the usual one waits until it is needed
@@ -82,11 +60,7 @@ def open_index(*, use: bool = True, verify: bool = False) -> "Index":
 
 
 def user_index() -> "Index":
-    """Return the user's index; what is not flushed before is written when the process ends.
-
-    Raises:
-        ConfigError: A variable of the environment is malformed.
-    """
+    """Return the user's index; what is not flushed before is written when the process ends."""
     return _index_at(index_path(), byte_limit())
 
 
@@ -113,15 +87,6 @@ class Index:
         verify: bool = False,
         now: Callable[[], int] = time.time_ns,
     ) -> None:
-        """Take the index at ``path``.
-
-        Args:
-            path: The SQLite file, in a folder of its own, or a function that finds it on first use; ``None`` for an
-                index that keeps nothing.
-            limit: The most bytes that it may have on the disk.
-            verify: Whether no file is taken as unchanged, so that all are read.
-            now: The clock, in nanoseconds of Unix time.
-        """
         self._find_path = path if callable(path) else lambda: path
         self._limit = limit
         self._verify = verify
@@ -140,11 +105,9 @@ class Index:
         return IndexFile(path)
 
     def __enter__(self) -> Self:
-        """Return the index, which is flushed where the ``with`` ends."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Write what was put, also where an error or an interruption ends the work: the next run goes on there."""
         self.flush()
 
     @property
@@ -155,7 +118,6 @@ class Index:
 
     @property
     def is_used(self) -> bool:
-        """Whether it keeps anything at all."""
         return self._file is not None
 
     def known(self, paths: Sequence[str]) -> list[FileState | None]:
@@ -170,21 +132,11 @@ class Index:
         return [state and state._replace(content_hash=next(hashes)) for state in states]
 
     def remember(self, state: FileState, content_hash: bytes) -> None:
-        """Note the SHA-256 of what was read from a file.
-
-        Args:
-            state: From ``file_state`` with the descriptor that was read from, or from ``known`` if that describes the
-                descriptor just as well. A file that was changed just before is not noted.
-            content_hash: The 32 bytes.
-        """
+        """Note the SHA-256 of what was read from a file."""
         self.remember_group(state_key(state), [state], content_hash)
 
     def look_at_groups(self, groups: Sequence[tuple[bytes, Sequence[str]]]) -> list[bytes | None]:
-        """Look at groups of files; return what was kept of each, if all of its files are known to be unchanged.
-
-        Args:
-            groups: Of each the SHA-256 that names it with its files, and these files' paths.
-        """
+        """Look at groups of files; return what was kept of each, if all of its files are known to be unchanged."""
         seen_ns = self._now()
         return self._unchanged(
             [(key, [look_at(path, seen_ns=seen_ns) for path in paths]) for key, paths in groups],
@@ -197,7 +149,6 @@ class Index:
             self.put_many(_UNCHANGED, [(key, row)])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return what is kept of ``kind`` under each key, a SHA-256; ``None`` where there is nothing."""
         if self._file is None or not kind.version:
             return [None] * len(keys)
         results: list[bytes | None] = []
@@ -238,7 +189,6 @@ class Index:
                 self._file.read(lambda connection: trim(connection, self._limit))
 
     def close(self) -> None:
-        """Close the file; what was not flushed is forgotten."""
         with self._lock:
             self._changes = Changes()
             if file := self.__dict__.get("_file"):

@@ -10,23 +10,19 @@ from aggregate.project.index.rows import delete_rows
 if TYPE_CHECKING:
     import sqlite3
 
+# Of the limit: so that the next runs have room, and not each of them has to trim.
 _TARGET: Final = 0.9
-"""Of the limit: so that the next runs have room, and not each of them has to trim."""
-_MOST_ROWS: Final = 5_000
-"""What is deleted in one transaction; others write in between."""
-_PAGES: Final = 2_000
-"""Pages that are given back to the file system at once."""
-_SECONDS: Final = 1.0
-"""After which the rest is left to the next run."""
-_STEPS: Final = 100_000
-"""Instructions of SQLite's machine between two looks at the clock."""
+_MOST_ROWS: Final = 5_000  # What is deleted in one transaction; others write in between
+_PAGES: Final = 2_000  # Pages that are given back to the file system at once
+_SECONDS: Final = 1.0  # After which the rest is left to the next run
+_STEPS: Final = 100_000  # Instructions of SQLite's machine between two looks at the clock
+# What goes first: rows of kinds of which another version was used on a later day, then those used longest ago.
 _NEXT: Final = (
     # In the order in which rows lie, so that whole pages become free.
     "SELECT id FROM entries WHERE kind IN (SELECT number FROM kinds old WHERE EXISTS (SELECT 1 FROM kinds new"
     " WHERE new.name = old.name AND new.used > old.used)) ORDER BY place LIMIT ?",
     "SELECT id FROM entries WHERE used <= (SELECT min(used) FROM entries) ORDER BY place LIMIT ?",
 )
-"""What goes first: rows of kinds of which another version was used on a later day, then those used longest ago."""
 
 
 def trim(connection: "sqlite3.Connection", limit: int) -> None:

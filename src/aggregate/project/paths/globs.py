@@ -14,25 +14,19 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+# An expression for one character of a name, ``None`` for a star: any characters but a slash.
 Token = str | None
-"""An expression for one character of a name, ``None`` for a star: any characters but a slash."""
 _FOLDERS = "(?:[^/]+/)*"
 
 
 def name_expression(alternatives: Sequence[Sequence[Token]]) -> str:
-    """Return the expression for one name of a path, given the ways to write it.
-
-    It must be followed by a slash or the end.
-    """
+    """Return the expression for one name of a path, given the ways to write it."""
     expressions = [_with_stars(tokens) for tokens in alternatives]
     return expressions[0] if len(expressions) == 1 else f"(?:{'|'.join(expressions)})"
 
 
 def path_expression(names: Sequence[str | None]) -> str:
-    """Return the expression for a whole path from those of its names; ``None`` stands for any folders, also none.
-
-    At the end ``None`` stands for all that lies below.
-    """
+    """Return the expression for a whole path from those of its names; ``None`` stands for any folders, also none."""
     sections: list[list[str]] = [[]]
     for name in names:
         if name is not None:
@@ -71,15 +65,13 @@ def _with_stars(tokens: Sequence[Token]) -> str:
     return first + "".join(f"(?>[^/]*?{run})" for run in between) + "[^/]*" + last
 
 
-MOST_CHARACTERS = 4096
-"""Of a pattern; no path is longer."""
+MOST_CHARACTERS = 4096  # Of a pattern; no path is longer
+# Of one name of a pattern: ``{a,b}{c,d}`` are four. They are multiplied, so a short pattern could have millions.
 MOST_ALTERNATIVES = 1000
-"""Of one name of a pattern: ``{a,b}{c,d}`` are four. They are multiplied, so a short pattern could have millions."""
 _MAGIC = re.compile(r"[*?\[{]")
 
 
 def is_glob(entry: str) -> bool:
-    """Tell whether ``entry`` holds a wildcard."""
     return _MAGIC.search(entry) is not None
 
 
@@ -93,13 +85,7 @@ def split_root(entry: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=512)
 def compile_glob(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression that matches whole paths as ``pattern`` does; an invalid class is plain text.
-
-    The time it takes grows no faster than the path and the pattern.
-
-    Raises:
-        ValueError: The pattern is too long, or has too many alternatives.
-    """
+    """Return the regular expression that matches whole paths as ``pattern`` does; an invalid class is plain text."""
     if len(pattern) > MOST_CHARACTERS:
         raise ValueError(
             f"the pattern has {len(pattern):,} characters, the most is {MOST_CHARACTERS:,}"
@@ -172,15 +158,13 @@ def _class(text: str) -> str:
 
 
 _WILD: Final = re.compile(r"[*?/]")
+# Globs that are tried on every path; only for more than these it pays to put all paths into one text.
 _FEW: Final = 8
-"""Globs that are tried on every path; only for more than these it pays to put all paths into one text."""
+# Characters of a literal part that is looked for: shorter ones stand in most paths.
 _SHORTEST: Final = 3
-"""Characters of a literal part that is looked for: shorter ones stand in most paths."""
 
 
 class MatchedPaths:
-    """Paths that globs are matched against, one after the other."""
-
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths = paths
         self._patterns_matched = 0
@@ -188,11 +172,6 @@ class MatchedPaths:
         self._starts: list[int] = []
 
     def matching(self, pattern: str) -> list[str]:
-        """Return the paths that ``pattern`` matches, in their order.
-
-        Raises:
-            ValueError: The pattern is too long, or has too many alternatives.
-        """
         matches = compile_glob(pattern).match
         self._patterns_matched += 1
         paths = self.paths if self._patterns_matched <= _FEW else self._candidates(pattern)

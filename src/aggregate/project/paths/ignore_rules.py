@@ -16,12 +16,10 @@ from typing import Final, NamedTuple
 
 from aggregate.project.paths.globs import Token, name_expression, path_expression
 
-MOST_LINES = 50_000
-"""Of one file: real ones have hundreds."""
+MOST_LINES = 50_000  # Of one file: real ones have hundreds
+# Rules in force at one place that have wildcards, ``*.suffix`` not counted: each is tried on each file.
 MOST_PATTERNS = 2000
-"""Rules in force at one place that have wildcards, ``*.suffix`` not counted: each is tried on each file."""
-MOST_CHARACTERS = 4096
-"""Of one rule; no path is longer."""
+MOST_CHARACTERS = 4096  # Of one rule; no path is longer
 
 _TRAILING_SPACES = re.compile(r"((?:[^\\ ]|\\.| +(?=[^ ]))*) *\Z", re.DOTALL)
 _TO = r"(?>(?:-(?:\\.|[^\]\\]))?)"  # the rest of a range
@@ -69,8 +67,8 @@ class _IgnoreRule(NamedTuple):
     suffix: str | None = None
 
 
+# Of rules that are found by a key: the number of the last one, for files and for folders.
 _Numbers = dict[str, tuple[int, int]]
-"""Of rules that are found by a key: the number of the last one, for files and for folders."""
 _NONE = (-1, -1)
 
 
@@ -117,7 +115,6 @@ class _Level:
         self.patterns = sum(map(len, patterns))
 
     def decide(self, path: str, *, is_folder: bool) -> bool | None:
-        """Return what the last matching line says, ``None`` where no line matches."""
         relative = _bytewise(path[self._prefix :])
         name = relative[relative.rfind("/") + 1 :]
         last = self._names.get(name, _NONE)[is_folder]
@@ -149,11 +146,7 @@ class IgnoreRules:
         return sum(level.size for level in self.levels)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "IgnoreRules":
-        """Return the rules with those of one more file, which lies in the folder ``prefix`` (``""`` or ``a/b/``).
-
-        Raises:
-            TooManyRulesError: There are more than anybody needs.
-        """
+        """Return the rules with those of one more file, which lies in the folder ``prefix`` (``""`` or ``a/b/``)."""
         if len(lines) > MOST_LINES:
             raise TooManyRulesError(f"has {len(lines):,} ignore rules, the most is {MOST_LINES:,}")
         if (longest := max(map(len, lines), default=0)) > MOST_CHARACTERS:
@@ -180,11 +173,9 @@ class IgnoreRules:
         return False
 
     def hides(self, path: str) -> bool:
-        """Tell whether the file at ``path`` or a folder around it is ignored."""
         return self.ignores(path, is_folder=False) or self.hides_folder(path.rpartition("/")[0])
 
     def hides_folder(self, path: str) -> bool:
-        """Tell whether the folder at ``path`` or one around it is ignored."""
         folders = (path[:at] for at, char in enumerate(f"{path}/") if char == "/")
         return any(self.ignores(folder, is_folder=True) for folder in folders if folder)
 
@@ -217,10 +208,7 @@ def _parse(line: str) -> _IgnoreRule | None:
 
 
 def _names(pattern: str) -> list[list[Token] | None] | None:
-    """Return what stands for each name of a pattern's path, ``None`` for any folders.
-
-    ``None`` is what can match nothing.
-    """
+    """Return what stands for each name of a pattern's path, ``None`` for any folders."""
     names: list[list[Token] | None] = [[]]
     i = 0
     while i < len(pattern):
@@ -266,7 +254,6 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 
 def _class(text: str) -> str:
-    """Return the regular expression for a class such as ``[!a-z[:digit:]]``; it never matches a slash."""
     negated = text[1] in "!^"
     members = ""
     for name, first, last in _CLASS_PART.findall(text[1 + negated : -1]):
@@ -286,6 +273,7 @@ def _bytewise(text: str) -> str:
     return text if text.isascii() else text.encode(errors="surrogateescape").decode("latin-1")
 
 
+# Names of folders, as patterns of ``.gitignore``.
 _FOLDERS: Final = (
     # dependencies
     "node_modules", "bower_components", "jspm_packages", "venv", ".venv", "virtualenv", "site-packages", "Pods",
@@ -299,9 +287,8 @@ _FOLDERS: Final = (
     # other version control
     ".hg", ".svn", ".bzr", ".jj",
 )  # fmt: skip
-"""Names of folders, as patterns of ``.gitignore``."""
+# Files that mark a folder as a Python environment, and as a cache (https://bford.info/cachedir/).
 MARKERS: Final = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
-"""Files that mark a folder as a Python environment, and as a cache (https://bford.info/cachedir/)."""
 
 
 @cache

@@ -8,13 +8,13 @@ import re
 from functools import lru_cache
 from typing import Final
 
+# Everything below a folder of this name is secret.
 FOLDERS: Final = frozenset({".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"})
-"""Everything below a folder of this name is secret."""
+# Files and folders that are secret at this place.
 PLACES: Final = (
     ".docker/config.json", ".config/gcloud", ".config/gh/hosts.yml", ".cargo/credentials.toml", ".gem/credentials",
     ".m2/settings.xml", ".m2/settings-security.xml",
 )  # fmt: skip
-"""Files and folders that are secret at this place."""
 NAMES: Final = frozenset((
     ".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", ".dockercfg",
     ".dockerconfigjson", ".vault-token", ".aws_credentials", ".my.cnf", ".mylogin.cnf", ".s3cfg", ".boto",
@@ -40,11 +40,7 @@ _PUBLIC: Final = re.compile(
 
 
 def is_secret(path: str) -> bool:
-    """Tell whether a file by its name, or a folder on its way, holds secrets; the case of letters does not matter.
-
-    Args:
-        path: Relative to where the project begins, with ``/``.
-    """
+    """Tell whether a file by its name, or a folder on its way, holds secrets; the case of letters does not matter."""
     folder, _, name = path.lower().rpartition("/")
     if _is_secret_name(name) and not _PUBLIC.fullmatch(name):
         return True

@@ -31,11 +31,7 @@ class ContextPresetManager:
         self.global_path = Path(global_path) if global_path is not None else None
 
     def load_all(self) -> dict[str, ContextPreset]:
-        """Return all presets by name; a project's preset hides the global one of its name.
-
-        Raises:
-            ConfigError: A file cannot be used.
-        """
+        """Return all presets by name; a project's preset hides the global one of its name."""
         presets: dict[str, ContextPreset] = {}
         for path in (self.global_path, self.project_path):
             if path is not None and path.exists():
@@ -47,45 +43,25 @@ class ContextPresetManager:
         return presets
 
     def scope_of(self, name: str) -> str:
-        """Return ``"project"`` or ``"global"``: where the preset in force under ``name`` is stored.
-
-        Raises:
-            PresetError: There is no such preset.
-        """
+        """Return ``"project"`` or ``"global"``: where the preset in force under ``name`` is stored."""
         scope = self.scopes().get(name)
         if scope is None:
             raise self._unknown(name)
         return scope
 
     def scopes(self) -> dict[str, str]:
-        """Return where each preset in force is stored, by its name: ``"project"`` or ``"global"``.
-
-        Raises:
-            ConfigError: A file cannot be used.
-        """
         return dict.fromkeys(_stored(self.global_path), "global") | dict.fromkeys(
             _stored(self.project_path), "project"
         )
 
     def get(self, name: str) -> ContextPreset:
-        """Return one preset.
-
-        Raises:
-            PresetError: There is no such preset.
-        """
         presets = self.load_all()
         if name not in presets:
             raise self._unknown(name)
         return presets[name]
 
     def save_preset(self, preset: ContextPreset, *, scope: str = "project") -> None:
-        """Store ``preset`` in the file of ``scope``, in place of one of its name; the rest of the file keeps its bytes.
-
-        Raises:
-            PresetError: The name is empty, or the scope has no file.
-            ConfigError: The file cannot be read, or could not be with this preset in it.
-            OutputError: The file cannot be written.
-        """
+        """Store ``preset`` in the file of ``scope``; the rest of the file keeps its bytes."""
         if not preset.name.strip():
             raise PresetError("a preset needs a name: give it one")
         path = self._path(scope)
@@ -99,11 +75,7 @@ class ContextPresetManager:
             write_document(path, document)
 
     def delete_preset(self, name: str) -> None:
-        """Remove the preset in force under ``name`` from its file; a global one that it hid is in force again.
-
-        Raises:
-            PresetError: There is no such preset.
-        """
+        """Remove the preset in force under ``name`` from its file; a global one that it hid is in force again."""
         path = self._path(self.scope_of(name))
         with changing(path):
             document = open_document(path)
@@ -118,11 +90,7 @@ class ContextPresetManager:
             write_document(path, document)
 
     def apply_preset(self, name: str) -> ContextPreset:
-        """Make ``name`` the project's active composition, in force instead of its files and screenshots; return it.
-
-        Raises:
-            PresetError: There is no such preset.
-        """
+        """Make ``name`` the project's active composition, in force instead of its files and screenshots; return it."""
         preset = self.get(name)
         with changing(self.project_path):
             document = open_document(self.project_path)
@@ -163,7 +131,6 @@ class ContextPresetManager:
 
 
 def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
-    """Return the preset that a validated table of the configuration describes."""
     files = [FileItem.from_dict(entry) for entry in table["files"]]
     return ContextPreset(
         name, files, list(table["screenshots"]), table["description"], table["budget"]
@@ -212,7 +179,6 @@ def _without_none(piece: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def preset_toml(preset: ContextPreset) -> str:
-    """Return a preset as it stands in a configuration."""
     presets = tomlkit.table(is_super_table=True)
     presets[preset.name] = _table(preset)
     return tomlkit.dumps({TABLE: presets})

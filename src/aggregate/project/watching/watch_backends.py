@@ -19,60 +19,35 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """What has happened in a folder.
-
-    Attributes:
-        folder: The folder, by its absolute path.
-        name: The entry that has changed, ``""`` for the folder itself.
-        is_folder: Whether the entry is a folder.
-        is_gone: Whether it is not there any more.
-    """
-
     folder: str
     name: str
     is_folder: bool = False
     is_gone: bool = False
 
 
+# Each watch of ours has one callback, and each watcher its own watches.
 _ONLY_CALLBACK: Final = cast("CallbackId", 0)
-"""Each watch of ours has one callback, and each watcher its own watches."""
 
+# Called on a thread of the backend; ``None`` where the system has lost some of what happened.
 Report = Callable[[Entry | None], None]
-"""Called on a thread of the backend; ``None`` where the system has lost some of what happened."""
 
 
 class Backend(Protocol):
     """Watches single folders, each without those below it."""
 
-    def add(self, folder: str) -> None:
-        """Watch a folder too; one that is gone is none.
+    def add(self, folder: str) -> None: ...
 
-        Raises:
-            OSError: The system allows no more, see ``is_limit``.
-        """
+    def discard(self, folder: str) -> None: ...
 
-    def discard(self, folder: str) -> None:
-        """Watch a folder no more, if it is watched."""
-
-    def close(self) -> None:
-        """Watch nothing any more and end all threads."""
+    def close(self) -> None: ...
 
 
 def system_backend(root: str, report: Report) -> Backend:
-    """Return what this system offers for the folders of one tree.
-
-    Raises:
-        OSError: The system allows no more, see ``is_limit``.
-    """
     return _Inotify(report) if sys.platform == "linux" else Observed(root, report)
 
 
 class _Inotify:
-    """Asks Linux for one watch per folder, all in one thread, so that ignored folders cost nothing.
-
-    An ``Observer`` of watchdog would watch whole trees, or start a thread for each folder. What is called here is what
-    watchdog builds its observer from.
-    """
+    """Asks Linux for one watch per folder, all in one thread, so that ignored folders cost nothing."""
 
     def __init__(self, report: Report) -> None:
         from watchdog.observers.inotify_c import InotifyFD
@@ -83,7 +58,6 @@ class _Inotify:
         self._inotify.start()
 
     def add(self, folder: str) -> None:
-        """See ``Backend``."""
         from watchdog.observers.inotify_c import InotifyConstants as Bits, Mask
 
         if folder in self._numbers:
@@ -106,19 +80,16 @@ class _Inotify:
         self._numbers[folder] = number
 
     def discard(self, folder: str) -> None:
-        """See ``Backend``."""
         number = self._numbers.pop(folder, None)
         if number is not None:
             self._inotify.remove_callbacks([(number, _ONLY_CALLBACK)])
 
     def forget(self, folder: str, number: "WatchDescriptor") -> None:
-        """Note that the system has ended the watch of a folder that was deleted."""
         if self._numbers.get(folder) == number:
             del self._numbers[folder]
             self.report(Entry(folder, "", is_folder=True, is_gone=True))
 
     def close(self) -> None:
-        """See ``Backend``."""
         self._inotify.stop()
         self._inotify.join()
 
@@ -131,25 +102,19 @@ class _InotifyFolder:
         self._owner = owner
 
     def on_event(self, event: "InotifyEvent") -> None:
-        """Report a change of an entry."""
         is_gone = event.is_delete or event.is_moved_from
         name = os.fsdecode(event.name)
         self._owner.report(Entry(self._folder, name, event.is_directory, is_gone))
 
     def on_watch_deleted(self, wd: "WatchDescriptor") -> None:
-        """Forget a folder that was deleted."""
         self._owner.forget(self._folder, wd)
 
     def on_queue_overflow(self) -> None:
-        """Report that events were lost."""
         self._owner.report(None)
 
 
 class Observed:
-    """Asks macOS, Windows or another system for events of the whole tree, as far as folders in it were added.
-
-    These systems watch a tree at once, whatever its size; whoever is told drops what lies in other folders.
-    """
+    """Asks macOS, Windows or another system for events of the whole tree, as far as folders in it were added."""
 
     def __init__(self, root: str, report: Report) -> None:
         from watchdog.observers import Observer
@@ -162,7 +127,6 @@ class Observed:
         self._observer.start()
 
     def add(self, folder: str) -> None:
-        """See ``Backend``."""
         is_root = folder == self._root
         if folder in self._watches or (is_inside(folder, self._root) and not is_root):
             return
@@ -171,13 +135,11 @@ class Observed:
             self._watches[folder] = watch
 
     def discard(self, folder: str) -> None:
-        """See ``Backend``."""
         watch = self._watches.pop(folder, None)
         if watch is not None:
             self._observer.unschedule(watch)
 
     def close(self) -> None:
-        """See ``Backend``."""
         self._observer.stop()
         self._observer.join()
         self._reports.close()
@@ -196,11 +158,9 @@ class _Reports:
         self._thread = run_in_thread("reporting changes", self._run)
 
     def put(self, entry: Entry) -> None:
-        """Have an entry reported."""
         self._entries.put(entry)
 
     def close(self) -> None:
-        """Report what was put until now, and nothing after."""
         self._entries.put(None)
         self._thread.result()
 
@@ -231,18 +191,14 @@ def _observed_handler(report: Callable[[Entry], None]) -> "FileSystemEventHandle
     return Handler()
 
 
+# Of each entry of a folder: when it was changed, its size and number, and whether it is a folder.
 _Seen = dict[str, tuple[int, int, int, bool]]
-"""Of each entry of a folder: when it was changed, its size and number, and whether it is a folder."""
 
-_POLL_SECONDS: Final = 1.0
-"""Between two looks, where no system tells of changes."""
-_POLL_SHARE: Final = 20
-"""A look at a large tree may take a twentieth of one processor."""
+_POLL_SECONDS: Final = 1.0  # Between two looks, where no system tells of changes
+_POLL_SHARE: Final = 20  # A look at a large tree may take a twentieth of one processor
 
 
 class Polling:
-    """Looks at all folders again and again."""
-
     def __init__(self, report: Report, *, seconds: float = _POLL_SECONDS) -> None:
         self._report = report
         self._seconds = seconds
@@ -252,17 +208,14 @@ class Polling:
         self._thread = run_in_thread("polling folders", self._run)
 
     def add(self, folder: str) -> None:
-        """See ``Backend``."""
         with self._lock:
             self._seen.setdefault(folder, _look(folder))
 
     def discard(self, folder: str) -> None:
-        """See ``Backend``."""
         with self._lock:
             self._seen.pop(folder, None)
 
     def close(self) -> None:
-        """See ``Backend``."""
         self._stop.set()
         self._thread.result()
 
@@ -301,7 +254,6 @@ def _is_changed(
 
 
 def _look(folder: str) -> _Seen:
-    """Return what lies in a folder now; nothing in one that is gone."""
     seen: _Seen = {}
     try:
         entries = list(os.scandir(folder))
@@ -318,5 +270,4 @@ def _look(folder: str) -> _Seen:
 
 
 def is_limit(error: OSError) -> bool:
-    """Tell whether the system refused since too many folders or programs watch already."""
     return error.errno in (errno.ENOSPC, errno.EMFILE, errno.ENFILE)

@@ -13,12 +13,12 @@ from aggregate.project.git.git_process import git
 from aggregate.project.paths.ignore_rules import MARKERS, IgnoreRules, dependency_rules
 
 _RULES_FILE: Final = ".gitignore"
+# Of a repository: what is checked out, what is staged, and what its branches were packed into.
 _GIT_FILES: Final = frozenset({"HEAD", "index", "packed-refs"})
-"""Of a repository: what is checked out, what is staged, and what its branches were packed into."""
+# Folders of a repository that hold its branches, in either format.
 _REF_FOLDERS: Final = ("refs", "reftable")
-"""Folders of a repository that hold its branches, in either format."""
+# What git writes before it moves it over the file that counts.
 _LOCK_FILES: Final = IgnoreRules().below("", ["*.lock"])
-"""What git writes before it moves it over the file that counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,10 @@ class WatchedFolder:
 
     @property
     def path(self) -> str:
-        """The folder's absolute path."""
         below = self.prefix.rstrip("/").replace("/", os.sep)
         return os.path.join(self.tree, below) if below else self.tree
 
     def counts(self, name: str, *, is_folder: bool) -> bool:
-        """Tell whether an entry of the folder is watched."""
         if self.names is not None:
             return name in self.names
         if is_folder and name == ".git":
@@ -52,20 +50,13 @@ class WatchedFolder:
         return not self.rules.ignores(self.prefix + name, is_folder=is_folder)
 
 
-Folders = Mapping[str, WatchedFolder]
-"""By their absolute paths."""
+Folders = Mapping[str, WatchedFolder]  # By their absolute paths
 
 
 def folders_of_project(root: str) -> dict[str, WatchedFolder]:
     """Return the folders below ``root`` that hold sources, and those that tell of its repository.
 
     Folders of dependencies, outputs and caches are left out, as far as they hold nothing that git tracks.
-
-    Args:
-        root: An absolute path without links.
-
-    Raises:
-        ConfigError: An ignore file at the top has too many rules.
     """
     rules = _with_rules(dependency_rules(), root, "")
     folders = dict(folders_below(WatchedFolder(root, "", rules)))
@@ -120,12 +111,10 @@ def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
 
 
 def is_of_git(folder: WatchedFolder) -> bool:
-    """Tell whether a folder is a repository's own, or that of all its worktrees."""
     return folder.names is not None and folder.names >= _GIT_FILES
 
 
 def folder_of_file(path: str, folders: Folders) -> tuple[str, WatchedFolder]:
-    """Return the folder to watch for the sake of one file in it."""
     folder, name = os.path.split(path)
     known = folders.get(folder)
     if known is not None and (known.names is None or name in known.names):

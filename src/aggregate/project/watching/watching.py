@@ -28,25 +28,18 @@ from aggregate.project.watching.watched_folders import (
     is_of_git,
 )
 
+# Without a further change a batch is over: what a program does at once comes within a few milliseconds.
 _QUIET_SECONDS: Final = 0.02
-"""Without a further change a batch is over: what a program does at once comes within a few milliseconds."""
-_BATCH_SECONDS: Final = 0.05
-"""Nobody waits longer for the first change of a batch."""
+_BATCH_SECONDS: Final = 0.05  # Nobody waits longer for the first change of a batch
+# Some systems let nobody interrupt a wait, so it is a row of short ones, between which places are looked at.
 _LOOK_SECONDS: Final = 0.5
-"""Some systems let nobody interrupt a wait, so it is a row of short ones, between which places are looked at."""
 
+# In place of what tells a folder from others: one that is made after it was deleted may be given its number.
 _GONE: Final = -1, -1
-"""In place of what tells a folder from others: one that is made after it was deleted may be given its number."""
 
 
 class Changes(NamedTuple):
-    """What has changed at about the same time.
-
-    Attributes:
-        paths: Files that were made, changed, deleted or renamed, and folders that came or went, by their absolute
-            paths without links, in order.
-        is_incomplete: Whether more may have changed: the system has lost some of what it saw.
-    """
+    """What has changed at about the same time."""
 
     paths: tuple[str, ...]
     is_incomplete: bool = False
@@ -63,14 +56,6 @@ class TreeWatch:
     come, go and be replaced: that is looked after while somebody waits. Where the system lets no more folders be
     watched, they are looked at every second instead, and ``notice`` says so. It is a context, which ends with its
     threads.
-
-    Args:
-        root: The folder.
-        skips: Tells of an absolute path whether its changes are no news, such as those of one's own output.
-        make_backend: What learns of changes, by default what the system offers.
-
-    Raises:
-        ConfigError: An ignore file at the top has too many rules.
     """
 
     def __init__(
@@ -101,7 +86,6 @@ class TreeWatch:
         self.close()
 
     def __iter__(self) -> Iterator[Changes]:
-        """Yield changes until the watch is closed."""
         while not self._is_closed:
             changes = self.wait(_LOOK_SECONDS)
             if changes is not None:
@@ -121,10 +105,7 @@ class TreeWatch:
                     self._watch({folder: watched})
 
     def wait(self, seconds: float | None = None) -> Changes | None:
-        """Return the next changes, at most 50 ms after the first of them; ``None`` where none came in that time.
-
-        With no time at all those that are there already are returned.
-        """
+        """Return the next changes, at most 50 ms after the first of them; ``None`` where none came in that time."""
         end = None if seconds is None else time.monotonic() + seconds
         while not self._is_closed:
             left = _LOOK_SECONDS if end is None else max(0.0, end - time.monotonic())
@@ -137,7 +118,6 @@ class TreeWatch:
         return None
 
     def git_folders(self) -> list[str]:
-        """Return the absolute paths of the repository's own folders, where there is one."""
         with self._lock:
             return [path for path, watched in self._folders.items() if is_of_git(watched)]
 
@@ -173,7 +153,6 @@ class TreeWatch:
                 self._on_entry(None)
 
     def _open(self, make_backend: MakeBackend) -> Backend:
-        """Return what learns of changes; polling where the system has no more to give."""
         try:
             return make_backend(self._root, self._on_entry)
         except OSError as error:
@@ -266,7 +245,6 @@ class TreeWatch:
         self.watch_files(files)
 
     def _watch_anew(self) -> None:
-        """Watch everything anew, whatever has become of the folders that were watched."""
         with self._lock:
             self._is_lost = False
             for folder in self._folders:
@@ -293,25 +271,20 @@ def _files_in(folder: str, watched: WatchedFolder) -> Iterator[str]:
         return  # gone again
 
 
+# Is there from before a checkout, merge, stash or reset touches the first file until behind the last.
 _LOCK: Final = "index.lock"
-"""Is there from before a checkout, merge, stash or reset touches the first file until behind the last."""
+# Are there while commits are applied one after another, and while a person mends one that could not be.
 _STEPS: Final = ("rebase-merge", "rebase-apply")
-"""Are there while commits are applied one after another, and while a person mends one that could not be."""
+# A checkout of 100,000 files takes less; a lock that is older was left behind by a git that was killed.
 _MOST_SECONDS: Final = 10.0
-"""A checkout of 100,000 files takes less; a lock that is older was left behind by a git that was killed."""
+# Between two looks at a lock, and behind the last: the head moves a moment after it.
 _LOCK_SECONDS: Final = 0.05
-"""Between two looks at a lock, and behind the last: the head moves a moment after it."""
+# Without a change for so long a rebase has stopped for a person: a commit takes a tenth, its hooks somewhat more.
 _STEP_SECONDS: Final = 0.3
-"""Without a change for so long a rebase has stopped for a person: a commit takes a tenth, its hooks somewhat more."""
 
 
 class GitActivity:
-    """What git does in a watched tree, by the files that it keeps beside the index meanwhile.
-
-    Args:
-        watch: Watches the tree.
-        most_seconds: After so long nothing is waited for any more.
-    """
+    """What git does in a watched tree, by the files that it keeps beside the index meanwhile."""
 
     def __init__(self, watch: TreeWatch, *, most_seconds: float = _MOST_SECONDS) -> None:
         self._watch = watch
@@ -328,7 +301,6 @@ class GitActivity:
         return Changes(tuple(sorted(paths)), any(batch.is_incomplete for batch in batches))
 
     def _later_changes(self) -> Iterator[Changes | None]:
-        """Yield what is there already, and what comes until git is done."""
         # Without git one more batch: a file that is written all the time would bring ever more.
         yield self._watch.wait(0)
         folders, end = self._watch.git_folders(), time.monotonic() + self._most_seconds
