@@ -6,15 +6,16 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from aggregate.base.disk import find_program
 from aggregate.base.errors import BeadsError
 from aggregate.base.values import ALLOW_OUTSIDE, Board
-from aggregate.project.beads.find import BeadsFiles, find_beads_files, is_own
+from aggregate.project.beads.find import find_beads_files, is_own
 from aggregate.project.beads.record import board_of, read_json_list, read_jsonl, read_sqlite
 from aggregate.project.git.git_process import guarded_environment
 
@@ -42,7 +43,20 @@ class BdProgram:
             status, output, message = self._run(_LIST)
         if status != 0:
             raise BeadsError(f"{NAME} failed with exit status {status}: {_reason(message)}")
-        return _board(output)
+        try:
+            records = json.loads(output)
+        except (ValueError, RecursionError) as error:
+            raise BeadsError(f"{NAME} printed no JSON") from error
+        if isinstance(records, dict):  # as BD_JSON_ENVELOPE=1 prints it
+            records = records.get("data")
+        records = [] if records is None else records  # no beads are null before version 0.30
+        if not isinstance(records, list):
+            raise BeadsError(f"{NAME} printed no list of beads")
+        beads = [record for record in records if isinstance(record, dict)]
+        counted = any(bead.get("dependency_count") for bead in beads)
+        if counted and not any(bead.get("dependencies") for bead in beads):
+            raise BeadsError(f"{NAME} does not list dependencies; update it to see what is blocked")
+        return board_of(records, NAME)
 
     def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, str]:
         """Run bd; return its exit status, what it printed, and its messages.
@@ -112,47 +126,9 @@ def _reason(message: str) -> str:
         return lines[0][:_MAX_MESSAGE] if lines else "no message"
 
 
-def _board(output: bytes) -> Board:
-    """Return the board in ``output``: a list, or a list under ``data`` as ``BD_JSON_ENVELOPE=1`` prints it."""
-    try:
-        records = json.loads(output)
-    except (ValueError, RecursionError) as error:
-        raise BeadsError(f"{NAME} printed no JSON") from error
-    if isinstance(records, dict):
-        records = records.get("data")
-    if records is not None and not isinstance(
-        records, list
-    ):  # no beads: [], or null before version 0.30
-        raise BeadsError(f"{NAME} printed no list of beads")
-    records = records or []
-    _require_dependencies(records)
-    return board_of(records, NAME)
-
-
-def _require_dependencies(records: list[object]) -> None:
-    """Refuse a list that counts dependencies and does not show one: no bead would ever be blocked."""
-    beads = [record for record in records if isinstance(record, dict)]
-    counted = any(bead.get("dependency_count") for bead in beads)
-    if counted and not any(bead.get("dependencies") for bead in beads):
-        raise BeadsError(f"{NAME} does not list dependencies; update it to see what is blocked")
-
-
 _EXPORT_HINT = "install bd, or run `bd export -o .beads/issues.jsonl` where it is installed"
 
 _ELSEWHERE = f"The beads lie outside the project, so they are not read: allow it with {ALLOW_OUTSIDE} or BEADS_DIR."
-
-
-class BeadsReader(Protocol):
-    def read(self) -> Board: ...
-
-
-@dataclass(frozen=True, slots=True)
-class BeadsFileReader:
-    path: Path
-    parse: Callable[..., Board]
-
-    def read(self) -> Board:
-        return self.parse(self.path, name=f"{self.path.parent.name}/{self.path.name}")
 
 
 def read_board(
@@ -169,7 +145,19 @@ def read_board(
     if root and not environ.get("BEADS_DIR") and not is_own(files, root):
         return Board("", warnings=(_ELSEWHERE,))
     bd = find_bd(base_dir, environ=environ, timeout=timeout) if files.for_bd else None
-    board = first_readable([*([bd] if bd else []), *_file_readers(files)])
+    parsers = (
+        (files.jsonl, read_jsonl),
+        (files.database, read_sqlite),
+        (files.mock, read_json_list),
+    )
+    # The newest file first, and JSONL before a database of the same time.
+    found = sorted(
+        ((path, parse) for path, parse in parsers if path), key=lambda pair: -_changed(pair[0])
+    )
+    readers = [
+        partial(parse, path, name=f"{path.parent.name}/{path.name}") for path, parse in found
+    ]
+    board = first_readable([*([bd.read] if bd else []), *readers])
     if files.dolt and board.source not in ("", NAME):
         stale = (
             f"A Dolt database holds the truth and {board.source} may be behind it; {_EXPORT_HINT}."
@@ -178,12 +166,12 @@ def read_board(
     return board
 
 
-def first_readable(readers: Sequence[BeadsReader]) -> Board:
+def first_readable(readers: Iterable[Callable[[], Board]]) -> Board:
     """Return the board of the first reader that succeeds, with the failures of those before it as warnings."""
     failures: list[str] = []
-    for reader in readers:
+    for read in readers:
         try:
-            board = reader.read()
+            board = read()
         except BeadsError as error:
             failures.append(f"{error}.")
         else:
@@ -191,17 +179,6 @@ def first_readable(readers: Sequence[BeadsReader]) -> Board:
     return Board(
         "", warnings=(*failures, f"The beads of this project cannot be read here; {_EXPORT_HINT}.")
     )
-
-
-def _file_readers(files: BeadsFiles) -> list[BeadsFileReader]:
-    """Return the readers of the files, the newest file first and JSONL before a database of the same time."""
-    parsers = (
-        (files.jsonl, read_jsonl),
-        (files.database, read_sqlite),
-        (files.mock, read_json_list),
-    )
-    readers = [BeadsFileReader(path, parse) for path, parse in parsers if path]
-    return sorted(readers, key=lambda reader: -_changed(reader.path))
 
 
 def _changed(path: Path) -> int:

@@ -8,7 +8,7 @@ at, so that nobody's ``/tmp/.beads`` gets into a prompt.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +66,11 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
     if named and (files := _inspect(base_dir / named)):
         return files
     start = base_dir.resolve()
-    root = _git_root(start)
-    own = next((files for folder in _upwards(start, root) if (files := _in_folder(folder))), None)
+    above = [start, *start.parents]
+    depth = next((i for i, folder in enumerate(above) if (folder / ".git").exists()), None)
+    root = None if depth is None else above[depth]
+    folders = above[: (depth or 0) + 1]  # outside of a checkout only where it starts
+    own = next((files for folder in folders if (files := _in_folder(folder))), None)
     if own and own.readable:
         return own
     # Tracked files of a .beads directory are checked out in a worktree, its database is not.
@@ -111,10 +114,15 @@ def _inspect(directory: Path) -> BeadsFiles | None:
         names = sorted(path.name for path in directory.iterdir())
     except OSError:
         return None
-    databases = [directory / name for name in names if _is_database(name)]
-    jsonl = next(
-        (directory / name for name in _jsonl_names(names) if _is_file(directory / name)), None
-    )
+    databases = [  # "vc.db" is that of version control
+        directory / name
+        for name in names
+        if name.endswith(".db") and ".backup" not in name and name != "vc.db"
+    ]
+    # The best first (FindJSONLInDir of old Beads).
+    others = [name for name in names if name.endswith(".jsonl") and name not in _OTHER_JSONL]
+    exports = [directory / name for name in (*_PREFERRED_JSONL, *others) if name in names]
+    jsonl = next(filter(_is_file, exports), None)
     dolt = any((directory / name).is_dir() for name in _DOLT_DIRS)
     for_bd = dolt or bool(databases) or "metadata.json" in names or "config.yaml" in names
     if not (for_bd or jsonl):
@@ -130,45 +138,15 @@ def _is_file(path: Path) -> bool:
     return path.exists() and not path.is_dir()
 
 
-def _is_database(name: str) -> bool:
-    # ``vc.db`` is that of version control.
-    return name.endswith(".db") and ".backup" not in name and name != "vc.db"
-
-
-def _jsonl_names(names: list[str]) -> list[str]:
-    """Return the JSONL files that may hold the beads, the best first (``FindJSONLInDir`` of old Beads)."""
-    others = [
-        name
-        for name in names
-        if name.endswith(".jsonl") and name not in _OTHER_JSONL | {*_PREFERRED_JSONL}
-    ]
-    return [name for name in _PREFERRED_JSONL if name in names] + others
-
-
 def _follow_redirect(directory: Path) -> Path:
     """Return the directory that the file ``redirect`` names, once; without a usable one ``directory`` itself."""
     try:
-        lines = _line_file(directory / "redirect").splitlines()
-    except OSError:
-        return directory
-    target = next((line for line in map(str.strip, lines) if line and not line.startswith("#")), "")
-    try:
+        lines = map(str.strip, _line_file(directory / "redirect").splitlines())
+        target = next((line for line in lines if line and not line.startswith("#")), "")
         redirected = directory.parent / target
         return redirected if target and redirected.is_dir() else directory
-    except ValueError:  # a NUL character in the path
+    except (OSError, ValueError):  # also a NUL character in the path
         return directory
-
-
-def _upwards(start: Path, root: Path | None) -> Iterator[Path]:
-    yield start
-    for folder in start.parents if root and start != root else ():
-        yield folder
-        if folder == root:
-            return
-
-
-def _git_root(start: Path) -> Path | None:
-    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), None)
 
 
 def _main_checkout(root: Path) -> Path | None:

@@ -49,11 +49,19 @@ def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
     """Return where every bead that is not completed stands: priority ascending, then newest first, then by id."""
     by_id = {bead.id: bead for bead in beads}
     blockers = _blockers(by_id)
-    deferred = _deferred(by_id, now)
+    later = {bead.id for bead in by_id.values() if bead.defer_until and bead.defer_until > now}
+    deferred = later | {  # with the children of such beads; grandchildren are not (as in bd)
+        bead.id
+        for bead in by_id.values()
+        if any(need.kind == _PARENT and need.target in later for need in bead.dependencies)
+    }
     standings = [
         Standing(
             bead,
-            ready=_is_work(bead) and bead.id not in blockers and bead.id not in deferred,
+            ready=bead.status == "open"
+            and not (bead.pinned or bead.ephemeral or bead.issue_type in _NEVER_READY)
+            and bead.id not in blockers
+            and bead.id not in deferred,
             blockers=blockers.get(bead.id, ()),
             deferred=bead.id in deferred,
         )
@@ -86,54 +94,37 @@ def _rank(bead: Bead) -> tuple[int, float, str]:
     return bead.priority, age, bead.id
 
 
-def _is_work(bead: Bead) -> bool:
-    return (
-        bead.status == "open"
-        and not bead.pinned
-        and not bead.ephemeral
-        and bead.issue_type not in _NEVER_READY
-    )
-
-
 def _is_done(bead: Bead) -> bool:
     return bead.completed or bead.status == "pinned"
 
 
 def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
     """Return what each blocked bead waits for: first the direct reasons, then parents that are blocked themselves."""
-    children = _children(by_id)
-    open_beads = {bead.id: bead for bead in by_id.values() if not _is_done(bead)}
-    direct = {
-        bead.id: {
-            need.target: None for need in bead.dependencies if _holds_back(need, by_id, children)
-        }
-        for bead in open_beads.values()
-    }
-    blocked = {id_: reasons for id_, reasons in direct.items() if reasons}
-    waiting = list(blocked)
-    while waiting:  # each bead is entered once: the fixpoint needs no repeated passes
-        parent = waiting.pop()
-        for child in children.get(parent, ()):
-            if child.id not in open_beads:
-                continue
-            if child.id not in blocked:
-                blocked[child.id] = {}
-                waiting.append(child.id)
-            blocked[child.id][parent] = None
-    return {id_: _in_order(by_id[id_], reasons) for id_, reasons in blocked.items()}
-
-
-def _in_order(bead: Bead, reasons: Mapping[str, None]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(need.target for need in bead.dependencies if need.target in reasons))
-
-
-def _children(by_id: Mapping[str, Bead]) -> dict[str, list[Bead]]:
     children: dict[str, list[Bead]] = {}
     for bead in by_id.values():
         for need in bead.dependencies:
             if need.kind == _PARENT:
                 children.setdefault(need.target, []).append(bead)
-    return children
+    blocked = {
+        bead.id: reasons
+        for bead in by_id.values()
+        if not _is_done(bead)
+        if (reasons := {n.target for n in bead.dependencies if _holds_back(n, by_id, children)})
+    }
+    waiting = list(blocked)
+    while waiting:  # each bead is entered once: the fixpoint needs no repeated passes
+        parent = waiting.pop()
+        for child in children.get(parent, ()):
+            if _is_done(child):
+                continue
+            if child.id not in blocked:
+                blocked[child.id] = set()
+                waiting.append(child.id)
+            blocked[child.id].add(parent)
+    return {
+        id_: tuple(dict.fromkeys(n.target for n in by_id[id_].dependencies if n.target in reasons))
+        for id_, reasons in blocked.items()
+    }
 
 
 def _holds_back(
@@ -149,14 +140,3 @@ def _holds_back(
     if need.gate == "any-children" and any(child.completed for child in gated):
         return False
     return any(not _is_done(child) for child in gated)
-
-
-def _deferred(by_id: Mapping[str, Bead], now: datetime) -> set[str]:
-    """Return the beads that are put off, and the children of such beads; grandchildren are not (as in bd)."""
-    later = {bead.id for bead in by_id.values() if bead.defer_until and bead.defer_until > now}
-    return {
-        bead.id
-        for bead in by_id.values()
-        if bead.id in later
-        or any(need.kind == _PARENT and need.target in later for need in bead.dependencies)
-    }

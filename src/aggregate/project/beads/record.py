@@ -125,19 +125,18 @@ def _priority(value: object) -> int:
 def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
     """Return the dependencies; ``parent`` alone, as ``bd`` prints it, stands for a ``parent-child`` one."""
     entries = record.get("dependencies")
-    dependencies = [_dependency(entry) for entry in entries] if isinstance(entries, list) else []
+    dependencies: list[Dependency] = []
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, Mapping):
+            target, kind = _text(entry.get("depends_on_id")).strip(), _text(entry.get("type"))
+            gate = _gate(entry.get("metadata"))
+            dependencies.append(Dependency(target, kind.strip() or "blocks", gate))
+        else:  # a plain id means "blocks", the default of Beads
+            dependencies.append(Dependency(_text(entry).strip()))
     parent = _text(record.get("parent")).strip()
     if parent and not any(dependency.kind == "parent-child" for dependency in dependencies):
         dependencies.append(Dependency(parent, "parent-child"))
     return tuple(dependency for dependency in dependencies if dependency.target)
-
-
-def _dependency(entry: object) -> Dependency:
-    """Return one dependency; a plain id means ``blocks``, the default of Beads."""
-    if not isinstance(entry, Mapping):
-        return Dependency(_text(entry).strip())
-    kind = _text(entry.get("type")).strip() or "blocks"
-    return Dependency(_text(entry.get("depends_on_id")).strip(), kind, _gate(entry.get("metadata")))
 
 
 def _gate(metadata: object) -> str:

@@ -54,13 +54,8 @@ def set_trust(folder: Path, *, trusted: bool) -> str:
     with changing(path):
         if path.exists():
             load_config(path)  # explains what is wrong with it
-        projects = [
-            project
-            for project in trusted_projects()
-            if real_path(Path(project).expanduser()) != root
-        ]
-        if trusted:
-            projects.append(root)
+        others = (p for p in trusted_projects() if real_path(Path(p).expanduser()) != root)
+        projects = [*others, *([root] if trusted else [])]
         document = open_document(path)
         array = tomlkit.array().multiline(multiline=True)
         array.extend(projects)

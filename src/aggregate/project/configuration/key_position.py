@@ -47,7 +47,8 @@ def _key_lines(text: str) -> dict[Path, int]:
             if node.type == "table_array_element":
                 counts[prefix] = counts.get(prefix, 0) + 1
                 prefix += (counts[prefix] - 1,)
-            _note(lines, prefix, node)
+            for i in range(1, len(prefix) + 1):
+                lines.setdefault(prefix[:i], node.start_point.row + 1)
         for pair in [node] if node.type == "pair" else node.named_children:
             if pair.type == "pair":
                 lines.update(_pair(prefix, pair))
@@ -90,8 +91,3 @@ def _within_arrays(names: Path, counts: dict[Path, int]) -> Path:
         if path in counts and i < len(names) - 1:
             path += (counts[path] - 1,)
     return path
-
-
-def _note(lines: dict[Path, int], path: Path, node: "Node") -> None:
-    for i in range(1, len(path) + 1):
-        lines.setdefault(path[:i], node.start_point.row + 1)

@@ -73,13 +73,11 @@ def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:
         hint = f": {usual}" if path.name == CONFIG_NAME else near or ": correct its name"
         raise ConfigError(f"there is no {path.name} here{hint}", path=str(path)) from None
     except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"is not UTF-8 text (byte {error.start}): save it as UTF-8", path=str(path)
-        ) from None
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
-    except ValueError as error:  # a null character in the path
-        raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
+        reason = f"is not UTF-8 text (byte {error.start}): save it as UTF-8"
+        raise ConfigError(reason, path=str(path)) from None
+    except (OSError, ValueError) as error:  # also a null character in the path
+        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise ConfigError(reason, path=str(path)) from error
 
 
 def parse_toml(text: str, path: Path) -> dict[str, Any]:
@@ -101,10 +99,7 @@ def validate_table(
         return model.model_validate(dict(data))
     except ValidationError as error:
         # A parser, needed only to explain a mistake.
-        from aggregate.project.configuration.key_position import (
-            key_lines,
-            nearest_line,
-        )
+        from aggregate.project.configuration.key_position import key_lines, nearest_line
 
         problems = error.errors(include_url=False, include_context=False)
         lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}
@@ -112,23 +107,18 @@ def validate_table(
         line, problem = min(with_lines, key=lambda pair: pair[0] or 0)
         keys = _keys(problem["loc"])
         more = f" (and {len(problems) - 1:,} more)" if len(problems) > 1 else ""
-        message = _explain(model, keys, problem) + more
-        raise ConfigError(
-            message, path=str(path) if path else None, key=_dotted(keys), line=line
-        ) from None
+        message, where = _explain(model, keys, problem) + more, str(path) if path else None
+        raise ConfigError(message, path=where, key=_dotted(keys), line=line) from None
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
     """Return the keys of an error's location, which has a tag behind the number of a turn."""
-    keys = list(location)
-    for i in range(len(location) - 1, 1, -1):
-        if (
-            location[i] in UNION_TAGS
-            and location[i - 2] == "history"
-            and isinstance(location[i - 1], int)
-        ):
-            del keys[i]
-    return tuple(keys)
+    return tuple(
+        key
+        for i, key in enumerate(location)
+        if not (key in UNION_TAGS and i > 1 and location[i - 2] == "history")
+        or not isinstance(location[i - 1], int)
+    )
 
 
 def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping[str, Any]) -> str:
@@ -136,7 +126,12 @@ def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping
     if error["type"] == "extra_forbidden":
         from difflib import get_close_matches  # needed only for a mistake
 
-        known = sorted(_known_keys(model, keys[:-1]))
+        table: type[BaseModel] | None = model
+        for key in keys[:-1]:
+            # Else a list's position or a name the user chose.
+            if table is not None and key in table.model_fields:
+                table = _table(table.model_fields[str(key)].annotation)
+        known = sorted(table.model_fields) if table else []
         near = get_close_matches(_brief(str(keys[-1])), known, n=1)
         where = f"[{_brief(_dotted(keys[:-1]))}]" if keys[:-1] else "the file"
         hint = (
@@ -154,16 +149,6 @@ def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping
 
 def _brief(text: str) -> str:
     return printable(text if len(text) <= _SHORT else f"{text[:_SHORT]}...")
-
-
-def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:
-    table: type[BaseModel] | None = model
-    for key in keys:
-        if (
-            table is not None and key in table.model_fields
-        ):  # else a list's position or a name the user chose
-            table = _table(table.model_fields[str(key)].annotation)
-    return set(table.model_fields) if table else set()
 
 
 def _table(annotation: object) -> type[BaseModel] | None:

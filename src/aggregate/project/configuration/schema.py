@@ -427,7 +427,7 @@ class RedactionTable(_Table):
     )
 
 
-def _section(table: type[_Table]) -> Any:
+def _section(table: type[_Table]) -> Any:  # noqa: ANN401 - as of Field
     # The default holds what the fields of the table say, so that no table needs a validator of its own for it.
     return Field(table.model_construct(), description=str(table.__doc__))
 

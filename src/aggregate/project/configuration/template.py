@@ -36,42 +36,30 @@ def first_config(
     return _TEMPLATE.format(
         name=_quoted(name),
         paths="\n".join(_skeletons(files, code_suffixes) if budget is None else ['  "**/*",']),
-        exclude=_array([*itself, *leave_out, *locks]),
+        exclude=f"[{', '.join(map(_quoted, [*itself, *leave_out, *locks]))}]",
         budget=f"{'# ' if budget is None else ''}tokens = {tokens}",
     )
 
 
 def _skeletons(files: Sequence[str], code_suffixes: Sequence[str]) -> list[str]:
     readme = next((file for file in _DOCUMENTS if file in files), None)
-    globs = _globs(files, frozenset(code_suffixes))
     paths = [f"  {_quoted(readme)},"] if readme else []
-    return paths + [f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},' for glob in globs]
-
-
-def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
     sizes: Counter[tuple[str, str]] = Counter()
     for file in files:
         path = PurePosixPath(file)
-        if path.suffix.lower() in suffixes and not path.parts[0].startswith("."):
+        if path.suffix.lower() in code_suffixes and not path.parts[0].startswith("."):
             folder = path.parts[0] if len(path.parts) > 1 else ""
             sizes[folder, path.suffix] += 1
-    ordered = sorted(sizes, key=lambda kind: (kind[0], -sizes[kind], kind[1]))
-    return [
-        f"{_escaped(folder)}/**/*{suffix}" if folder else f"*{suffix}" for folder, suffix in ordered
-    ]
-
-
-def _array(patterns: Sequence[str]) -> str:
-    return "[" + ", ".join(map(_quoted, patterns)) + "]"
+    for folder, suffix in sorted(sizes, key=lambda kind: (kind[0], -sizes[kind], kind[1])):
+        plain = "".join(f"[{char}]" if char in "*?[{" else char for char in folder)
+        glob = f"{plain}/**/*{suffix}" if folder else f"*{suffix}"
+        paths.append(f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},')
+    return paths
 
 
 def _quoted(text: str) -> str:
     """Return ``text`` as a TOML string; ``?``, any one character to a glob, stands for bytes that are no UTF-8."""
     return json.dumps(_NO_TEXT.sub("?", text), ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _escaped(folder: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[{" else char for char in folder)
 
 
 _TEMPLATE = """\

@@ -3,12 +3,12 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from aggregate.base.disk import read_bytes, real_path
 from aggregate.base.errors import OutputError
-from aggregate.project.git.git_process import GitLimits, git, run_git
+from aggregate.project.git.git_process import GitLimits, git
 from aggregate.project.paths.ignore_rules import IgnoreRules
 
 _LAST_COMMITS = 400  # Commits that are looked at for what changes often
@@ -24,9 +24,12 @@ def list_files(folder: str) -> list[str] | None:
     if tracked is None:
         return None
     limits = GitLimits.for_rules(tracked=len(tracked))
-    others = run_git(folder, ["ls-files", "-z", "--others", "--exclude-standard"], limits=limits)
+    others = git(
+        folder, "ls-files", "-z", "--others", "--exclude-standard", limits=limits, tells_stop=True
+    )
+    is_root = Path(folder, ".git", "HEAD").is_file()  # no rule of its own can ignore the whole
     # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
-    if others is None or (not _is_root(folder) and ignores(folder, real_path(folder))):
+    if others is None or (not is_root and ignores(folder, real_path(folder))):
         return None
     # Git's own order is nearly that of the names, so that sorting is quick; what is in conflict stands there thrice.
     return list(dict.fromkeys(sorted([*tracked, *_files_in(others)])))
@@ -72,11 +75,16 @@ def touched_files(folder: str) -> list[list[str]]:
         return []
     options = ("-z", "--name-only", "--no-renames", "--relative")
     changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", stdin=hashes)
-    return [
-        names
-        for names in (_uncommitted(folder, options), *_by_commit(changes or b"", hashes))
-        if names
-    ]
+    touched: list[list[str]] = [_uncommitted(folder, options), []]
+    commits = iter([*_decoded(hashes).split(), ""])
+    next_commit = next(commits)
+    for name in _names(changes or b""):
+        if name == next_commit:
+            touched.append([])
+            next_commit = next(commits)
+        else:
+            touched[-1].append(name)
+    return [names for names in touched if names]
 
 
 def _uncommitted(folder: str, options: tuple[str, ...]) -> list[str]:
@@ -108,19 +116,6 @@ def without_filters(folder: str) -> list[str] | None:
     return [part for setting in none for part in ("-c", setting)]
 
 
-def _by_commit(changes: bytes, hashes: bytes) -> Iterator[list[str]]:
-    commits = iter([*_decoded(hashes).split(), ""])
-    next_commit = next(commits)
-    files: list[str] = []
-    for name in _names(changes):
-        if name == next_commit:
-            yield files
-            files, next_commit = [], next(commits)
-        else:
-            files.append(name)
-    yield files
-
-
 def _files_in(listed: bytes) -> list[str]:
     return [name for name in _names(listed) if not name.endswith("/")]
 
@@ -131,11 +126,6 @@ def _names(listed: bytes) -> list[str]:
 
 def _decoded(listed: bytes) -> str:
     return listed.decode("utf-8", "surrogateescape")
-
-
-def _is_root(folder: str) -> bool:
-    """Tell whether a repository begins in ``folder``, of which no rule of its own can ignore the whole."""
-    return Path(folder, ".git", "HEAD").is_file()
 
 
 NAME = ".gitignore"

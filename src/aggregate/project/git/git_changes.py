@@ -60,48 +60,16 @@ def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
     settings = without_filters(folder)
     # Where a filter cannot be switched off, files are not compared: what is staged is, which needs no filter.
     compared = () if settings is not None else ("--cached",)
-    output = bounded_git(
-        folder,
-        *(settings or ()),
-        "-c",
-        _LARGE_FILE,
-        "-c",
-        "core.quotePath=false",
-        "diff-index",
-        *PATCH_OPTIONS,
-        "--ignore-submodules=all",
-        "--relative",
-        *compared,
-        commit,
-        "--",
-        ".",
-        most=most_bytes,
-    )
+    within = ("--ignore-submodules=all", "--relative", *compared, commit, "--", ".")
+    text = ("-c", _LARGE_FILE, "-c", "core.quotePath=false", "diff-index", *PATCH_OPTIONS)
+    output = bounded_git(folder, *(settings or ()), *text, *within, most=most_bytes)
     if output is None:
         return []
     changes = [ChangedRange(hunk.path, hunk.first, hunk.last) for hunk in read_hunks(output.data)]
     if not output.is_complete:
-        changes += _files_only(
-            folder, settings, compared, commit, {change.path for change in changes}
-        )
+        known = {change.path for change in changes}
+        names = ("diff-index", "-z", "--name-only", "--no-renames", "--diff-filter=d")
+        listed = bounded_git(folder, *(settings or ()), *names, *within, most=_MOST_BYTES)
+        paths = listed.data.decode("utf-8", "surrogateescape").split("\0")[:-1] if listed else []
+        changes += [ChangedRange(path) for path in paths if path not in known]
     return list(dict.fromkeys(changes))
-
-
-def _files_only(
-    folder: str, settings: list[str] | None, compared: tuple[str, ...], commit: str, known: set[str]
-) -> list[ChangedRange]:
-    options = ("-z", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=all")
-    output = bounded_git(
-        folder,
-        *(settings or ()),
-        "diff-index",
-        *options,
-        "--relative",
-        *compared,
-        commit,
-        "--",
-        ".",
-        most=_MOST_BYTES,
-    )
-    names = output.data.decode("utf-8", "surrogateescape").split("\0")[:-1] if output else []
-    return [ChangedRange(name) for name in names if name not in known]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from aggregate.project.git.git_process import Output, bounded_git
+from aggregate.project.git.git_process import bounded_git
 
 # Files of a commit from which they are left out: what touches so many, as a new layout does, tells of none of them.
 MOST_PATHS: Final = 200
@@ -27,6 +27,11 @@ _MOST_FLOODS: Final = 250
 _MESSAGE: Final = 2  # The place of a message among the fields of a record
 # What stands above a message, about.
 _HEADER: Final = b"tree 0123456789abcdef\nauthor committer <a@b> +0000\nparent encoding\n\n"
+_LOG: Final = (
+    "diff-tree", "--stdin", "-r", "-z", "--name-only", "--no-renames", "--relative", "--always", "--encoding=UTF-8",
+    "--format=%x00%H %e%x00%B", "--ignore-submodules=none",
+)  # fmt: skip
+# Has a record printed for each commit: an empty field, id and encoding, message, names of files, each ended by NUL.
 _ID: Final = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
 # A commit's id stands for what it holds: no other object is taken in its place.
 AS_STORED: Final = "--no-replace-objects"
@@ -67,28 +72,12 @@ def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
     repository are returned; where it cannot tell, none.
     """
     # Git takes much longer to tell which commits touch a folder, even where that is all of the repository.
-    ids = _listed(folder, head, most, ".") if head.prefix else None
-    if ids is None:
-        ids = _listed(folder, head, most)
-    return ids or ()
-
-
-def _listed(folder: str, head: Head, most: int, *within: str) -> tuple[str, ...] | None:
-    output = bounded_git(
-        folder,
-        AS_STORED,
-        "rev-list",
-        "--no-merges",
-        "--min-parents=1",
-        f"--max-count={most}",
-        head.commit,
-        "--",
-        *within,
-        most=MOST_BYTES,
-    )
-    if output is None or not output.is_complete:
-        return None
-    return tuple(_ID.findall(output.data.decode("ascii", "replace")))
+    newest = (AS_STORED, "rev-list", "--no-merges", "--min-parents=1", f"--max-count={most}")
+    for within in ((".",), ()) if head.prefix else ((),):
+        output = bounded_git(folder, *newest, head.commit, "--", *within, most=MOST_BYTES)
+        if output is not None and output.is_complete:
+            return tuple(_ID.findall(output.data.decode("ascii", "replace")))
+    return ()
 
 
 def read_commits(
@@ -103,43 +92,21 @@ def read_commits(
     floods = failures = 0
     while waiting and failures < MOST_FAILURES and floods < _MOST_FLOODS:
         asked = waiting[:_COMMITS_AT_ONCE]
-        output = _log(folder, asked, most_bytes)
+        output = bounded_git(folder, AS_STORED, *_LOG, stdin=id_lines(asked), most=most_bytes)
         if output is None:
             break
         data, is_complete = output
         read = _commits(data, is_complete=is_complete)
-        if is_complete:
-            waiting = waiting[len(asked) :]
-        elif len(data) >= most_bytes:
+        if len(data) >= most_bytes and not is_complete:
             floods += 1
-            read = read or _cut_commit(data)
-            waiting = waiting[max(len(read), 1) :]
-        else:
+            if not read and len(fields := _decoded(data).split("\0", 3)) > _MESSAGE:
+                # It alone is more than is read at once: it has a message, and tells of no file.
+                read = [_commit(fields[1], fields[_MESSAGE], ())]
+        elif not is_complete:
             failures += 1
-            waiting = waiting[max(len(read), 1) :]
+        waiting = waiting[len(asked) if is_complete else max(len(read), 1) :]
         commits |= {commit.id: commit for commit in read}
     return commits
-
-
-def _log(folder: str, ids: Sequence[str], most_bytes: int) -> Output | None:
-    """Return a record for each commit: an empty field, id and encoding, message, names of files, each ended by NUL."""
-    return bounded_git(
-        folder,
-        AS_STORED,
-        "diff-tree",
-        "--stdin",
-        "-r",
-        "-z",
-        "--name-only",
-        "--no-renames",
-        "--relative",
-        "--always",
-        "--encoding=UTF-8",
-        "--format=%x00%H %e%x00%B",
-        "--ignore-submodules=none",
-        stdin=id_lines(ids),
-        most=most_bytes,
-    )
 
 
 def _commits(data: bytes, *, is_complete: bool) -> list[LoggedCommit]:
@@ -147,27 +114,22 @@ def _commits(data: bytes, *, is_complete: bool) -> list[LoggedCommit]:
     fields = _decoded(data).split("\0")
     if not is_complete:
         fields.pop()  # part of a name
+    end = len(fields)
+    fields.append("")
     commits: list[LoggedCommit] = []
     place = 0
-    while place + 2 < len(fields):
+    while place + 2 < end:
         # No file has an empty name: an empty field begins a commit, whatever files and messages are called.
-        next_place = _next_record(fields, place + 3)
+        next_place = fields.index("", place + 3)
         names = [name for name in fields[place + 3 : next_place] if name]
         if names:
             names[0] = names[0].removeprefix("\n")
-        is_last = next_place >= len(fields) - 1
+        is_last = next_place >= end - 1
         if not is_last or is_complete or len(names) > MOST_PATHS:
             paths = tuple(names) if len(names) <= MOST_PATHS else ()
             commits.append(_commit(fields[place + 1], fields[place + _MESSAGE], paths))
         place = next_place
     return commits
-
-
-def _cut_commit(data: bytes) -> list[LoggedCommit]:
-    fields = _decoded(data).split("\0", 3)
-    if len(fields) < _MESSAGE + 1:
-        return []
-    return [_commit(fields[_MESSAGE - 1], fields[_MESSAGE], ())]
 
 
 def _commit(head: str, message: str, paths: tuple[str, ...]) -> LoggedCommit:
@@ -187,13 +149,6 @@ def _extends_ascii(encoding: str) -> bool:
         return not encoding or _HEADER.decode(encoding) == _HEADER.decode("ascii")
     except (LookupError, ValueError):  # none of that name, or one of bytes
         return False
-
-
-def _next_record(fields: Sequence[str], start: int) -> int:
-    try:
-        return fields.index("", start)
-    except ValueError:
-        return len(fields)
 
 
 def id_lines(ids: Sequence[str]) -> bytes:

@@ -13,33 +13,17 @@ from aggregate.project.git.git_log import (
     Head,
     id_lines,
 )
-from aggregate.project.git.git_process import Output, bounded_git
+from aggregate.project.git.git_process import bounded_git, unquoted
 
 # What makes git print patches in the form that ``read_hunks`` reads, whatever the user has configured.
+# What makes git print patches in the form that ``read_hunks`` reads, whatever the user has configured.
 PATCH_OPTIONS: Final = (
-    "-p",
-    "-U0",
-    "--no-renames",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
-)
+    "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
 _HUNK: Final = re.compile(
     rb"@@ -(?P<old>\d{1,9})(?:,(?P<removed>\d{1,9}))? \+(?P<new>\d{1,9})(?:,(?P<added>\d{1,9}))? @@ ?(?P<context>.*)",
     re.DOTALL,
 )
-_ESCAPED: Final = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
-_BY_LETTER: Final = {
-    b"a": b"\a",
-    b"b": b"\b",
-    b"f": b"\f",
-    b"n": b"\n",
-    b"r": b"\r",
-    b"t": b"\t",
-    b"v": b"\v",
-}
 
 
 class Hunk(NamedTuple):
@@ -74,10 +58,12 @@ def read_hunks(patch: bytes) -> Iterator[Hunk]:
         line = lines[place]
         place += 1
         if line.startswith(b"@@ ") and (match := _HUNK.match(line)):
-            added = _count(match["added"])
-            place += added + _count(match["removed"])
+            added = int(match["added"] or 1)
+            place += added + int(match["removed"] or 1)
             if path and not is_new:
-                yield _hunk(path, int(match["new"]), added, match["context"])
+                first = max(int(match["new"]), 1)
+                context = match["context"].decode("utf-8", "replace")
+                yield Hunk("", path, first, first + max(added, 1) - 1, context)
         elif line.startswith(b"\0"):
             path = ""
             yield Hunk(commit=line[1:].decode("ascii", "replace"))
@@ -93,22 +79,12 @@ def read_hunks(patch: bytes) -> Iterator[Hunk]:
             yield Hunk(path=path)
 
 
-def _hunk(path: str, new: int, added: int, context: bytes) -> Hunk:
-    first = max(new, 1)
-    return Hunk("", path, first, first + max(added, 1) - 1, context.decode("utf-8", "replace"))
-
-
-def _count(number: bytes | None) -> int:
-    return 1 if number is None else int(number)
-
-
-def _path(name: bytes) -> str:
-    name = name.removesuffix(b"\t")  # which git puts behind names with spaces
-    if name.startswith(b'"') and name.endswith(b'"'):
-        name = _ESCAPED.sub(_unescaped, name[1:-1])
-    if not name.startswith(b"b/"):
-        return ""
-    return name[2:].decode("utf-8", "surrogateescape")
+def _path(quoted: bytes) -> str:
+    # Git puts a tab behind names with spaces.
+    name = quoted.removesuffix(b"\t").decode("utf-8", "surrogateescape")
+    if name.startswith('"') and name.endswith('"'):
+        name = unquoted(name[1:-1])
+    return name[2:] if name.startswith("b/") else ""
 
 
 def _binary_path(line: bytes) -> str:
@@ -118,13 +94,6 @@ def _binary_path(line: bytes) -> str:
     old, _, new = names[: (len(names) - 5) // 2], b" and ", names[(len(names) - 5) // 2 + 5 :]
     # Both names are the same but for their prefix, since renames are not looked for.
     return _path(new) if old.lstrip(b'"')[2:] == new.lstrip(b'"')[2:] else ""
-
-
-def _unescaped(match: re.Match[bytes]) -> bytes:
-    escape = match[1]
-    if len(escape) == 3:
-        return bytes([int(escape, 8) & 0xFF])
-    return _BY_LETTER.get(escape, escape)
 
 
 # How often git may be ended while it told of some: each time it goes on behind them, and takes a second or two.
@@ -158,12 +127,27 @@ def read_contexts(
     Where git is ended amid a commit, the next one begins with it: what is told of a commit must not depend on those
     that are asked for with it, of which the index knows some and some not (rule I-2).
     """
+    # Without a work tree and an index, and started elsewhere, git reads no attributes of the files as they are now,
+    # which change while commits do not.
+    command = (
+        AS_STORED, "-C", head.git_folder, f"--git-dir={head.git_folder}", "--bare",
+        "-c", f"core.attributesFile={_ATTRIBUTES}", "-c", _LARGE_FILE,
+        "diff-tree", "--stdin", "-r", *PATCH_OPTIONS, "--diff-filter=M", "--always", "--format=%x00%H",
+        *((f"--relative={head.prefix}", "--", head.prefix) if head.prefix else ("--",)),
+    )  # fmt: skip
     contexts: dict[str, list[HunkContext]] = {}
     waiting = [*ids]
     untold = cuts = 0
     while waiting and untold < MOST_FAILURES and cuts < _MOST_PARTS:
         asked = waiting[:_PATCHES_AT_ONCE]
-        output = _patches(folder, head, asked, most_bytes)
+        output = bounded_git(
+            folder,
+            *command,
+            stdin=id_lines(asked),
+            most=most_bytes,
+            processor_seconds=_PATCH_SECONDS,
+            variables={"GIT_INDEX_FILE": f"{head.git_folder}/aggregate-reads-no-index"},
+        )
         if output is None:
             break
         told = list(_contexts_by_commit(output.data))
@@ -176,36 +160,6 @@ def read_contexts(
             waiting = waiting[max(len(told), 1) :]
         contexts |= dict(told)
     return contexts
-
-
-def _patches(folder: str, head: Head, ids: Sequence[str], most_bytes: int) -> Output | None:
-    # Without a work tree and an index, and started elsewhere, git reads no attributes of the files as they are now,
-    # which change while commits do not.
-    within = (f"--relative={head.prefix}", "--", head.prefix) if head.prefix else ("--",)
-    return bounded_git(
-        folder,
-        AS_STORED,
-        "-C",
-        head.git_folder,
-        f"--git-dir={head.git_folder}",
-        "--bare",
-        "-c",
-        f"core.attributesFile={_ATTRIBUTES}",
-        "-c",
-        _LARGE_FILE,
-        "diff-tree",
-        "--stdin",
-        "-r",
-        *PATCH_OPTIONS,
-        "--diff-filter=M",
-        "--always",
-        "--format=%x00%H",
-        *within,
-        stdin=id_lines(ids),
-        most=most_bytes,
-        processor_seconds=_PATCH_SECONDS,
-        variables={"GIT_INDEX_FILE": f"{head.git_folder}/aggregate-reads-no-index"},
-    )
 
 
 def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:

@@ -7,6 +7,7 @@ that they do not know.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -79,6 +80,8 @@ class GitLimits:
         )
 
 
+_ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
+_CONTROL: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _USUAL = GitLimits()
 _READ_BYTES = 65_536  # Of what git prints, at once: as much as a pipe holds
 # For what git has printed before it ended; only a program that outlives git could keep the pipe open.
@@ -96,27 +99,17 @@ def git(
     stdin: bytes = b"",
     may_say_no: bool = False,
     limits: GitLimits = _USUAL,
+    tells_stop: bool = False,
 ) -> bytes | None:
-    """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails."""
-    try:
-        return run_git(folder, arguments, stdin=stdin, may_say_no=may_say_no, limits=limits)
-    except StoppedError:
-        return None
+    """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails.
 
-
-def run_git(
-    folder: str,
-    arguments: Sequence[str],
-    *,
-    stdin: bytes = b"",
-    may_say_no: bool = False,
-    limits: GitLimits = _USUAL,
-) -> bytes | None:
-    """Do what ``git`` does, and tell a command that was ended from one that failed."""
+    The exit code 1 is an answer too where git ``may_say_no``; a command that was ended is a ``StoppedError`` where that
+    is asked for.
+    """
     answer = _ask(folder, arguments, stdin=stdin, limits=limits)
     if answer is None:
         return None
-    if answer.code < 0:
+    if answer.code < 0 and tells_stop:
         raise StoppedError
     return answer.data if answer.code == 0 or (may_say_no and answer.code == 1) else None
 
@@ -174,7 +167,38 @@ def _ask(
             )
     except OSError:
         return None
-    return _first_bytes(process, most, limits)
+    chunks: list[bytes] = []
+
+    def read() -> None:
+        size = 0
+        while process.stdout and (chunk := os.read(process.stdout.fileno(), _READ_BYTES)):
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > most:
+                process.kill()
+                return
+
+    reader = Thread(target=read, daemon=True)
+    with process:
+        reader.start()
+        _wait(process, reader, limits)
+        reader.join(_READER_SECONDS)
+    data = b"".join(chunks)
+    is_cut = reader.is_alive() or len(data) > most
+    return _Answer(data[:most], -1 if is_cut else process.returncode)
+
+
+def unquoted(text: str) -> str:
+    """Return a name that git has quoted as in C; its octal numbers are bytes of UTF-8."""
+    if "\\" not in text:
+        return text
+
+    def byte(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code, 8) & 0xFF) if len(code) == 3 else _CONTROL.get(code, code)
+
+    bytewise = text.encode(errors="surrogateescape").decode("latin-1")
+    return _ESCAPED.sub(byte, bytewise).encode("latin-1").decode(errors="surrogateescape")
 
 
 def why_no_history(folder: str) -> str:
@@ -219,29 +243,6 @@ def _in_repository(folder: str) -> bool:
         if all((parent / name).exists() for name in ("HEAD", "objects", "refs")):
             return False
     return False
-
-
-def _first_bytes(process: subprocess.Popen[bytes], most: int, limits: GitLimits) -> _Answer:
-    chunks: list[bytes] = []
-    reader = Thread(target=_read_at_most, args=(process, most, chunks), daemon=True)
-    with process:
-        reader.start()
-        _wait(process, reader, limits)
-        reader.join(_READER_SECONDS)
-    data = b"".join(chunks)
-    is_cut = reader.is_alive() or len(data) > most
-    return _Answer(data[:most], -1 if is_cut else process.returncode)
-
-
-def _read_at_most(process: subprocess.Popen[bytes], most: int, chunks: list[bytes]) -> None:
-    stream = process.stdout
-    size = 0
-    while stream and (chunk := os.read(stream.fileno(), _READ_BYTES)):
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > most:
-            process.kill()
-            return
 
 
 def _wait(process: subprocess.Popen[bytes], reader: Thread, limits: GitLimits) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from aggregate.base.disk import read_bytes
+from aggregate.project.git.git_process import unquoted
 from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
 
 ATTRIBUTE: Final = "linguist-generated"
@@ -21,8 +22,6 @@ _MOST_CHARACTERS: Final = 2047  # Of a line: git ignores a longer one
 _LINE: Final = re.compile(
     r'[ \t]*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"(?=[ \t]|$)|(?P<plain>[^ \t]+))(?P<attributes>.*)'
 )
-_ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
-_CONTROL: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _MACRO: Final = "[attr]"
 
 # What a line says of the attribute, ``""`` for nothing.
@@ -71,25 +70,11 @@ def _parse(line: str) -> tuple[str, list[str]]:
     if match is None or len(line) > _MOST_CHARACTERS or line.lstrip(" \t").startswith("#"):
         return "", []
     quoted = match["quoted"]
-    pattern = match["plain"] if quoted is None else _unquoted(quoted)
+    pattern = match["plain"] if quoted is None else unquoted(quoted)
     attributes = match["attributes"].split()
     if pattern == _MACRO:  # its name may stand behind a blank
         pattern, attributes = pattern + "".join(attributes[:1]), attributes[1:]
     return pattern, attributes
-
-
-def _unquoted(text: str) -> str:
-    """Return the pattern that is quoted as in C; its octal numbers are bytes of UTF-8."""
-    if "\\" not in text:
-        return text
-
-    def byte(match: re.Match[str]) -> str:
-        code = match[1]
-        return chr(int(code, 8) & 0xFF) if len(code) == 3 else _CONTROL.get(code, code)
-
-    bytewise = text.encode(errors="surrogateescape").decode("latin-1")
-    plain = _ESCAPED.sub(byte, bytewise)
-    return plain.encode("latin-1").decode(errors="surrogateescape")
 
 
 def _state(attributes: Sequence[str], macros: Mapping[str, _State]) -> _State:

@@ -62,12 +62,9 @@ def find_history_file(config_path: Path, discussion: str = "") -> Path | None:
     if discussion:
         path = named_history_file(config_path, discussion)
         return path if os.path.lexists(path) else None
-    candidates = (
-        config_path.with_name(f"{config_path.stem}_history.toml"),
-        config_path.with_name("history.toml"),
-    )
     # Also what is no regular file: reading it says so, and a discussion that is passed over would be missing silently.
-    for path in candidates:
+    for name in (f"{config_path.stem}_history.toml", "history.toml"):
+        path = config_path.with_name(name)
         if os.path.lexists(path) and not os.path.isdir(path):  # noqa: PTH112 - raises for no name
             return path
     return None
@@ -79,34 +76,32 @@ def load_history(path: Path) -> list[str | dict[str, Any]]:
 
 
 def read_discussion(path: Path) -> DiscussionFile:
-    """Read a discussion and where it goes on from; the errors are those of ``load_history``."""
+    """Read a discussion and where it goes on from; an empty file has no turns."""
     data = _parse(path)
-    table, key = data, _KEY
-    continues = _earlier(data.get(CONTINUES))
-    if _KEY not in data and isinstance(data.get("discussion"), dict):
-        table, key = data["discussion"], f"discussion.{_KEY}"
-    elif _KEY in data and isinstance(data.get("discussion"), dict) and _KEY in data["discussion"]:
-        raise _error(
-            path,
-            _KEY,
-            "history stands both at the top level and under [discussion]; keep one of the two",
-        )
+    inner = data.get("discussion")
+    inside = isinstance(inner, dict) and (_KEY not in data or _KEY in inner)
+    if inside and _KEY in data:
+        both = "history stands both at the top level and under [discussion]; keep one of the two"
+        raise _error(path, _KEY, both)
+    table, key = (inner, f"discussion.{_KEY}") if inside else (data, _KEY)
+    # A hint to caches, of which no mistake is made.
+    name = data.get(CONTINUES)
+    continues = name if isinstance(name, str) and _NAME.fullmatch(name) else None
+    continues = "" if continues == DEFAULT else continues
     if _KEY not in table:
         if not data.keys() - {CONTINUES}:
             return DiscussionFile([], continues)
-        raise _error(
-            path,
-            _KEY,
-            "there is no history; write history = [...] at the top level or under [discussion]",
-        )
-    return DiscussionFile(_turns(path, key, table[_KEY]), continues, data.get("begun_by") == "send")
-
-
-def _earlier(name: object) -> str | None:
-    """Return the name of the discussion that one goes on from; it is a hint to caches, and no mistake is made of it."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        return None
-    return "" if name == DEFAULT else name
+        none = "there is no history; write history = [...] at the top level or under [discussion]"
+        raise _error(path, _KEY, none)
+    turns = table[_KEY]
+    if not isinstance(turns, list):
+        form = "write it as a list of strings or of tables with role and content"
+        raise _error(path, key, f"{key} is no list; {form}")
+    for number, turn in enumerate(turns, start=1):
+        if not isinstance(turn, str | dict):
+            what = f"entry {number} of {key} is a {type(turn).__name__}"
+            raise _error(path, key, f"{what}; write a string or a table with role and content")
+    return DiscussionFile(turns, continues, data.get("begun_by") == "send")
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -122,22 +117,6 @@ def _parse(path: Path) -> dict[str, Any]:
         ) from error
     except ValueError as error:
         raise _error(path, "", f"the history is not TOML: {error}; correct it there") from error
-
-
-def _turns(path: Path, key: str, value: object) -> list[str | dict[str, Any]]:
-    if not isinstance(value, list):
-        raise _error(
-            path,
-            key,
-            f"{key} is no list; write it as a list of strings or of tables with role and content",
-        )
-    turns: list[str | dict[str, Any]] = []
-    for number, turn in enumerate(value, start=1):
-        if not isinstance(turn, str | dict):
-            what = f"entry {number} of {key} is a {type(turn).__name__}"
-            raise _error(path, key, f"{what}; write a string or a table with role and content")
-        turns.append(turn)
-    return turns
 
 
 def _error(path: Path, key: str, message: str) -> ConfigError:

@@ -61,11 +61,16 @@ def replace_last_turns(
         if not turns or old_turns[-len(turns) :] != expected:
             return False
         refusal = OutputError(f"cannot take a turn out of {path}: edit it by hand")
+        document, table = _opened(read_text(path, limit=HISTORY_BYTES))
         try:
-            written = _without_last(read_text(path, limit=HISTORY_BYTES), len(turns))
-        except (
-            AttributeError
-        ):  # tomlkit merges a table in several places, and takes nothing out of it
+            for _ in turns:
+                table[_KEY].pop()
+            if not len(table[_KEY]):
+                # An empty array of tables would vanish, and with it what says that this file holds a discussion.
+                table.remove(_KEY)
+                table[_KEY] = tomlkit.array()
+            written = tomlkit.dumps(document)
+        except AttributeError:  # of a table in several places tomlkit takes nothing out
             raise refusal from None
         written = _with_turns(written, new) if new else written
         if _parsed_turns(written) != [*old_turns[: -len(turns)], *map(dict, new)]:
@@ -83,27 +88,27 @@ def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]
         old_turns = load_history(path)
         if old_turns[: len(turns)] != list(turns):
             return False
-        written = _with_first(read_text(path, limit=HISTORY_BYTES), len(turns), new)
+        document, table = _opened(read_text(path, limit=HISTORY_BYTES))
+        if isinstance(table[_KEY], Array):
+            rest = list(table[_KEY])[len(turns) :]
+            table[_KEY] = tomlkit.array().multiline(multiline=True)
+            table[_KEY].extend([dict(new), *rest])
+        else:
+            for _ in turns:
+                del table[_KEY][0]
+            first: Any = tomlkit.parse(_with_turns("", [new]) + "\n")
+            table[_KEY].insert(0, first[_KEY][0])
+        written = tomlkit.dumps(document)
         if _parsed_turns(written) != [dict(new), *old_turns[len(turns) :]]:
             raise OutputError(f"cannot write the turns of {path} anew: TOML does not hold them")
         replace_text(path, written)
     return True
 
 
-def _with_first(text: str, number: int, new: Mapping[str, str]) -> str:
+def _opened(text: str) -> tuple[tomlkit.TOMLDocument, Any]:
+    """Return a file for editing, and the table in it that holds the turns."""
     document = tomlkit.parse(text)
-    table: Any = document if _KEY in document else document["discussion"]
-    turns = table[_KEY]
-    if isinstance(turns, Array):
-        rest = list(turns)[number:]
-        table[_KEY] = tomlkit.array().multiline(multiline=True)
-        table[_KEY].extend([dict(new), *rest])
-        return tomlkit.dumps(document)
-    for _ in range(number):
-        del turns[0]
-    first: Any = tomlkit.parse(_text_of([new]) + "\n")
-    turns.insert(0, first[_KEY][0])
-    return tomlkit.dumps(document)
+    return document, document if _KEY in document else document["discussion"]
 
 
 def _text_of(turns: Sequence[Any]) -> str:
@@ -140,18 +145,6 @@ def copy_discussion(
         replace_text(target, written, like=source)
 
 
-def _without_last(text: str, number: int) -> str:
-    document = tomlkit.parse(text)
-    table: Any = document if _KEY in document else document["discussion"]
-    for _ in range(number):
-        table[_KEY].pop()
-    if not len(table[_KEY]):
-        # An empty array of tables would vanish, and with it what says that this file holds a discussion.
-        table.remove(_KEY)
-        table[_KEY] = tomlkit.array()
-    return tomlkit.dumps(document)
-
-
 def _parsed_turns(text: str) -> list[Any]:
     data = tomllib.loads(text)
     return _turns_in(data) if data.keys() - {CONTINUES} else []
@@ -167,10 +160,8 @@ def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
         written = _with_turns(text, turns)
         all_turns = _turns_in(tomllib.loads(written))
     except (TOMLKitError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(
-            f"turns cannot be added to this layout ({error}): write [[history]] tables",
-            path=str(path),
-        ) from None
+        reason = f"turns cannot be added to this layout ({error}): write [[history]] tables"
+        raise ConfigError(reason, path=str(path)) from None
     # Bytes that were no text become lone surrogates.
     is_unicode = escape_surrogates(written) == written
     if all_turns != [*old_turns, *map(dict, turns)] or not is_unicode:
@@ -186,7 +177,13 @@ def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:
     array = table.get(_KEY)
     if isinstance(array, Array):
         if len(array):
-            return _with_values(document, array, turns)
+            for turn in turns:
+                value = tomlkit.inline_table()
+                value.update(turn)
+                array.append(value)
+            if "\n" not in array.as_string():
+                array.multiline(multiline=True)
+            return tomlkit.dumps(document)
         table.remove(_KEY)
         text = tomlkit.dumps(document)
     name = f"discussion.{_KEY}" if inside else _KEY
@@ -196,18 +193,6 @@ def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:
         values = [f"{key} = {_string(value)}" for key, value in turn.items()]
         blocks.append(end.join([f"[[{name}]]", *values]))
     return (end * 2).join(blocks) + end
-
-
-def _with_values(
-    document: tomlkit.TOMLDocument, array: Array, turns: Sequence[Mapping[str, str]]
-) -> str:
-    for turn in turns:
-        value = tomlkit.inline_table()
-        value.update(turn)
-        array.append(value)
-    if "\n" not in array.as_string():
-        array.multiline(multiline=True)
-    return tomlkit.dumps(document)
 
 
 def _string(value: str) -> str:

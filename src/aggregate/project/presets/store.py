@@ -36,18 +36,16 @@ class ContextPresetManager:
         for path in (self.global_path, self.project_path):
             if path is not None and path.exists():
                 tables = load_config(path).config.context_presets
-                presets |= {
-                    name: preset_of_table(name, table.model_dump())
-                    for name, table in tables.items()
-                }
+                for name, table in tables.items():
+                    presets[name] = preset_of_table(name, table.model_dump())
         return presets
 
     def scope_of(self, name: str) -> str:
         """Return ``"project"`` or ``"global"``: where the preset in force under ``name`` is stored."""
-        scope = self.scopes().get(name)
-        if scope is None:
+        scopes = self.scopes()
+        if name not in scopes:
             raise self._unknown(name)
-        return scope
+        return scopes[name]
 
     def scopes(self) -> dict[str, str]:
         return dict.fromkeys(_stored(self.global_path), "global") | dict.fromkeys(
@@ -168,14 +166,14 @@ def _entry(item: FileItem) -> str | InlineTable:
     }
     if set(changed) == {"path"}:
         return item.path
+    if "custom_slices" in changed:
+        changed["custom_slices"] = [
+            {key: value for key, value in piece.items() if value is not None}
+            for piece in changed["custom_slices"]
+        ]
     table = tomlkit.inline_table()
-    for key, value in changed.items():
-        table[key] = [_without_none(piece) for piece in value] if key == "custom_slices" else value
+    table.update(changed)
     return table
-
-
-def _without_none(piece: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in piece.items() if value is not None}
 
 
 def preset_toml(preset: ContextPreset) -> str:
