@@ -121,8 +121,11 @@ class Observed:
 
         self._root = root
         self._observer = Observer()
-        self._reports = _Reports(report)
-        self._handler = _observed_handler(self._reports.put)
+        # watchdog holds a lock while it tells of an event, which it takes to watch a folder too: whoever is told while
+        # they have a folder watched on another thread, under a lock of their own, would wait for ever.
+        self._entries: SimpleQueue[Entry | None] = SimpleQueue()
+        self._thread = run_in_thread("reporting changes", lambda: self._pass_on(report))
+        self._handler = _observed_handler(self._entries.put)
         self._watches: dict[str, ObservedWatch] = {}
         self._observer.start()
 
@@ -142,31 +145,12 @@ class Observed:
     def close(self) -> None:
         self._observer.stop()
         self._observer.join()
-        self._reports.close()
-
-
-class _Reports:
-    """Passes on what is reported on a thread of its own.
-
-    watchdog holds a lock while it tells of an event, which it takes to watch a folder too: whoever is told while they
-    have a folder watched on another thread, under a lock of their own, would wait for ever.
-    """
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self._entries: SimpleQueue[Entry | None] = SimpleQueue()
-        self._thread = run_in_thread("reporting changes", self._run)
-
-    def put(self, entry: Entry) -> None:
-        self._entries.put(entry)
-
-    def close(self) -> None:
         self._entries.put(None)
         self._thread.result()
 
-    def _run(self) -> None:
+    def _pass_on(self, report: Report) -> None:
         while (entry := self._entries.get()) is not None:
-            self._report(entry)
+            report(entry)
 
 
 def _observed_handler(report: Callable[[Entry], None]) -> "FileSystemEventHandler":
@@ -223,34 +207,24 @@ class Polling:
         wait = self._seconds
         while not self._stop.wait(wait):
             started = time.monotonic()
-            for entry in self._differences():
+            with self._lock:
+                folders = list(self._seen.items())
+            entries: list[Entry] = []
+            for folder, before in folders:
+                now = _look(folder)
+                for name in sorted(before.keys() | now.keys()):
+                    old, new = before.get(name), now.get(name)
+                    # What is within a folder that stays is looked at by itself.
+                    stays = old and new and old[-1] and new[-1] and old[2] == new[2]
+                    if old != new and not stays:
+                        is_folder = (new or before[name])[-1]
+                        entries.append(Entry(folder, name, is_folder, name not in now))
+                with self._lock:
+                    if folder in self._seen:
+                        self._seen[folder] = now
+            for entry in entries:
                 self._report(entry)
             wait = max(self._seconds, _POLL_SHARE * (time.monotonic() - started))
-
-    def _differences(self) -> list[Entry]:
-        with self._lock:
-            folders = list(self._seen.items())
-        entries: list[Entry] = []
-        for folder, before in folders:
-            now = _look(folder)
-            entries += [
-                Entry(folder, name, (now.get(name) or before[name])[-1], name not in now)
-                for name in sorted(before.keys() | now.keys())
-                if _is_changed(before.get(name), now.get(name))
-            ]
-            with self._lock:
-                if folder in self._seen:
-                    self._seen[folder] = now
-        return entries
-
-
-def _is_changed(
-    before: tuple[int, int, int, bool] | None, now: tuple[int, int, int, bool] | None
-) -> bool:
-    """Tell whether an entry is another one; what is within a folder that stays is looked at by itself."""
-    if before and now and before[-1] and now[-1]:
-        return before[2] != now[2]
-    return before != now
 
 
 def _look(folder: str) -> _Seen:

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import RLock
@@ -76,7 +77,10 @@ class TreeWatch:
         self._below: dict[str, set[str]] = {}
         self._places = {path: _identity(path) for path in (self._root, f"{self._root}/.git")}
         self._looked = time.monotonic()
-        self._backend = self._open(make_backend)
+        try:
+            self._backend = make_backend(self._root, self._on_entry)
+        except OSError as error:
+            self._backend = self._polling(error)
         self._watch(folders_of_project(self._root))
 
     def __enter__(self) -> Self:
@@ -137,7 +141,11 @@ class TreeWatch:
             except Empty:
                 break
         if self._is_lost:
-            self._watch_anew()
+            with self._lock:  # everything, whatever has become of the folders that were watched
+                self._is_lost = False
+                for folder in self._folders:
+                    self._backend.discard(folder)
+                self._watch_by_new_rules()
         named = sorted(path for path in paths if path is not None)
         return Changes(tuple(named), is_incomplete=None in paths)
 
@@ -151,12 +159,6 @@ class TreeWatch:
             if now != self._places:
                 self._places = now
                 self._on_entry(None)
-
-    def _open(self, make_backend: MakeBackend) -> Backend:
-        try:
-            return make_backend(self._root, self._on_entry)
-        except OSError as error:
-            return self._polling(error)
 
     def _polling(self, error: OSError) -> Backend:
         if not is_limit(error):
@@ -194,34 +196,33 @@ class TreeWatch:
             path = os.path.join(entry.folder, entry.name)
             if watched is None or not entry.name or self._is_closed or self._skips(path):
                 return
-            if (
-                not watched.counts(entry.name, is_folder=entry.is_folder)
-                and path not in self._files
-            ):
+            counts = watched.counts(entry.name, is_folder=entry.is_folder)
+            if not counts and path not in self._files:
                 return
-            if entry.is_folder and not entry.is_gone:
+            if entry.is_folder and not entry.is_gone and watched.names is None:
                 # First, so that what it holds is told of with it, however long that takes.
                 self._watch_new(watched, entry.name)
             self._changes.put(path)
-            if entry.is_folder:
-                if entry.is_gone:
-                    self._unwatch(path)
+            if entry.is_folder and entry.is_gone:
+                self._unwatch(path)
+            elif entry.is_folder:
+                return
             elif entry.name in MARKERS and watched.prefix:
                 self._unwatch(entry.folder)
             elif entry.name == ".gitignore" and watched.names is None:
                 self._watch_by_new_rules()
 
     def _watch_new(self, parent: WatchedFolder, name: str) -> None:
-        if parent.names is not None:
-            return
-        new = dict(
-            folders_below(WatchedFolder(parent.tree, f"{parent.prefix}{name}/", parent.rules))
-        )
+        top = WatchedFolder(parent.tree, f"{parent.prefix}{name}/", parent.rules)
+        new = dict(folders_below(top))
         self._watch(new)
         for folder, watched in new.items():
-            for path in _files_in(folder, watched):
-                if not self._skips(path):
-                    self._changes.put(path)
+            with suppress(OSError):  # gone again
+                for entry in os.scandir(folder):
+                    is_file = not entry.is_dir(follow_symlinks=False)
+                    counts = is_file and watched.counts(entry.name, is_folder=False)
+                    if counts and not self._skips(entry.path):
+                        self._changes.put(entry.path)
 
     def _unwatch(self, path: str) -> None:
         self._below.get(os.path.split(path)[0], set()).discard(path)
@@ -244,13 +245,6 @@ class TreeWatch:
         files, self._files = self._files, set()
         self.watch_files(files)
 
-    def _watch_anew(self) -> None:
-        with self._lock:
-            self._is_lost = False
-            for folder in self._folders:
-                self._backend.discard(folder)
-            self._watch_by_new_rules()
-
 
 def _identity(path: str) -> tuple[int, int] | None:
     """Return what tells a folder from one that takes its place, ``None`` where there is none."""
@@ -259,16 +253,6 @@ def _identity(path: str) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return info.st_dev, info.st_ino
-
-
-def _files_in(folder: str, watched: WatchedFolder) -> Iterator[str]:
-    try:
-        for entry in os.scandir(folder):
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and watched.counts(entry.name, is_folder=False):
-                yield entry.path
-    except OSError:
-        return  # gone again
 
 
 # Is there from before a checkout, merge, stash or reset touches the first file until behind the last.
@@ -304,17 +288,14 @@ class GitActivity:
         # Without git one more batch: a file that is written all the time would bring ever more.
         yield self._watch.wait(0)
         folders, end = self._watch.git_folders(), time.monotonic() + self._most_seconds
-        if not (self._is_writing(folders) or _is_rebasing(folders)):
+        if not (_locks(folders) - self._left_behind or _is_rebasing(folders)):
             return
         while time.monotonic() < end:
             changes = self._watch.wait(_STEP_SECONDS if _is_rebasing(folders) else _LOCK_SECONDS)
             yield changes
-            if changes is None and not self._is_writing(folders):
+            if changes is None and not _locks(folders) - self._left_behind:
                 return
         self._left_behind = _locks(folders)
-
-    def _is_writing(self, git_folders: list[str]) -> bool:
-        return bool(_locks(git_folders) - self._left_behind)
 
 
 def _is_rebasing(git_folders: list[str]) -> bool:
@@ -327,9 +308,7 @@ def _locks(git_folders: list[str]) -> set[tuple[str, int, int]]:
     locks: set[tuple[str, int, int]] = set()
     for folder in git_folders:
         path = os.path.join(folder, _LOCK)
-        try:
+        with suppress(OSError):
             info = os.stat(path)  # noqa: PTH116 - looked at again and again
-        except OSError:
-            continue
-        locks.add((path, info.st_ino, info.st_mtime_ns))
+            locks.add((path, info.st_ino, info.st_mtime_ns))
     return locks
