@@ -4,7 +4,6 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 
 from aggregate.base.disk import is_file, is_inside, real_path
@@ -96,35 +95,36 @@ class FolderListing:
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base_dir, root))
         if folder not in self._searched:
-            self._searched[folder] = MatchedPaths(_some_files(folder))
+            files: list[str] = []  # of a large folder those that come first
+            searched = 0
+            for prefix, folders, below in walk_tree(folder):
+                files += [prefix + name for name in sorted(below)]
+                searched += len(below) + len(folders)
+                if searched > _MOST_SEARCHED:
+                    break
+            self._searched[folder] = MatchedPaths(files)
         names = self._searched[folder].matching(pattern)
-        return list(
-            islice((name for name in names if not is_history(name) and not is_secret(name)), 3)
-        )
+        return [name for name in names if not (is_history(name) or is_secret(name))][:3]
 
     def problems(self) -> list[tuple[str, str]]:
         """Return the folders that could not be listed, or not as git does, each with what is wrong."""
-        unreadable = {
-            f"{folder}/{name}"
-            for folder, walked in self._walked.items()
-            for name in walked.unreadable
-        }
-        problems = [(folder, _STOPPED) for folder in self._stopped]
-        return problems + [(folder, _UNREADABLE) for folder in sorted(unreadable)]
+        walks = self._walked.items()
+        unreadable = {f"{folder}/{name}" for folder, walked in walks for name in walked.unreadable}
+        stopped = [(folder, _STOPPED) for folder in self._stopped]
+        return stopped + [(folder, _UNREADABLE) for folder in sorted(unreadable)]
 
     def _walk(self, folder: str) -> Walked:
         if folder not in self._walked:
+            tracked: list[str] = []
             try:
                 listed = list_files(folder)
-                self._walked[folder] = (
-                    walk_files(folder, defaults=True) if listed is None else Walked(listed)
-                )
             except StoppedError:
-                walked = walk_files(folder, defaults=True)
-                self._walked[folder] = replace(
-                    walked, files=sorted({*walked.files, *(tracked_files(folder) or ())})
-                )
+                listed, tracked = None, tracked_files(folder) or []
                 self._stopped.append(folder)
+            walked = walk_files(folder, defaults=True) if listed is None else Walked(listed)
+            if tracked:
+                walked = replace(walked, files=sorted({*walked.files, *tracked}))
+            self._walked[folder] = walked
         return self._walked[folder]
 
     def _take(self, folder: str, matching: Sequence[str]) -> ResolvedPath:
@@ -132,7 +132,7 @@ class FolderListing:
         skipped: list[tuple[str, str]] = []
         secrets: list[str] = []
         location = self._below_root(real_path(folder)).rstrip("/") + "/" if self.scope.root else ""
-        plain = _PlainFolders(folder)
+        plain = {"": True}
         for name in matching:  # a loop for a hundred thousand files
             if is_history(name):
                 continue
@@ -204,48 +204,25 @@ def is_history(name: str) -> bool:
     return file_name == "history.toml" or file_name.endswith("_history.toml")
 
 
-def _some_files(folder: str) -> list[str]:
-    """Return the files below ``folder``, whatever ignores them; of a large folder those that come first."""
-    files: list[str] = []
-    searched = 0
-    for prefix, folders, names in walk_tree(folder):
-        files += [prefix + name for name in sorted(names)]
-        searched += len(names) + len(folders)
-        if searched > _MOST_SEARCHED:
-            break
-    return files
+def _is_plain(folder: str, name: str, known: dict[str, bool]) -> bool:
+    """Tell whether a folder below another is reached through no link; git lists what it tracked behind one."""
+    unknown: list[str] = []
+    while name not in known:
+        unknown.append(name)
+        name = name.rpartition("/")[0]
+    plain = known[name]
+    for below in reversed(unknown):  # without recursion: trees may be thousands of levels deep
+        plain = plain and not stat.S_ISLNK(os.lstat(f"{folder}/{below}").st_mode)
+        known[below] = plain
+    return plain
 
 
-class _PlainFolders:
-    """Tells whether folders below another are reached through no link; git lists what it tracked behind one."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._known = {"": True}
-
-    def __contains__(self, name: str) -> bool:
-        known = self._known.get(name)
-        if known is not None:
-            return known
-        unknown: list[str] = []
-        while name not in self._known:
-            unknown.append(name)
-            name = name.rpartition("/")[0]
-        plain = self._known[name]
-        for below in reversed(
-            unknown
-        ):  # from the top down, without recursion: trees may be thousands of levels deep
-            plain = plain and not stat.S_ISLNK(os.lstat(f"{self._folder}/{below}").st_mode)
-            self._known[below] = plain
-        return plain
-
-
-def _reason_to_skip(folder: str, name: str, plain: _PlainFolders) -> str | None:
+def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | None:
     """Return ``None`` for a file to take, ``""`` for what is no file, or the reason for leaving it out."""
     path = f"{folder}/{name}"
     try:
         mode = os.lstat(path).st_mode
-        if stat.S_ISREG(mode) and name.rpartition("/")[0] in plain:
+        if stat.S_ISREG(mode) and _is_plain(folder, name.rpartition("/")[0], plain):
             return None
     except PermissionError:
         return "no permission to read it"

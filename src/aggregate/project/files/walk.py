@@ -85,21 +85,16 @@ def walk_tree(
 
 def with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
     try:
-        return rules.below(prefix, _read_rules(path))
+        text = read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape")
+        return rules.below(prefix, text.split("\n"))
     except TooManyRulesError as error:
         raise ConfigError(f"{error}: shorten it", path=path) from None
-
-
-def _read_rules(path: str) -> list[str]:
-    try:
-        return read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape").split("\n")
     except UnreadableError as error:
         # Without its rules what they hide would be taken.
-        raise ConfigError(
-            f"{error.strerror}: put a short file of ignore rules in its place", path=path
-        ) from None
+        reason = f"{error.strerror}: put a short file of ignore rules in its place"
+        raise ConfigError(reason, path=path) from None
     except OSError:
-        return []
+        return rules
 
 
 def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:

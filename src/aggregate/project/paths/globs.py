@@ -59,10 +59,8 @@ def _with_stars(tokens: Sequence[Token]) -> str:
         elif len(runs) == 1 or runs[-1]:  # several stars in a row are one
             runs.append("")
     first, *between = runs
-    if not between:
-        return first
-    last = between.pop()
-    return first + "".join(f"(?>[^/]*?{run})" for run in between) + "[^/]*" + last
+    last = f"[^/]*{between.pop()}" if between else ""
+    return first + "".join(f"(?>[^/]*?{run})" for run in between) + last
 
 
 MOST_CHARACTERS = 4096  # Of a pattern; no path is longer
@@ -126,7 +124,11 @@ def _alternatives(part: str) -> list[list[Token]]:
             braces.append(([], [[]]))
         elif char == "}" and len(braces) > 1:
             braces.pop()
-            _combine(braces[-1][1], complete + begun)
+            ways, alternatives = braces[-1][1], complete + begun
+            if len(ways) * len(alternatives) > MOST_ALTERNATIVES:
+                most = f"more than {MOST_ALTERNATIVES:,} alternatives"
+                raise ValueError(f"the pattern has {most}: write several patterns")
+            ways[:] = [way + alternative for way in ways for alternative in alternatives]
         elif char == "," and len(braces) > 1:
             complete += begun
             braces[-1] = (complete, [[]])
@@ -138,14 +140,6 @@ def _alternatives(part: str) -> list[list[Token]]:
 def _extend(ways: list[list[Token]], token: Token) -> None:
     for way in ways:
         way.append(token)
-
-
-def _combine(ways: list[list[Token]], alternatives: list[list[Token]]) -> None:
-    if len(ways) * len(alternatives) > MOST_ALTERNATIVES:
-        raise ValueError(
-            f"the pattern has more than {MOST_ALTERNATIVES:,} alternatives: write several patterns"
-        )
-    ways[:] = [way + alternative for way in ways for alternative in alternatives]
 
 
 def _class(text: str) -> str:

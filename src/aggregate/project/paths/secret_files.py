@@ -42,17 +42,13 @@ _PUBLIC: Final = re.compile(
 def is_secret(path: str) -> bool:
     """Tell whether a file by its name, or a folder on its way, holds secrets; the case of letters does not matter."""
     folder, _, name = path.lower().rpartition("/")
-    if _is_secret_name(name) and not _PUBLIC.fullmatch(name):
+    is_name = name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDS)
+    is_name = is_name or (name.endswith(".json") and _KEYS.fullmatch(name) is not None)
+    if is_name and not _PUBLIC.fullmatch(name):
         return True
     if "." not in folder:  # quick: all names of folders and all places have one
         return False
     return _is_secret_folder(folder) or f"/{folder}/{name}".endswith(_ENDS_OF_PLACES)
-
-
-def _is_secret_name(name: str) -> bool:
-    if name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDS):
-        return True
-    return name.endswith(".json") and _KEYS.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=4096)
