@@ -37,23 +37,14 @@ _OTHER_JSONL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class BeadsFiles:
-    """What a directory of beads holds.
+    """What a directory of beads holds."""
 
-    Attributes:
-        directory: The ``.beads`` directory, after a redirect.
-        jsonl: The export to read.
-        database: The SQLite database to read.
-        mock: The mock client's list.
-        dolt: Whether a Dolt database holds the truth, which only ``bd`` can read.
-        for_bd: Whether ``bd`` itself accepts the directory.
-    """
-
-    directory: Path
-    jsonl: Path | None = None
-    database: Path | None = None
-    mock: Path | None = None
-    dolt: bool = False
-    for_bd: bool = False
+    directory: Path  # the ``.beads`` directory, after a redirect
+    jsonl: Path | None = None  # the export to read
+    database: Path | None = None  # the SQLite database to read
+    mock: Path | None = None  # the mock client's list
+    dolt: bool = False  # whether a Dolt database holds the truth, which only ``bd`` can read
+    for_bd: bool = False  # whether ``bd`` itself accepts the directory
 
     @property
     def readable(self) -> bool:

@@ -30,19 +30,13 @@ class Hidden(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where one bead that is not completed stands.
+    """Where one bead that is not completed stands."""
 
-    Attributes:
-        bead: The bead.
-        ready: Whether work on it can begin.
-        blockers: Ids of the beads that it waits for, in the order of its dependencies; a blocked parent is one.
-        deferred: Whether it, or its parent, is put off until later than now.
-    """
-
-    bead: Bead
-    ready: bool
+    bead: Bead  # the bead
+    ready: bool  # whether work on it can begin
+    # Ids of the beads that it waits for, in the order of its dependencies; a blocked parent is one.
     blockers: tuple[str, ...] = ()
-    deferred: bool = False
+    deferred: bool = False  # whether it, or its parent, is put off until later than now
 
 
 def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:

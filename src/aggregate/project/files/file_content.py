@@ -29,25 +29,21 @@ _SURE_BYTES, _MOST_CHAOS = 64, 5.0
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """What reading a file gave.
-
-    Attributes:
-        mtime: Unix time of the last change in seconds, ``0.0`` where the file does not exist.
-        may_hide: Whether it is worth to look for characters in it that nobody sees.
-        content_hash: SHA-256 of the file's bytes, where that was asked for and they hold no secret.
-        info: What the system said of the file when it was read, where the hash was asked for.
-        redacted: Runs of lines ``(first, last)`` that are not as in the file: secrets in them were replaced.
-    """
+    """What reading a file gave."""
 
     text: str
+    # Unix time of the last change in seconds, ``0.0`` where the file does not exist.
     mtime: float = 0.0
     error: str = ""
     encoding: str = UTF_8
     is_binary: bool = False
-    may_hide: bool = False
+    may_hide: bool = False  # whether it is worth to look for characters in it that nobody sees
+    # SHA-256 of the file's bytes, where that was asked for and they hold no secret.
     content_hash: bytes = b""
+    # What the system said of the file when it was read, where the hash was asked for.
     info: os.stat_result | None = None
     secrets: tuple[Finding, ...] = ()
+    # Runs of lines ``(first, last)`` that are not as in the file: secrets in them were replaced.
     redacted: tuple[tuple[int, int], ...] = ()
 
 

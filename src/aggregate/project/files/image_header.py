@@ -21,42 +21,36 @@ class ImageHeader(NamedTuple):
 
 def read_image_header(data: bytes) -> ImageHeader | None:
     """Return what an image is, ``None`` for what is none of PNG, JPEG, GIF and WebP or has no size."""
+    kind, width, height = "", 0, 0
     try:
-        header = _header(data)
+        if data.startswith(_PNG) and data[12:16] == b"IHDR":
+            kind, (width, height) = "png", struct.unpack_from(">II", data, 16)
+        elif data[:6] in (b"GIF87a", b"GIF89a"):
+            kind, (width, height) = "gif", struct.unpack_from("<HH", data, 6)
+        elif data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+            kind, (width, height) = "webp", _webp(data)
+        elif data[:2] == b"\xff\xd8":
+            kind, (width, height) = "jpeg", _jpeg(data)
     except (struct.error, IndexError):
         return None
-    return header if header and header.width > 0 and header.height > 0 else None
+    return ImageHeader(f"image/{kind}", width, height) if width > 0 and height > 0 else None
 
 
-def _header(data: bytes) -> ImageHeader | None:
-    if data.startswith(_PNG) and data[12:16] == b"IHDR":
-        return ImageHeader("image/png", *struct.unpack_from(">II", data, 16))
-    if data[:6] in (b"GIF87a", b"GIF89a"):
-        return ImageHeader("image/gif", *struct.unpack_from("<HH", data, 6))
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return _webp(data)
-    if data[:2] == b"\xff\xd8":
-        return _jpeg(data)
-    return None
-
-
-def _webp(data: bytes) -> ImageHeader | None:
+def _webp(data: bytes) -> tuple[int, int]:
     kind = data[12:16]
     if kind == b"VP8X":
-        width, height = (
-            int.from_bytes(data[place : place + 3], "little") + 1 for place in (24, 27)
-        )
-        return ImageHeader("image/webp", width, height)
+        width, height = (int.from_bytes(data[at : at + 3], "little") + 1 for at in (24, 27))
+        return width, height
     if kind == b"VP8L":
         (bits,) = struct.unpack_from("<I", data, 21)
-        return ImageHeader("image/webp", (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     if kind == b"VP8 " and data[23:26] == b"\x9d\x01\x2a":
         width, height = struct.unpack_from("<HH", data, 26)
-        return ImageHeader("image/webp", width & 0x3FFF, height & 0x3FFF)
-    return None
+        return width & 0x3FFF, height & 0x3FFF
+    return 0, 0
 
 
-def _jpeg(data: bytes) -> ImageHeader | None:
+def _jpeg(data: bytes) -> tuple[int, int]:
     place = 2
     while data[place] == 0xFF:
         marker = data[place + 1]
@@ -66,8 +60,8 @@ def _jpeg(data: bytes) -> ImageHeader | None:
             place += 2
         elif marker in _JPEG_FRAMES:
             height, width = struct.unpack_from(">HH", data, place + 5)
-            return ImageHeader("image/jpeg", width, height)
+            return width, height
         else:
             (length,) = struct.unpack_from(">H", data, place + 2)
             place += 2 + length
-    return None
+    return 0, 0

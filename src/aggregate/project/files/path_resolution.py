@@ -28,21 +28,17 @@ _MOST_SEARCHED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPath:
-    """What one entry stands for.
-
-    Attributes:
-        names: The files, relative to ``folder``; for a plain entry the one path, whether it exists or not.
-        skipped: Matches of a glob that were left out, each with the reason, relative to ``folder``.
-        refused: Why nothing of it may be read, ``""`` where it may.
-        real: The real path of a plain entry that was checked, so that what was checked is what is read; else ``""``.
-    """
+    """What one entry stands for."""
 
     folder: str
+    # The files, relative to ``folder``; for a plain entry the one path, whether it exists or not.
     names: tuple[str, ...]
+    # Matches of a glob that were left out, each with the reason, relative to ``folder``.
     skipped: tuple[tuple[str, str], ...] = ()
     secrets: tuple[str, ...] = ()
     is_glob: bool = False
-    refused: str = ""
+    refused: str = ""  # why nothing of it may be read, ``""`` where it may
+    # The real path of a plain entry that was checked, so that what was checked is what is read; else ``""``.
     real: str = ""
 
 

@@ -27,22 +27,15 @@ _HUNK: Final = re.compile(
 
 
 class Hunk(NamedTuple):
-    """A run of changed lines, or what stands before the first one of a commit or of a file.
+    """A run of changed lines, or what stands before the first one of a commit or of a file."""
 
-    Attributes:
-        commit: The id of the commit that begins here, else ``""``.
-        path: As it is now; ``""`` where a commit begins.
-        first: The first changed line as it is now, 1-based; the line before where lines were only removed. ``0`` where
-            it says nothing of lines: the file is new, or none that is compared line by line.
-        last: The last one, inclusive.
-        context: What git takes for the beginning of the definition around it.
-    """
-
-    commit: str = ""
-    path: str = ""
+    commit: str = ""  # the id of the commit that begins here, else ``""``
+    path: str = ""  # as it is now; ``""`` where a commit begins
+    # The first changed line as it is now, 1-based; the line before where lines were only removed. ``0`` where it says
+    # nothing of lines: the file is new, or none that is compared line by line.
     first: int = 0
-    last: int = 0
-    context: str = ""
+    last: int = 0  # the last one, inclusive
+    context: str = ""  # what git takes for the beginning of the definition around it
 
 
 def read_hunks(patch: bytes) -> Iterator[Hunk]:

@@ -302,10 +302,8 @@ def _open_database(path: Path) -> sqlite3.Connection:
 
 def _check_place(path: Path) -> None:
     """Make sure that folder and file are the user's alone: a project may have brought them, or a neighbour."""
-    for place, is_kind, kind in (
-        (path.parent, stat.S_ISDIR, "folder"),
-        (path, stat.S_ISREG, "regular file"),
-    ):
+    kinds = ((path.parent, stat.S_ISDIR, "folder"), (path, stat.S_ISREG, "regular file"))
+    for place, is_kind, kind in kinds:
         info = place.lstat()
         if not is_kind(info.st_mode):
             raise UnusableError(f"{place} is no {kind}")
@@ -324,21 +322,17 @@ def _create_database(path: Path) -> None:
     temporary.mkdir(mode=PRIVATE_FOLDER)
     try:
         _write_schema(temporary / path.name)
-        if not any(_take_place(temporary, path) for _ in range(_TRIES)):
-            raise UnusableError(f"{folder} cannot be replaced")
+        for _ in range(_TRIES):
+            if not os.path.lexists(path):
+                put_aside(path)  # a log without its database
+            with suppress(OSError):
+                temporary.rename(folder)
+                return
+            if path.exists():  # another process's
+                return
+        raise UnusableError(f"{folder} cannot be replaced")
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _take_place(temporary: Path, path: Path) -> bool:
-    """Move a new index to its place, and tell whether there is one now: this, or another process's."""
-    if not os.path.lexists(path):
-        put_aside(path)  # a log without its database
-    try:
-        temporary.rename(path.parent)
-    except OSError:
-        return path.exists()
-    return True
 
 
 def _remove_leftovers(folder: Path, *, older_than: float) -> None:

@@ -1,7 +1,7 @@
 """Rows of the index: how they are keyed and checked, read and written in few statements."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
@@ -17,6 +17,12 @@ _DAY_NS: Final = 86_400_000_000_000  # Use is written down by the day, so that r
 _CHUNK: Final = 1_000  # Keys of one statement: from some hundreds on it no longer matters
 _CHECK_BYTES: Final = 16
 _LEADS: Final = Struct(">q24x")  # The first 64 of a key's 256 bits
+
+
+_USED_KIND: Final = (
+    "INSERT INTO kinds (name, version, used) VALUES (?, ?, ?)"
+    " ON CONFLICT DO UPDATE SET used = max(used, excluded.used) RETURNING number"
+)
 
 
 class Seal(NamedTuple):
@@ -76,7 +82,13 @@ def write_changes(connection: "sqlite3.Connection", changes: Changes, now_ns: in
     day = now_ns // _DAY_NS
     delete_rows(connection, changes.damaged)
     for kind, rows in changes.rows.items():
-        _replace_rows(connection, rows, _kind_number(connection, kind, day), day)
+        number = connection.execute(_USED_KIND, (*kind, day)).fetchone()[0]
+        delete_rows(connection, rows)
+        first = (connection.execute("SELECT max(place) FROM payloads").fetchone()[0] or 0) + 1
+        payloads = enumerate(rows.values(), first)
+        connection.executemany("INSERT INTO payloads VALUES (?, ?)", payloads)
+        entries = sorted((row_id, number, day, place) for place, row_id in enumerate(rows, first))
+        connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", entries)
     for chunk, marks in _chunks(changes.used):
         update = f"UPDATE entries SET used = ? WHERE used < ? AND id IN {marks}"
         connection.execute(update, [day, day, *chunk])
@@ -84,24 +96,6 @@ def write_changes(connection: "sqlite3.Connection", changes: Changes, now_ns: in
         "INSERT INTO counters VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
         (("hits", changes.hits), ("misses", changes.misses)),
     )
-
-
-def _replace_rows(
-    connection: "sqlite3.Connection", rows: Mapping[int, bytes], kind: int, day: int
-) -> None:
-    delete_rows(connection, rows)
-    first = (connection.execute("SELECT max(place) FROM payloads").fetchone()[0] or 0) + 1
-    connection.executemany("INSERT INTO payloads VALUES (?, ?)", enumerate(rows.values(), first))
-    directory = sorted((row_id, kind, day, place) for place, row_id in enumerate(rows, first))
-    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", directory)
-
-
-def _kind_number(connection: "sqlite3.Connection", kind: Kind, day: int) -> int:
-    insert = (
-        "INSERT INTO kinds (name, version, used) VALUES (?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET used = max(used, excluded.used) RETURNING number"
-    )
-    return int(connection.execute(insert, (*kind, day)).fetchone()[0])
 
 
 def _chunks(ids: Iterable[int]) -> Iterator[tuple[Sequence[int], str]]:

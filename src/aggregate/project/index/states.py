@@ -15,21 +15,15 @@ _DESCRIBED: Final = 5  # The first fields of a state, by which a file is known a
 
 
 class FileState(NamedTuple):
-    """A regular file as the system describes it, and what is known of its content.
-
-    Attributes:
-        ctime_ns: When content or description was changed last; no program can set it.
-        seen_ns: When it was looked at, not later than that.
-        content_hash: SHA-256 of the content, ``None`` if it has to be read.
-    """
+    """A regular file as the system describes it, and what is known of its content."""
 
     device: int
     inode: int
     size: int
     mtime_ns: int
-    ctime_ns: int
-    seen_ns: int
-    content_hash: bytes | None = None
+    ctime_ns: int  # when content or description was changed last; no program can set it
+    seen_ns: int  # when it was looked at, not later than that
+    content_hash: bytes | None = None  # SHA-256 of the content, ``None`` if it has to be read
 
     @property
     def is_settled(self) -> bool:

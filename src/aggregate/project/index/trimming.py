@@ -46,9 +46,8 @@ def trim(connection: "sqlite3.Connection", limit: int) -> None:
 
 def _excess(connection: "sqlite3.Connection", limit: int) -> list[int]:
     """Return the rows to delete now, about as many as are too many by their average size; none if there is room."""
-    used = _bytes(connection) - _pragma(connection, "freelist_count") * _pragma(
-        connection, "page_size"
-    )
+    free = _pragma(connection, "freelist_count") * _pragma(connection, "page_size")
+    used = _bytes(connection) - free
     surplus = used - limit * _TARGET
     if surplus <= 0:
         return []

@@ -23,18 +23,12 @@ _LOCK_FILES: Final = IgnoreRules().below("", ["*.lock"])
 
 @dataclass(frozen=True, slots=True)
 class WatchedFolder:
-    """One folder, whose own entries are watched.
+    """One folder, whose own entries are watched."""
 
-    Attributes:
-        tree: The folder that the rules begin at.
-        prefix: Where the folder lies below it: ``""`` or ``a/b/``.
-        rules: The ignore rules in force in the folder.
-        names: The only names that count, ``None`` for all that the rules do not ignore.
-    """
-
-    tree: str
-    prefix: str
-    rules: IgnoreRules
+    tree: str  # the folder that the rules begin at
+    prefix: str  # where the folder lies below it: ``""`` or ``a/b/``
+    rules: IgnoreRules  # the ignore rules in force in the folder
+    # The only names that count, ``None`` for all that the rules do not ignore.
     names: frozenset[str] | None = None
 
     @property
