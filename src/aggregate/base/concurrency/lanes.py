@@ -67,7 +67,13 @@ def _fork() -> ForkedProcess:
     try:
         pid = os.fork()
         if not pid:
-            _leave_descriptors(requests, answers)
+            # A lock or a connection of the parent's must not outlive it here.
+            nothing, used = os.open(os.devnull, os.O_RDWR), {requests, answers}
+            for number in {0, 1, 2} - used:
+                os.dup2(nothing, number)
+            kept = sorted(number for number in used if number > 2)
+            for before, behind in pairwise([2, *kept, os.sysconf("SC_OPEN_MAX")]):
+                os.closerange(before + 1, behind)
             serve_calls((requests, answers))
         return ForkedProcess(pid, send, receive)
     except OSError:
@@ -79,16 +85,6 @@ def _fork() -> ForkedProcess:
             os._exit(1)  # whatever happens, nothing of the parent's is gone on with in the child
         os.close(requests)
         os.close(answers)
-
-
-def _leave_descriptors(*used: int) -> None:
-    # A lock or a connection of the parent's must not outlive it here.
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in {0, 1, 2}.difference(used):
-        os.dup2(nothing, number)
-    kept = sorted(number for number in used if number > 2)
-    for before, behind in pairwise([2, *kept, os.sysconf("SC_OPEN_MAX")]):
-        os.closerange(before + 1, behind)
 
 
 def _run_anew() -> "subprocess.Popen[bytes]":

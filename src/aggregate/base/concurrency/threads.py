@@ -26,10 +26,7 @@ def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
 def ordered_map(
     name: str, work: Callable[[_T], _R], items: Sequence[_T], *, workers: int
 ) -> list[_R]:
-    """Return what ``work`` gives for each item, in the order of the items, ``workers`` of them at a time.
-
-    What one of them raises, or an interrupt, lets no further ones begin; those that run go on.
-    """
+    """Return what ``work`` gives for each item, in the order of the items, ``workers`` of them at a time."""
     futures: list[Future[_R]] = [Future() for _ in items]
     queue: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()
     for pair in zip(futures, items, strict=True):

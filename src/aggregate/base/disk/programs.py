@@ -94,10 +94,7 @@ def guard_project(folder: str | Path) -> None:
 
 
 def _look_at(event: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse a program of a project; called at every event, of which hardly any starts a program.
-
-    Libraries take the error for a program that cannot be started.
-    """
+    """Refuse a program of a project; called at every event, of which hardly any starts a program."""
     if event not in _STARTS:
         return
     roots = _forbidden_roots({*_FOLDERS})

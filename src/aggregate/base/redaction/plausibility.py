@@ -54,10 +54,7 @@ def is_random(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Tell whether a value in quotes, or at a place where only a password can stand, is one.
-
-    Weak ones, such as a word with a number behind it, are not told from examples and are left.
-    """
+    """Tell whether a value in quotes, or at a place where only a password can stand, is one."""
     is_minified = sum(value.count(sign) for sign in "(){}[]<>;,") > 2 + len(value) // 16
     if is_minified or not value.isprintable() or not is_login(value):
         return False

@@ -56,10 +56,7 @@ class Secret:
 
 
 def find_secrets(data: bytes) -> list[Secret]:
-    """Return the secrets of a text in UTF-8, in their order; of two that overlap the one whose rule comes first.
-
-    Time grows with the length of the text alone: RE2 never goes back, and each rule passes over the text once.
-    """
+    """Return the secrets of a text in UTF-8, in their order; of two that overlap the one whose rule comes first."""
     candidates: list[tuple[int, Secret]] = []
     for first, match in enumerate(_automata()):
         for place in match(data) or ():

@@ -6,7 +6,6 @@ beginning of a sentence, and unless it is unmistakable only beside a request not
 """
 
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import Final
 
@@ -17,19 +16,9 @@ HEAD_CHARACTERS: Final = 4096
 _HEAD_LINES: Final = 80
 # Comments of many lines, and docstrings, by what opens them.
 _BLOCKS: Final = {
-    "/*": "*/",
-    "<!--": "-->",
-    "(*": "*)",
-    "{-": "-}",
-    "--[[": "]]",
-    "#|": "|#",
-    "<#": "#>",
-    "{#": "#}",
-    "<%--": "--%>",
-    "=begin": "=end",
-    '"""': '"""',
-    "'''": "'''",
-}
+    "/*": "*/", "<!--": "-->", "(*": "*)", "{-": "-}", "--[[": "]]", "#|": "|#", "<#": "#>", "{#": "#}",
+    "<%--": "--%>", "=begin": "=end", '"""': '"""', "'''": "'''",
+}  # fmt: skip
 _QUOTES: Final = ('"""', "'''")
 # Kinds of text whose lines may begin with the mark of a comment and are none: headings, lists.
 _PROSE: Final = frozenset({".md", ".markdown", ".mdx", ".rst", ".adoc", ".html", ".htm", ".txt"})
@@ -86,16 +75,14 @@ def leading_comments(text: str, suffix: str) -> list[str]:
 
 # What package managers write: the exact versions of everything that a project depends on.
 LOCK_FILES: Final = frozenset(
-    {
-        *(".terraform.lock.hcl", "Cargo.lock", "Cartfile.resolved", "Chart.lock"),
-        *("Gemfile.lock", "MODULE.bazel.lock", "Package.resolved", "Pipfile.lock"),
-        *("Podfile.lock", "buf.lock", "bun.lock", "composer.lock", "conda-lock.yml"),
-        *("deno.lock", "flake.lock", "gems.locked", "go.sum", "go.work.sum"),
-        *("gradle.lockfile", "mix.lock", "npm-shrinkwrap.json", "package-lock.json"),
-        *("packages.lock.json", "pdm.lock", "pixi.lock", "pnpm-lock.yaml", "poetry.lock"),
-        *("pubspec.lock", "uv.lock", "yarn.lock"),
-    }
-)
+    (
+        ".terraform.lock.hcl", "Cargo.lock", "Cartfile.resolved", "Chart.lock", "Gemfile.lock", "MODULE.bazel.lock",
+        "Package.resolved", "Pipfile.lock", "Podfile.lock", "buf.lock", "bun.lock", "composer.lock", "conda-lock.yml",
+        "deno.lock", "flake.lock", "gems.locked", "go.sum", "go.work.sum", "gradle.lockfile", "mix.lock",
+        "npm-shrinkwrap.json", "package-lock.json", "packages.lock.json", "pdm.lock", "pixi.lock", "pnpm-lock.yaml",
+        "poetry.lock", "pubspec.lock", "uv.lock", "yarn.lock",
+    )
+)  # fmt: skip
 # Characters of a banner that are quoted: longer ones hold command lines.
 _QUOTED: Final = 120
 # Characters before and behind a banner in which it may ask not to edit, or take back what it says.
@@ -160,16 +147,12 @@ _TAKEN_BACK: Final = re.compile(
 
 
 def generated_reason(path: str, text: str) -> str:
-    """Return why the file is taken for generated, ``""`` where it is not: a kind of file, or a line of it, quoted.
-
-    It follows from the name and the text alone, for most files from the text's first 4,096 characters.
-    """
+    """Return why the file is taken for generated, ``""`` where it is not: a kind of file, or a line of it, quoted."""
     name = path[path.rfind("/") + 1 :]
     if name in LOCK_FILES:
         return "lock file"
     suffix = name[name.rfind(".") :].lower() if "." in name else ""
-    by_suffix = _BY_SUFFIX.get(suffix)
-    if by_suffix and (kind := by_suffix(path, text)):
+    if suffix in TELLING_SUFFIXES and (kind := _by_suffix(suffix, path, text)):
         return kind
     hints = (*_HINTS, *_C_HINTS) if suffix in C_SUFFIXES else _HINTS
     if all(text.find(hint, 0, HEAD_CHARACTERS) < 0 for hint in hints):
@@ -230,25 +213,16 @@ def _compiled(path: str, text: str) -> str:
     return "compiled" if mark and target.split(maxsplit=1)[:1] == [map_name] else ""
 
 
-def _source_map(path: str, text: str) -> str:
-    return "source map" if text.lstrip()[:1] == "{" and '"mappings"' in text else ""
-
-
-def _snapshot(path: str, text: str) -> str:
+def _by_suffix(suffix: str, path: str, text: str) -> str:
+    if suffix in _COMPILED:
+        return _compiled(path, text)
+    if suffix == ".map":
+        return "source map" if text.lstrip()[:1] == "{" and '"mappings"' in text else ""
+    if suffix == ".pyi":  # of a module made by ``protoc``, which writes no banner into it
+        return "protobuf" if path.endswith(("_pb2.pyi", "_pb2_grpc.pyi")) else ""
     return "snapshot" if "__snapshots__/" in path else ""
 
 
-def _stub(path: str, text: str) -> str:
-    # Of a module made by ``protoc``, which writes no banner into it.
-    return "protobuf" if path.endswith(("_pb2.pyi", "_pb2_grpc.pyi")) else ""
-
-
-_BY_SUFFIX: Final[dict[str, Callable[[str, str], str]]] = {
-    **dict.fromkeys((".js", ".mjs", ".cjs", ".css"), _compiled),
-    ".map": _source_map,
-    ".snap": _snapshot,
-    ".ambr": _snapshot,
-    ".pyi": _stub,
-}
+_COMPILED: Final = frozenset({".js", ".mjs", ".cjs", ".css"})
 # Suffixes of files whose names may tell that they are generated; beside them only ``LOCK_FILES`` do.
-TELLING_SUFFIXES: Final = frozenset(_BY_SUFFIX)
+TELLING_SUFFIXES: Final = _COMPILED | {".map", ".snap", ".ambr", ".pyi"}

@@ -26,10 +26,7 @@ def path_meant(path: str, known: Sequence[str]) -> str:
 
 
 def nearest_path(path: str, known: Sequence[str]) -> str:
-    """Return which of the known paths is meant by one that is not there, ``""`` for none; it may be the end of one.
-
-    Each name and suffix has to be like its own: a folder and ``.py`` that two files share make neither the other.
-    """
+    """Return which of the known paths is meant by one that is not there, ``""`` for none; it may be the end of one."""
     from rapidfuzz import fuzz  # needed only for a mistake
 
     wanted, names = _parts(path), path.count("/") + 1

@@ -1,7 +1,6 @@
 """Aggregated results as text: what a reader of a prompt or a terminal sees."""
 
 import re
-from collections.abc import Set
 from typing import Final
 
 from aggregate.base.values.jsonable import json_text
@@ -23,27 +22,22 @@ def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
         return ""
     if result.strategy is not MergeStrategy.CONCAT or not issubclass(type(result.value), list):
         return value_text(result.value)
-    names = (
-        result.labels
-        if labels and len(result.labels) == len(result.value)
-        else ("",) * len(result.value)
-    )
-    items = zip(map(escape_surrogates, names), map(value_text, result.value), strict=True)
-    known = {_beginning(name) for name in names if name}
-    return "\n\n".join(_item(name, text, known) for name, text in items)
-
-
-def _item(name: str, text: str, known: Set[str]) -> str:
+    texts = [value_text(item) for item in result.value]
+    is_labelled = labels and len(result.labels) == len(texts)
+    known = {_beginning(name) for name in result.labels if name} if is_labelled else set()
     if not known:
-        return text
-    # The first line of an item with a label stands behind that label.
-    body = _LINE.sub(lambda match: _escaped(match, known), text if name else f"\n{text}")
-    return f"{name}: {body}" if name else body[1:]
+        return "\n\n".join(texts)
 
+    def escaped(match: re.Match[str]) -> str:
+        line_break, words = match.groups()
+        return f"{line_break}\\{words}:" if _beginning(words) in known else match.group()
 
-def _escaped(match: re.Match[str], known: Set[str]) -> str:
-    line_break, words = match.groups()
-    return f"{line_break}\\{words}:" if _beginning(words) in known else match.group()
+    items: list[str] = []
+    for name, text in zip(map(escape_surrogates, result.labels), texts, strict=True):
+        # The first line of an item with a label stands behind that label.
+        body = _LINE.sub(escaped, text if name else f"\n{text}")
+        items.append(f"{name}: {body}" if name else body[1:])
+    return "\n\n".join(items)
 
 
 def _beginning(label: str) -> str:

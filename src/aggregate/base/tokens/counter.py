@@ -57,11 +57,7 @@ _THREADS = 4
 
 
 class TokenCounter:
-    """Counts texts in the order in which they are submitted.
-
-    A stream of less than one batch is counted by the caller's own thread. The vocabulary is loaded when the first batch
-    is counted, so that a counter to which nothing is submitted costs nothing.
-    """
+    """Counts texts in the order in which they are submitted."""
 
     def __init__(self) -> None:
         self._counts: list[int] = []

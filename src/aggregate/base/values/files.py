@@ -303,11 +303,7 @@ class RenderedFile:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "RenderedFile":
-        """Return the file that a record describes; one written by hand may lack any key.
-
-        Without ``path`` the entry stands for it, and without ``source`` the content, unless that is an error. The mode
-        says what the content is, so nothing is read into odd spellings.
-        """
+        """Return the file that a record describes; one written by hand may lack any key."""
         known = {name: record.get(name) for name in FileRecord.__annotations__}
         values = {name: value for name, value in known.items() if value is not None}
         values["path"] = str(record.get("path") or record.get("entry") or "")

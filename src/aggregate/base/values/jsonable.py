@@ -71,10 +71,7 @@ def message_text(value: Value) -> str:
 
 
 def failure_text(error: object) -> str:
-    """Return why something failed: an exception's name and message, ``no reason given`` for nothing.
-
-    Never raises, whatever the error's own methods do: a run has to end.
-    """
+    """Return why something failed: an exception's name and message, ``no reason given`` for nothing."""
     if issubclass(type(error), BaseException):
         return _exception_text(error)
     try:
@@ -116,10 +113,7 @@ class JsonCopy:
             return _stand_in(value)
 
     def _counted(self, copy: Value, source: Value) -> Value:
-        """Return a copy, or where the same long text was given too often what stands for it.
-
-        A text is the same if it is the same object, or was made from the same one.
-        """
+        """Return a copy, or where the same long text was given too often what stands for it."""
         size = long_text(copy)
         if size:
             if id(source) in self._copied or id(copy) in self._copied:
@@ -230,10 +224,7 @@ def free_key(
     *,
     separator: str = "-",
 ) -> str:
-    """Return ``wanted``, or with ``-2``, ``-3``, ... the first key that is not taken.
-
-    ``last_numbers`` has the number that each key was given last: kept from call to call, many same keys take no longer.
-    """
+    """Return ``wanted``, or with ``-2``, ``-3``, ... the first key that is not taken."""
     if wanted not in taken:
         return wanted
     last_numbers = {} if last_numbers is None else last_numbers

@@ -144,7 +144,12 @@ class RunCollector:
         place = self._places.get(source, -1)
         if place < 0:
             place = self._places[source] = len(self._places)
-        if label is self._label and place == self._place and self._goes_on(lines, first, last):
+        # Line by line, or with no lines.
+        goes_on = first == self._first and self._lines > 0
+        if first and self._first:
+            is_exact = self._last - self._first + 1 == self._lines and last - first + 1 == lines
+            goes_on = is_exact and first == self._last + 1
+        if goes_on and label is self._label and place == self._place:
             self._lines += lines
             self._last = last
             return
@@ -152,13 +157,6 @@ class RunCollector:
             self._numbers.extend((self._lines, self._label, self._place, self._first, self._last))
         self._lines, self._label, self._place = lines, label, place
         self._first, self._last = first, last
-
-    def _goes_on(self, lines: int, first: int, last: int) -> bool:
-        # Line by line, or with no lines.
-        if not first or not self._first:
-            return first == self._first and self._lines > 0
-        is_exact = self._last - self._first + 1 == self._lines and last - first + 1 == lines
-        return is_exact and first == self._last + 1
 
     def runs(self) -> PackedRuns:
         numbers = array("I", self._numbers)

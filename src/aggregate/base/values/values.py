@@ -105,12 +105,7 @@ def long_text(value: Value) -> int:
 
 
 def isolated_copy(value: Value) -> Value:
-    """Return a copy of ``value`` that shares no mutable part with it.
-
-    Dictionaries and lists are copied without recursion, so depth does not matter, and cycles stay cycles. Anything else
-    that can change is deep-copied; what cannot be copied (a lock, an open file, a dictionary whose keys have no hash
-    any more) is shared. Never raises for what the value does.
-    """
+    """Return a copy of ``value`` that shares no mutable part with it."""
     return value if type(value) in ATOMS else _unless_it_refuses(_isolated, value)
 
 
@@ -169,11 +164,7 @@ def unawaited(value: Value) -> str:
 
 
 class DataReference(dict[str, Any]):
-    """What stands for a value that this program wrote to disk: its id, file, size and summary (rule D-42).
-
-    Only ``prompt.references`` makes them. A mapping with the same keys, such as an agent can return, is data
-    like any other: its path and hint are believed by nobody.
-    """
+    """What stands for a value that this program wrote to disk: its id, file, size and summary (rule D-42)."""
 
     __slots__ = ()
 
@@ -183,10 +174,7 @@ class DataReference(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Where the whole value is and how to get it, in two sentences.
-
-        In the usual folder the path is relative, so that a prompt has the same bytes on every machine.
-        """
+        """Where the whole value is and how to get it, in two sentences."""
         path = PurePath(self["_data_file"])
         usual = PurePath(CACHE_DIR)
         shown = path.relative_to(path.parents[2]) if path.parent.parts[-2:] == usual.parts else path

@@ -21,18 +21,10 @@ _MOCK_FILE = "beads.json"
 _DOLT_DIRS = ("dolt", "embeddeddolt")
 _DATABASE = "beads.db"
 _PREFERRED_JSONL = ("issues.jsonl", "beads.jsonl")
-_OTHER_JSONL = frozenset(
-    f"{stem}.jsonl"
-    for stem in (
-        "deletions",
-        "interactions",
-        "routes",
-        "molecules",
-        "beads.base",
-        "beads.left",
-        "beads.right",
-    )
-)
+_OTHER_JSONL = (
+    "deletions.jsonl", "interactions.jsonl", "routes.jsonl", "molecules.jsonl", "beads.base.jsonl", "beads.left.jsonl",
+    "beads.right.jsonl",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,10 +98,7 @@ def bead_from_record(record: Mapping[str, object]) -> Bead:
 
 
 def parse_time(value: object) -> datetime | None:
-    """Return the time that ``value`` names, cut to microseconds; a time without a zone is UTC, as in SQLite.
-
-    RFC 3339 and the two ways in which Go programs store times in SQLite are understood; anything else is ``None``.
-    """
+    """Return the time that ``value`` names, cut to microseconds; a time without a zone is UTC, as in SQLite."""
     match = _TIME.match(value.strip()) if isinstance(value, str) else None
     if match is None:
         return None

@@ -45,10 +45,7 @@ def write_document(path: Path, document: tomlkit.TOMLDocument) -> None:
 
 
 def set_trust(folder: Path, *, trusted: bool) -> str:
-    """Let the project around ``folder`` read files outside of it, or no longer; return its root.
-
-    The list stands in the user's own configuration.
-    """
+    """Let the project around ``folder`` read files outside of it, or no longer; return its root."""
     root = project_root(folder)
     path = global_config_path()
     with changing(path):

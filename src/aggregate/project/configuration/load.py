@@ -57,10 +57,7 @@ def load_config(path: Path) -> Project:
 
 
 def unconfigured(path: Path) -> Project:
-    """Return the project of a folder without a configuration, as if an empty one stood at ``path`` (rule T-6).
-
-    It may read what any clone may: nothing outside of it, and no secrets.
-    """
+    """Return the project of a folder without a configuration, as if an empty one stood at ``path`` (rule T-6)."""
     return Project(validate({}), Path(path).parent, Path(path))
 
 

@@ -27,10 +27,7 @@ class Walked:
 
 
 def walk_files(folder: str, *, defaults: bool = False) -> Walked:
-    """Return the files below ``folder`` that no ``.gitignore`` in it ignores.
-
-    Folders that are ignored are not entered, nor are ``.git`` and links to folders.
-    """
+    """Return the files below ``folder`` that no ``.gitignore`` in it ignores."""
     files: list[str] = []
     unreadable: list[str] = []
     rules_of = {"": dependency_rules() if defaults else IgnoreRules()}

@@ -15,11 +15,7 @@ _LAST_COMMITS = 400  # Commits that are looked at for what changes often
 
 
 def list_files(folder: str) -> list[str] | None:
-    """Return the files below ``folder`` that git tracks or would track, relative to it, sorted.
-
-    ``.gitignore`` files at every level and above, ``.git/info/exclude`` and the user's global excludes are honoured by
-    git itself. ``None`` where the folder is in no repository, or lies in one that ignores it.
-    """
+    """Return the files below ``folder`` that git tracks or would track, relative to it, sorted."""
     tracked = tracked_files(folder)
     if tracked is None:
         return None
@@ -41,10 +37,7 @@ def ignores(folder: str, path: str) -> bool:
 
 
 def tracked_files(folder: str) -> list[str] | None:
-    """Return the files below ``folder`` that git tracks, relative to it; ``None`` where it is in no repository.
-
-    No ignore rule is read for that.
-    """
+    """Return the files below ``folder`` that git tracks, relative to it; ``None`` where it is in no repository."""
     listed = git(folder, "ls-files", "-z", "--cached")
     return None if listed is None else _names(listed)
 

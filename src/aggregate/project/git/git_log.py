@@ -83,10 +83,7 @@ def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
 def read_commits(
     folder: str, ids: Sequence[str], *, most_bytes: int = MOST_BYTES
 ) -> dict[str, LoggedCommit]:
-    """Return the commits by their ids; those that git cannot tell of in time are left out.
-
-    A commit of which git prints more than is read at once tells of no files, and the next one follows.
-    """
+    """Return the commits by their ids; those that git cannot tell of in time are left out."""
     commits: dict[str, LoggedCommit] = {}
     waiting = [*ids]
     floods = failures = 0

@@ -80,10 +80,7 @@ def replace_last_turns(
 
 
 def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]) -> bool:
-    """Put one turn in the place of the first ones of a file if they are just these, in one step.
-
-    Comments and layout of all else stay, but within an array.
-    """
+    """Put one turn in the place of the first ones of a file if they are just these, in one step."""
     with _changing(path):
         old_turns = load_history(path)
         if old_turns[: len(turns)] != list(turns):

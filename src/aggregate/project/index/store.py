@@ -121,10 +121,7 @@ class Index:
         return self._file is not None
 
     def known(self, paths: Sequence[str]) -> list[FileState | None]:
-        """Look at files and return the state of each, with the hash of its content if it is known to be unchanged.
-
-        Where there is no regular file it is ``None``. Ask for some thousand at a time: each takes about 400 bytes.
-        """
+        """Look at files and return the state of each, with the hash of its content if it is known to be unchanged."""
         seen_ns = self._now()
         states = [look_at(path, seen_ns=seen_ns) for path in paths]
         files = [state for state in states if state]

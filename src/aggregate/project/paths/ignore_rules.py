@@ -33,19 +33,10 @@ _WILD = re.compile(r"[*?\[\\]")
 _SUFFIX = re.compile(r"\*\.[^*?\[\\.]+", re.DOTALL)
 _NEVER = r"(?!)"
 _NAMED = {
-    "alnum:": "0-9A-Za-z",
-    "alpha:": "A-Za-z",
-    "blank:": r"\ \t",
-    "cntrl:": r"\x00-\x1f\x7f",
-    "digit:": "0-9",
-    "graph:": "!-~",
-    "lower:": "a-z",
-    "print:": r"\ -~",
-    "punct:": r"!-/:-@\[-`{-~",
-    "space:": r"\ \t-\r",
-    "upper:": "A-Z",
-    "xdigit:": "0-9A-Fa-f",
-}
+    "alnum:": "0-9A-Za-z", "alpha:": "A-Za-z", "blank:": r"\ \t", "cntrl:": r"\x00-\x1f\x7f", "digit:": "0-9",
+    "graph:": "!-~", "lower:": "a-z", "print:": r"\ -~", "punct:": r"!-/:-@\[-`{-~", "space:": r"\ \t-\r",
+    "upper:": "A-Z", "xdigit:": "0-9A-Fa-f",
+}  # fmt: skip
 
 
 class TooManyRulesError(ValueError):

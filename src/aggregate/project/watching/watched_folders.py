@@ -48,10 +48,7 @@ Folders = Mapping[str, WatchedFolder]  # By their absolute paths
 
 
 def folders_of_project(root: str) -> dict[str, WatchedFolder]:
-    """Return the folders below ``root`` that hold sources, and those that tell of its repository.
-
-    Folders of dependencies, outputs and caches are left out, as far as they hold nothing that git tracks.
-    """
+    """Return the folders below ``root`` that hold sources, and those that tell of its repository."""
     rules = _with_rules(dependency_rules(), root, "")
     folders = dict(folders_below(WatchedFolder(root, "", rules)))
     prefixes = {name[: name.rfind("/") + 1] for name in tracked_files(root) or ()}
@@ -88,10 +85,7 @@ def folders_below(folder: WatchedFolder) -> Iterator[tuple[str, WatchedFolder]]:
 
 
 def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
-    """Return the folders that tell what is checked out, staged and committed in the repository around ``root``.
-
-    Objects, logs and hooks are not among them. A worktree has its own folder and that of all worktrees.
-    """
+    """Return the folders that tell what is checked out, staged and committed in the repository around ``root``."""
     told = git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir")
     folders: dict[str, WatchedFolder] = {}
     for line in (told or b"").splitlines():

@@ -276,10 +276,7 @@ class GitActivity:
         self._left_behind: set[tuple[str, int, int]] = set()
 
     def settle(self, changes: Changes) -> Changes:
-        """Return changes with all that came behind them, once git is done: a checkout or a rebase is one change.
-
-        While a rebase has stopped for a person, each change is waited on for 0.3 s.
-        """
+        """Return changes with all that came behind them, once git is done: a checkout or a rebase is one change."""
         batches = [changes, *filter(None, self._later_changes())]
         paths = {path for batch in batches for path in batch.paths}
         return Changes(tuple(sorted(paths)), any(batch.is_incomplete for batch in batches))
