@@ -42,7 +42,6 @@ class ForkedProcess:
         self.returncode: int | None = None
 
     def kill(self) -> None:
-        """End it; may be called again."""
         if self.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -140,7 +139,6 @@ class PoolProcess:
         return stream.read(most).decode("utf-8", errors="replace").strip() if stream else ""
 
     def kill(self) -> int:
-        """End the process, reap it, close its pipes, and return how it ended; may be called again."""
         self._process.kill()
         self.leave()
         if self._process.stderr:

@@ -70,7 +70,6 @@ def empty_folder() -> Iterator[Path]:
 
 
 def home_folder() -> Path:
-    """Return the user's home folder; for a user without one, as in some containers, a place where nothing lies."""
     try:
         return Path.home()
     except RuntimeError:

@@ -11,5 +11,4 @@ def fitted(name: str, width: int) -> str:
 
 
 def bar(share: float) -> str:
-    """Return a bar for a share from ``0`` to ``1``; a little one for next to nothing."""
     return "█" * round(BAR * min(max(share, 0.0), 1.0)) or "▏"

@@ -19,7 +19,6 @@ Block = tuple[
 
 
 def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a unified diff without names of files, none where the texts are equal."""
     blocks = _joined(_equal(older, newer))
     hunk: list[str] = []
     i = j = equal = start = to = 0

@@ -12,7 +12,6 @@ _ALIKE = 66.0
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """Return ``did you mean "..."?``, or what is known where nothing is near."""
     from difflib import get_close_matches  # needed only for a mistake
 
     near = get_close_matches(word[:100].lower(), known, n=1)
@@ -96,12 +95,10 @@ def shorten(text: str, most: int) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return ``text``, or its beginning and ``…`` where it has more than ``most`` characters, for a narrow place."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:
-    """Return the first ``most`` sentences, each with at most ``characters`` of its own, and how many more there are."""
     # 8 ms, and starts of commands load this module.
     from aggregate.base.values.jsonable import message_text
 

@@ -23,7 +23,6 @@ _BORDER = re.compile(r"[A-Za-z](?=[\x00-&(-@\[-`{-\x7f])")
 
 
 def count_batch(texts: Sequence[str]) -> list[int]:
-    """Return the number of o200k tokens of each text; special tokens in them count as the plain text that they are."""
     joined = END_OF_TEXT.join(texts)
     if joined.count(END_OF_TEXT) != len(texts) - 1:  # it stands in one of them, or there is none
         return [len(_encode(text, set())) // _RANK_BYTES for text in texts]

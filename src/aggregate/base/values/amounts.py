@@ -17,7 +17,6 @@ _ZEROS: Final = {"": 0, "k": 3, "m": 6}
 
 
 def parse_amount(value: object) -> Amount:
-    """Return a budget as a configuration or a caller may write it; a ``ValueError`` says what it may be."""
     try:
         return AUTO if value == AUTO else parse_number(value)
     except ValueError:
@@ -25,7 +24,6 @@ def parse_amount(value: object) -> Amount:
 
 
 def parse_number(value: object) -> int:
-    """Return a number of tokens that is written as a number or a text; a ``ValueError`` says what it may be."""
     if isinstance(value, str) and (match := _NUMBER.fullmatch(value.strip())):
         part = (match["part"] or "").rstrip("0")
         zeros = _ZEROS[match["unit"].lower()] - len(part)

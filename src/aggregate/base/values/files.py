@@ -96,7 +96,6 @@ class View:
     problems: tuple[str, ...] = ()
 
     def source_line(self, line: int) -> int | None:
-        """Return the 1-based line of the file behind the 1-based ``line`` of the view, or ``None``."""
         for span in self.spans:
             if span.start <= line <= span.end:
                 same_length = span.end - span.start == span.source_end - span.source_start
@@ -122,8 +121,6 @@ class ViewRequest:
 
 
 class ShownText(NamedTuple):
-    """The text that a block's content was made of, and how: texts that are in memory anyway, nothing computed yet."""
-
     source: str  # the file's text, secrets replaced; ``""`` where it was not read
     spans: Sequence[Span] | None = None  # ``None`` where the content is the text itself
     redacted: Sequence[tuple[int, int]] = ()  # runs of lines in which secrets were replaced

@@ -45,7 +45,6 @@ class Usage:
 
     @property
     def cache_share(self) -> float:
-        """The share of the input that was read from a cache, 0 to 1."""
         return self.cache_read / self.input if self.input else 0.0
 
     def __add__(self, other: "Usage") -> "Usage":

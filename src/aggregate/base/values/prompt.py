@@ -103,7 +103,6 @@ class Prompt:
         return SEPARATOR.join(segment.text for segment in self.segments)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the markdown piece by piece, as it is written."""
         # One character outside of the basic plane makes Python keep the whole text in four bytes a character; the
         # pieces around it stay small, and quick to encode.
         for i, segment in enumerate(self.segments):

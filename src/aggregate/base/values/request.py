@@ -75,8 +75,6 @@ class Scope:
 
 
 class GeneratedView(StrEnum):
-    """What is shown of a generated file that a glob stands for (rule M-60)."""
-
     NAME = "name"
     OUTLINE = "outline"
     FULL = "full"
@@ -120,8 +118,6 @@ def _promoted(entry: FileEntry) -> FileItem:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a file list: how its files are shown, ``item.path`` being their path or glob."""
-
     item: FileItem
     tier: int | None = None  # ``3`` marks a focus file of a Tier 3 context (rule M-X11)
     view_mode: ViewMode = field(init=False)

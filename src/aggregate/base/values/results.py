@@ -19,8 +19,6 @@ class MergeStrategy(StrEnum):
 
 
 class GroupStatus(StrEnum):
-    """Where a group stands; ``EMPTY`` is what an unknown name reads as."""
-
     EMPTY = "empty"
     PENDING = "pending"
     PARTIAL = "partial"

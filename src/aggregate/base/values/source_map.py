@@ -53,7 +53,6 @@ class Label(IntEnum):
 
 
 def label_of(number: int) -> Label:
-    """Return the label that is recorded as ``number``; a ``ValueError`` says that there is none."""
     return Label(number)  # type: ignore[call-arg] # looked up, not made
 
 
@@ -200,12 +199,10 @@ class SourceMap:
         return stand_in
 
     def verbatim_lines(self, path: str) -> frozenset[int]:
-        """Return the lines of a file that the prompt shows as they were."""
         runs = (run for _, run in self.runs_of(path) if run.label is Label.VERBATIM)
         return frozenset(line for run in runs for line in range(run.first, run.last + 1))
 
     def runs_of(self, path: str) -> Iterator[tuple[int, Run]]:
-        """Yield the runs that belong to a file, each with its first line in the prompt."""
         if path not in self.runs.sources:
             return
         place = self.runs.sources.index(path)

@@ -167,7 +167,6 @@ def read_board(
 
 
 def first_readable(readers: Iterable[Callable[[], Board]]) -> Board:
-    """Return the board of the first reader that succeeds, with the failures of those before it as warnings."""
     failures: list[str] = []
     for read in readers:
         try:
@@ -182,6 +181,5 @@ def first_readable(readers: Iterable[Callable[[], Board]]) -> Board:
 
 
 def _changed(path: Path) -> int:
-    """Return when ``path`` or the log of its latest changes was written, in nanoseconds."""
     log = path.with_name(f"{path.name}-wal")
     return max((file.stat().st_mtime_ns for file in (path, log) if file.exists()), default=0)

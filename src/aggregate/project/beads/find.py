@@ -84,7 +84,6 @@ def is_own(files: BeadsFiles, root: str) -> bool:
 
 
 def _in_folder(folder: Path) -> BeadsFiles | None:
-    """Return the beads of one project folder; the mock counts only where there is no real project."""
     if files := _inspect(folder / ".beads"):
         return files
     mock = folder / _MOCK_DIR / _MOCK_FILE

@@ -66,13 +66,11 @@ def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
 
 
 def completion_order(beads: Iterable[Bead]) -> tuple[Bead, ...]:
-    """Return the completed beads, the latest last, so that a newly completed one is appended."""
     done = (bead for bead in beads if bead.completed)
     return tuple(sorted(done, key=lambda bead: (bead.closed_at or _BEFORE_ALL, bead.id)))
 
 
 def hidden(bead: Bead) -> Hidden | None:
-    """Return why ``bead`` is not listed, or ``None`` where it is."""
     if bead.pinned or bead.status == "pinned":
         return Hidden.PINNED
     if bead.template:
@@ -124,7 +122,6 @@ def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
 def _holds_back(
     need: Dependency, by_id: Mapping[str, Bead], children: Mapping[str, list[Bead]]
 ) -> bool:
-    """Whether ``need`` alone blocks its bead; a blocked parent is not seen here."""
     if need.kind in _BLOCKING:
         target = by_id.get(need.target)
         return target is not None and not _is_done(target)

@@ -79,7 +79,6 @@ def board_of(records: Iterable[object], source: str) -> Board:
 
 
 def bead_from_record(record: Mapping[str, object]) -> Bead:
-    """Return the bead that ``record`` describes; unusable fields take their defaults, a missing id is ``""``."""
     return Bead(
         id=_text(record.get("id")).strip(),
         title=_text(record.get("title")),
@@ -147,22 +146,17 @@ def _gate(metadata: object) -> str:
 
 
 def read_jsonl(path: Path, *, name: str) -> Board:
-    """Read one bead per line; a line of any length is fine, a bad one becomes a warning with its number."""
     builder = BoardBuilder(name)
     for number, line in enumerate(io.BytesIO(_content(path, name)), start=1):
-        if not line.strip():
-            continue
         try:
-            record = json.loads(line)
+            if line.strip():
+                builder.add(json.loads(line), f"line {number}")
         except (ValueError, RecursionError):
             builder.warn(f"line {number} is not JSON and was left out")
-        else:
-            builder.add(record, f"line {number}")
     return builder.board()
 
 
 def read_json_list(path: Path, *, name: str) -> Board:
-    """Read a file that holds one JSON list of beads, as ``.beads_mock/beads.json`` does."""
     try:
         records = json.loads(_content(path, name))
     except (ValueError, RecursionError) as error:
@@ -191,7 +185,6 @@ _READ_SECONDS = 1.5  # A database of 50,000 beads takes a fifth of it
 
 
 def read_sqlite(path: Path, *, name: str) -> Board:
-    """Read the tables ``issues`` and ``dependencies``; columns that an older database lacks take their defaults."""
     try:
         os.close(open_regular(path)[0])
         with closing(
@@ -250,7 +243,6 @@ def _read(connection: sqlite3.Connection, name: str) -> Board:
 def _rows(
     connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]
 ) -> Iterator[dict[str, object]]:
-    """Yield the rows of ``table`` with those of the ``wanted`` columns that it has; none where there is no table."""
     if not is_plain_table(connection, table):
         return
     present = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}

@@ -32,7 +32,6 @@ def changing(path: Path) -> Iterator[None]:
 
 
 def open_document(path: Path) -> tomlkit.TOMLDocument:
-    """Return a configuration for editing, with its comments; an empty one where there is no file."""
     if not path.exists():
         return tomlkit.document()
     text = read_toml_text(path)

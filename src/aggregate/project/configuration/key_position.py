@@ -26,7 +26,6 @@ def nearest_line(lines: Mapping[Path, int], keys: Sequence[str | int]) -> int | 
 
 
 def key_lines(text: str) -> dict[Path, int]:
-    """Return the 1-based line of every key and list element of a valid TOML text, none where it cannot be parsed."""
     try:
         return in_child(_key_lines, text)
     except DeadlineError:

@@ -85,7 +85,6 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
 
 
 def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Config:
-    """Return ``data`` as a configuration; ``text`` is what it was read from, for line numbers."""
     return validate_table(Config, data, path=path, text=text)
 
 

@@ -77,24 +77,24 @@ class SliceTable(BaseModel):
 
     start_line: int = Field(description="First line, 1-based.")
     end_line: int = Field(description="Last line, inclusive.")
-    tag: str | None = Field(None, description="A label shown above the slice.")
-    comment: str | None = Field(None, description="A remark shown above the slice.")
+    tag: str | None = Field(default=None, description="A label shown above the slice.")
+    comment: str | None = Field(default=None, description="A remark shown above the slice.")
 
 
 class FileTable(_Table):
     """A file or glob, and how its files are shown."""
 
     path: PathText = Field(description="A path or glob, relative to base_dir or absolute.")
-    view_mode: ViewModeName = Field("full", description="How the file is shown.")
+    view_mode: ViewModeName = Field(default="full", description="How the file is shown.")
     auto_aggregate: bool = Field(
-        True, description="false keeps the file out of the prompt, but in the items."
+        default=True, description="false keeps the file out of the prompt, but in the items."
     )
     force_full: bool = Field(
-        False, description="Show the raw text whatever the view mode or strategy says."
+        default=False, description="Show the raw text whatever the view mode or strategy says."
     )
-    selected: bool = Field(False, description="Marked in a user interface.")
-    ast_signatures: bool = Field(False, description="Shortcut for the skeleton view.")
-    ast_definitions: bool = Field(False, description="Shortcut for the skeleton view.")
+    selected: bool = Field(default=False, description="Marked in a user interface.")
+    ast_signatures: bool = Field(default=False, description="Shortcut for the skeleton view.")
+    ast_definitions: bool = Field(default=False, description="Shortcut for the skeleton view.")
     ast_mask: dict[str, MaskName] = Field(
         default_factory=dict,
         description='For masked: a symbol such as "Class.method" to def, sig or hide.',
@@ -102,8 +102,8 @@ class FileTable(_Table):
     custom_slices: list[SliceTable] = Field(
         fail_fast=True, default_factory=list, description="For custom: the lines to show."
     )
-    injected_at: float | None = Field(None, description="Unix time of the last injection.")
-    tier: int | None = Field(None, description="3 marks a focus file of a Tier 3 context.")
+    injected_at: float | None = Field(default=None, description="Unix time of the last injection.")
+    tier: int | None = Field(default=None, description="3 marks a focus file of a Tier 3 context.")
 
 
 def _file_table(entry: object) -> object:
@@ -122,7 +122,7 @@ FileEntry = Annotated[
 class PresetTable(_Table):
     """A named composition of files and screenshots."""
 
-    description: str = Field("", description="One line for lists.")
+    description: str = Field(default="", description="One line for lists.")
     files: list[FileEntry] = Field(
         fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
     )
@@ -130,7 +130,7 @@ class PresetTable(_Table):
         fail_fast=True, default_factory=list, description="Paths or globs of images."
     )
     budget: TokenAmount | None = Field(
-        None,
+        default=None,
         description='The most tokens of a prompt with this preset, such as 32000, "32k" or "auto".',
     )
 
@@ -138,18 +138,18 @@ class PresetTable(_Table):
 class ProjectTable(_Table):
     """The project and how its prompt is made."""
 
-    name: str = Field("", description="The project's name; the folder's name by default.")
+    name: str = Field(default="", description="The project's name; the folder's name by default.")
     summary_only: bool = Field(
-        False, description="With the strategy auto: show files by their summary."
+        default=False, description="With the strategy auto: show files by their summary."
     )
     aggregation_strategy: str = Field(
-        "auto", description="auto, summarize or full; anything else means auto."
+        default="auto", description="auto, summarize or full; anything else means auto."
     )
     execution_mode: str = Field(
-        "native", description='"beads" adds the progress track; anything else is native.'
+        default="native", description='"beads" adds the progress track; anything else is native.'
     )
     active_preset: str = Field(
-        "", description="The context preset in force instead of the files and screenshots."
+        default="", description="The context preset in force instead of the files and screenshots."
     )
 
 
@@ -167,16 +167,17 @@ class OutputTable(_Table):
     """Where prompts are written."""
 
     namespace: Annotated[str, AfterValidator(_file_name)] = Field(
-        "", description="First part of the file names; made from the project's name by default."
+        default="",
+        description="First part of the file names; made from the project's name by default.",
     )
-    output_dir: PathText = Field("md_gen", description="Folder of the numbered prompts.")
+    output_dir: PathText = Field(default="md_gen", description="Folder of the numbered prompts.")
 
 
 class FilesTable(_Table):
     """The files of the prompt."""
 
     base_dir: PathText = Field(
-        ".", description="Where relative paths begin, relative to this file."
+        default=".", description="Where relative paths begin, relative to this file."
     )
     paths: list[FileEntry] = Field(
         fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
@@ -187,7 +188,7 @@ class FilesTable(_Table):
         description="Patterns as in .gitignore; what they match is not taken by a glob.",
     )
     generated: GeneratedName = Field(
-        "name",
+        default="name",
         description="What is shown of generated files that a glob stands for: their names and sizes in one list, "
         "outlines, or full for what their entry asks. A file that is named is shown as asked.",
     )
@@ -197,7 +198,7 @@ class ScreenshotsTable(_Table):
     """The images of the prompt."""
 
     base_dir: PathText = Field(
-        ".", description="Where relative paths begin, relative to this file."
+        default=".", description="Where relative paths begin, relative to this file."
     )
     paths: list[PathText] = Field(
         fail_fast=True, default_factory=list, description="Paths or globs of images."
@@ -207,8 +208,8 @@ class ScreenshotsTable(_Table):
 class TurnTable(_Table):
     """One turn of the discussion."""
 
-    role: str = Field("Unknown", description="Who speaks.")
-    content: str = Field("", description="What was said.")
+    role: str = Field(default="Unknown", description="Who speaks.")
+    content: str = Field(default="", description="What was said.")
 
 
 # A turn as plain text, or with its role.
@@ -232,23 +233,26 @@ class PersonaTable(_Table):
     """Who is asked, and how the prompt is made for it."""
 
     provider: str = Field(
-        "",
+        default="",
         description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
     )
     model: str = Field(
-        "", description="The provider's name of the model; the provider's usual one by default."
+        default="",
+        description="The provider's name of the model; the provider's usual one by default.",
     )
     base_url: str = Field(
-        "",
+        default="",
         description="Where the provider is reached; in a project's own file for compatible only.",
     )
-    system_prompt: str = Field("", description="Instructions that go before everything.")
+    system_prompt: str = Field(default="", description="Instructions that go before everything.")
     aggregation_strategy: str = Field(
-        "", description="auto, summarize or full; goes before the strategy of the project."
+        default="", description="auto, summarize or full; goes before the strategy of the project."
     )
-    preset: str = Field("", description="The context preset to take files and screenshots from.")
+    preset: str = Field(
+        default="", description="The context preset to take files and screenshots from."
+    )
     budget: TokenAmount | None = Field(
-        None,
+        default=None,
         description='The most tokens of a prompt for this persona, such as 32000, "32k" or "auto".',
     )
 
@@ -257,7 +261,7 @@ class TaskTable(_Table):
     """What prompts are for, where nothing else says so."""
 
     text: str = Field(
-        "",
+        default="",
         description="The task in your words: files are ranked, and with a budget chosen, for it.",
     )
 
@@ -266,31 +270,32 @@ class BudgetTable(_Table):
     """How many tokens a prompt may have, and what is shown within them."""
 
     tokens: TokenAmount | None = Field(
-        None,
+        default=None,
         description='The most tokens (o200k) of the whole markdown, such as 32000, "32k" or "auto"; no limit by '
         "default.",
     )
     most: TokenNumber = Field(
-        60_000, description='The most tokens that "auto" takes of a model\'s context window.'
+        default=60_000,
+        description='The most tokens that "auto" takes of a model\'s context window.',
     )
     history: float = Field(
-        0.2,
+        default=0.2,
         ge=0,
         le=1,
         description="The part, of what pinned files leave, that the discussion may take at most.",
     )
     results: float = Field(
-        0.2,
+        default=0.2,
         ge=0,
         le=1,
         description="The part, of what pinned files leave, that sub-agents' results may take at most.",
     )
     order: OrderName = Field(
-        "configured",
+        default="configured",
         description="The order of the files: configured, or edges for the most relevant last and the next ones first.",
     )
     tier3: TokenAmount | None = Field(
-        None,
+        default=None,
         description="The most tokens of a Tier 3 prompt, and so of each ticket's; those of tokens by default.",
     )
 
@@ -313,44 +318,46 @@ class SendTable(_Table):
     """How prompts are sent, and to whom where neither an option nor a persona says so."""
 
     provider: str = Field(
-        "",
+        default="",
         description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
     )
     model: str = Field(
-        "",
+        default="",
         description="The provider's name of the model, or an alias; the provider's usual one by default.",
     )
-    persona: str = Field("", description="Who is asked where no persona is named.")
+    persona: str = Field(default="", description="Who is asked where no persona is named.")
     base_url: str = Field(
-        "",
+        default="",
         description="Where the provider is reached; in a project's own file for compatible on this machine only.",
     )
     max_output: TokenNumber | None = Field(
-        None, description="The most tokens of an answer; 16,000 by default."
+        default=None, description="The most tokens of an answer; 16,000 by default."
     )
     budget: TokenAmount | None = Field(
-        None, description='The most tokens of a whole request, such as 32000, "32k" or "auto".'
+        default=None,
+        description='The most tokens of a whole request, such as 32000, "32k" or "auto".',
     )
     aliases: dict[str, Annotated[str, AfterValidator(_alias)]] = Field(
         default_factory=dict,
         description='Short names of models, such as fast = "anthropic/claude-haiku-4-5".',
     )
     effort: Literal["low", "medium", "high"] | None = Field(
-        None, description="How long the model thinks before it answers; its own choice by default."
+        default=None,
+        description="How long the model thinks before it answers; its own choice by default.",
     )
     temperature: float | None = Field(
-        None,
+        default=None,
         ge=0,
         le=2,
         description="How freely the model chooses its words, where it takes a temperature.",
     )
     diffs: bool = Field(
-        True,
+        default=True,
         description="Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
         "false shows every file as it is now, in one piece.",
     )
     cache: Literal["auto", "5m", "1h", "off"] = Field(
-        "auto",
+        default="auto",
         description="How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
         "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
     )
@@ -359,20 +366,24 @@ class SendTable(_Table):
 class ModelTable(_Table):
     """What a model costs and takes, where the shipped tables lack it or are out of date; prices are for a million."""
 
-    window: TokenNumber | None = Field(None, description="Tokens of its context window.")
-    input: _Dollars | None = Field(None, description="US dollars for a million tokens of input.")
-    output: _Dollars | None = Field(None, description="US dollars for a million tokens of output.")
+    window: TokenNumber | None = Field(default=None, description="Tokens of its context window.")
+    input: _Dollars | None = Field(
+        default=None, description="US dollars for a million tokens of input."
+    )
+    output: _Dollars | None = Field(
+        default=None, description="US dollars for a million tokens of output."
+    )
     cache_read: _Dollars | None = Field(
-        None, description="US dollars for a million tokens that are read from the cache."
+        default=None, description="US dollars for a million tokens that are read from the cache."
     )
     cache_write: _Dollars | None = Field(
-        None, description="US dollars for a million tokens that are written to the cache."
+        default=None, description="US dollars for a million tokens that are written to the cache."
     )
     minimum: TokenNumber | None = Field(
-        None, description="Tokens of the shortest beginning that the cache keeps."
+        default=None, description="Tokens of the shortest beginning that the cache keeps."
     )
     lifetime: int | None = Field(
-        None, ge=1, description="Seconds that the cache keeps it after its last use."
+        default=None, ge=1, description="Seconds that the cache keeps it after its last use."
     )
 
     @model_validator(mode="after")
@@ -387,26 +398,28 @@ class GoalTable(_Table):
     """What one goal may use. A project's own file can lower what the user's allows, and never raise it."""
 
     max_tokens: int | None = Field(
-        None,
+        default=None,
         ge=1,
         description="Tokens of all questions and answers; one that is read from a cache counts at its price.",
     )
-    max_seconds: float | None = Field(None, gt=0, description="Wall time.")
-    max_steps: int | None = Field(None, ge=1, description="Steps of its plan.")
+    max_seconds: float | None = Field(default=None, gt=0, description="Wall time.")
+    max_steps: int | None = Field(default=None, ge=1, description="Steps of its plan.")
 
 
 class ConductTable(_Table):
     """What one attempt at a ticket may use; a project's own file can only lower what the user's allows."""
 
     max_tokens: TokenNumber | None = Field(
-        None,
+        default=None,
         description="The most tokens of all requests and answers of one attempt; 200,000 by default.",
     )
     max_seconds: float | None = Field(
-        None, gt=0, description="The most seconds of one attempt; what the ticket says by default."
+        default=None,
+        gt=0,
+        description="The most seconds of one attempt; what the ticket says by default.",
     )
     max_steps: int | None = Field(
-        None, ge=1, description="The most steps of a ticket with tools; 4 by default."
+        default=None, ge=1, description="The most steps of a ticket with tools; 4 by default."
     )
 
 
@@ -414,10 +427,10 @@ class RedactionTable(_Table):
     """Which secrets are replaced by placeholders in a prompt."""
 
     run: bool = Field(
-        False, description="Whether `run` replaces secrets without a task and a budget too."
+        default=False, description="Whether `run` replaces secrets without a task and a budget too."
     )
     send: bool = Field(
-        True,
+        default=True,
         description="false lets `send`, `goal` and `conduct` send secrets as they are; it counts in the user's own "
         "configuration only, since a project's may come from somebody else.",
     )

@@ -20,7 +20,6 @@ class ImageHeader(NamedTuple):
 
 
 def read_image_header(data: bytes) -> ImageHeader | None:
-    """Return what an image is, ``None`` for what is none of PNG, JPEG, GIF and WebP or has no size."""
     kind, width, height = "", 0, 0
     try:
         if data.startswith(_PNG) and data[12:16] == b"IHDR":

@@ -103,7 +103,6 @@ class FolderListing:
         return [name for name in names if not (is_history(name) or is_secret(name))][:3]
 
     def problems(self) -> list[tuple[str, str]]:
-        """Return the folders that could not be listed, or not as git does, each with what is wrong."""
         walks = self._walked.items()
         unreadable = {f"{folder}/{name}" for folder, walked in walks for name in walked.unreadable}
         stopped = [(folder, _STOPPED) for folder in self._stopped]
@@ -156,7 +155,6 @@ class FolderListing:
         return "", real
 
     def _refusal(self, reason: str) -> str:
-        """Return why something may not be read, and what allows it to whoever has it in hand."""
         return reason.partition(":")[0] if self.scope.is_fixed else reason
 
     def _below_root(self, path: str) -> str:

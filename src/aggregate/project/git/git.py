@@ -32,24 +32,20 @@ def list_files(folder: str) -> list[str] | None:
 
 
 def ignores(folder: str, path: str) -> bool:
-    """Tell whether a rule that git knows ignores ``path``; none does that git takes long to look at."""
     return git(folder, "check-ignore", "-q", path, limits=GitLimits.for_rules()) is not None
 
 
 def tracked_files(folder: str) -> list[str] | None:
-    """Return the files below ``folder`` that git tracks, relative to it; ``None`` where it is in no repository."""
     listed = git(folder, "ls-files", "-z", "--cached")
     return None if listed is None else _names(listed)
 
 
 def tracked_but_ignored(folder: str) -> list[str]:
-    """Return the files below ``folder`` that git tracks though an ignore rule hides them, relative to it."""
     arguments = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
     return _names(git(folder, *arguments, limits=GitLimits.for_rules()) or b"")
 
 
 def other_files(folder: str) -> list[str]:
-    """Return the files below ``folder`` that git would take and does not track, relative to it, sorted."""
     listed = git(
         folder, "ls-files", "-z", "--others", "--exclude-standard", limits=GitLimits.for_rules()
     )
@@ -132,7 +128,6 @@ _FLAGS = (
 
 
 def unignored(folder: Path, names: Iterable[str]) -> list[str]:
-    """Return those of the folders ``names`` in ``folder`` that neither its ``.gitignore`` nor git ignores."""
     try:
         lines = read_bytes(folder / NAME).decode("utf-8", "surrogateescape").split("\n")
     except OSError:
@@ -143,7 +138,6 @@ def unignored(folder: Path, names: Iterable[str]) -> list[str]:
 
 
 def append_folders(folder: Path, names: Iterable[str]) -> None:
-    """Add a rule for each of the folders ``names`` to the ``.gitignore`` in ``folder``; what it holds stays."""
     path = folder / NAME
     text = "".join(f"{name}/\n" for name in names)
     try:

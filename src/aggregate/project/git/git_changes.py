@@ -17,8 +17,6 @@ _LARGE_FILE: Final = "core.bigFileThreshold=1m"
 
 
 class ChangedRange(NamedTuple):
-    """Lines of a file as it is now that changed."""
-
     path: str
     first: int = 0
     last: int = 0

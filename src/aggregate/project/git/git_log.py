@@ -38,8 +38,6 @@ AS_STORED: Final = "--no-replace-objects"
 
 
 class Head(NamedTuple):
-    """Where a repository's history begins, seen from a folder."""
-
     commit: str
     git_folder: str
     prefix: str
@@ -47,8 +45,6 @@ class Head(NamedTuple):
 
 
 class LoggedCommit(NamedTuple):
-    """A commit as git tells of it."""
-
     id: str
     message: str
     paths: tuple[str, ...]

@@ -101,14 +101,11 @@ _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
 
 
 class HunkContext(NamedTuple):
-    """Where a commit changed a file."""
-
     path: str
     line: str
 
 
 def context_rules() -> bytes:
-    """Return what decides which line git takes for the beginning of a definition."""
     return _ATTRIBUTES.read_bytes()
 
 

@@ -40,11 +40,8 @@ GUARD_VARIABLES: Final = {
     "LC_ALL": "C",
 }
 _INHERITED = (
-    "GIT_CONFIG_",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-    "GIT_EXEC_PATH",
-)
+    "GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH",
+)  # fmt: skip
 _LOOK_SECONDS = 0.4  # Between two looks at a process that has not answered yet
 # How often in a row a process is seen to sleep before it counts as waiting for what never comes.
 _LOOKS = 3
@@ -66,8 +63,6 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GitLimits:
-    """Seconds that a command may take: in all, and of a processor where the system can limit that."""
-
     elapsed: float = _SECONDS
     processor: int = _PROCESSOR_SECONDS
 
@@ -132,8 +127,6 @@ def bounded_git(
 
 
 class _Answer(NamedTuple):
-    """What git printed, and its exit code, which is below 0 where it was ended."""
-
     data: bytes
     code: int
 
@@ -202,7 +195,6 @@ def unquoted(text: str) -> str:
 
 
 def why_no_history(folder: str) -> str:
-    """Return in a sentence why git says nothing about ``folder``, ``""`` where a repository is there to be asked."""
     if "\0" in folder or not _in_repository(folder):
         return "the files lie in no git repository"
     if find_program("git", outside=(folder,)) is None:

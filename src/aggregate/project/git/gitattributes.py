@@ -60,7 +60,6 @@ class GeneratedMarks:
         return False if self._unset.ignores(path, is_folder=False) else None
 
     def reads(self, text: str) -> bool:
-        """Tell quickly whether a file with this text can say anything of the attribute."""
         return ATTRIBUTE in text or any(macro in text for macro in self._macros)
 
 
@@ -120,12 +119,10 @@ class AttributesReader:
             parent = path[:end]
             if parent not in in_force:
                 in_force[parent] = self._in_force(base + parent)
-            marks_here = in_force[parent]
-            if marks_here is not None:
-                folder, rules = marks_here
-                decided = rules.decide(folder + path[end:])
-                if decided is not None:
-                    marks[path] = decided
+            folder, rules = in_force[parent] or ("", None)
+            decided = rules.decide(folder + path[end:]) if rules else None
+            if decided is not None:
+                marks[path] = decided
         return marks
 
     def _in_force(self, folder: str) -> tuple[str, GeneratedMarks] | None:

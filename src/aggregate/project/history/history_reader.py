@@ -71,14 +71,13 @@ def find_history_file(config_path: Path, discussion: str = "") -> Path | None:
 
 
 def load_history(path: Path) -> list[str | dict[str, Any]]:
-    """Read the turns of a discussion: ``history`` at the top level or under ``[discussion]``."""
     return read_discussion(path).turns
 
 
 def read_discussion(path: Path) -> DiscussionFile:
     """Read a discussion and where it goes on from; an empty file has no turns."""
     data = _parse(path)
-    inner = data.get("discussion")
+    inner: Any = data.get("discussion")
     inside = isinstance(inner, dict) and (_KEY not in data or _KEY in inner)
     if inside and _KEY in data:
         both = "history stands both at the top level and under [discussion]; keep one of the two"

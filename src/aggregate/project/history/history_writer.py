@@ -46,7 +46,6 @@ def _changing(path: Path) -> Iterator[None]:
 
 
 def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
-    """Add turns behind those that ``path`` holds, in one step; comments and layout of the file stay."""
     with _changing(path):
         replace_text(path, _joined(path, turns))
 
@@ -103,13 +102,11 @@ def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]
 
 
 def _opened(text: str) -> tuple[tomlkit.TOMLDocument, Any]:
-    """Return a file for editing, and the table in it that holds the turns."""
     document = tomlkit.parse(text)
     return document, document if _KEY in document else document["discussion"]
 
 
 def _text_of(turns: Sequence[Any]) -> str:
-    """Return turns as TOML: as tables where all are mappings of texts, else as values of an array."""
     if all(
         isinstance(turn, dict) and all(isinstance(value, str) for value in turn.values())
         for turn in turns
@@ -167,7 +164,6 @@ def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
 
 
 def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:
-    """Return the file's text with more turns: tables at its end, or further values of an array."""
     document = tomlkit.parse(text)
     inside = _KEY not in document and "discussion" in document
     table: Any = document["discussion"] if inside else document

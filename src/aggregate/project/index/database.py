@@ -159,7 +159,6 @@ class IndexFile:
         return connection
 
     def _is_gone(self) -> bool:
-        """Tell whether somebody has deleted or replaced the file that was open."""
         try:
             return self._inode not in (0, self.path.lstat().st_ino)
         except OSError:
@@ -197,8 +196,6 @@ class IndexFile:
 
 
 class IndexReport(NamedTuple):
-    """The index in figures: the bytes that it has on the disk and may have, and how often rows were there or not."""
-
     path: Path
     bytes: int
     entries: int
@@ -226,7 +223,6 @@ def _figures(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def clear_index(path: Path) -> bool:
-    """Delete the index at ``path``, in whatever state it is, and return whether there was one."""
     is_there = path.parent.exists()
     try:
         put_aside(path)
@@ -267,7 +263,6 @@ def in_transaction(
 
 
 def _open_database(path: Path) -> sqlite3.Connection:
-    """Open the index at ``path``, which is there, if it is ours and whole."""
     _check_place(path)
     with path.open("rb") as file:
         header = file.read(_HEADER_BYTES)

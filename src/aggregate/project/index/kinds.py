@@ -20,7 +20,6 @@ class Kind(NamedTuple):
 
 @cache
 def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -> str:
-    """Return a version that changes with the code that computes something, and with the interpreter."""
     # The interpreter's minor version stands for its tables of Unicode too.
     digest = sha256(f"{sys.implementation.cache_tag}".encode())
     try:

@@ -41,7 +41,6 @@ class Seal(NamedTuple):
         return [lead ^ mask for (lead,) in _LEADS.iter_unpack(b"".join(keys))]
 
     def close(self, key: bytes, payload: bytes) -> bytes:
-        """Return ``payload`` behind a checksum over itself, the whole key and the kind."""
         return sha256(self.salt + key + payload).digest()[:_CHECK_BYTES] + payload
 
     def open(self, key: bytes, data: bytes) -> bytes | None:
@@ -53,8 +52,6 @@ class Seal(NamedTuple):
 
 @dataclass(slots=True)
 class Changes:
-    """What waits to be written."""
-
     rows: dict[Kind, dict[int, bytes]] = field(default_factory=dict)
     used: "array[int]" = field(default_factory=lambda: array("q"))
     damaged: set[int] = field(default_factory=set)

@@ -15,8 +15,6 @@ _DESCRIBED: Final = 5  # The first fields of a state, by which a file is known a
 
 
 class FileState(NamedTuple):
-    """A regular file as the system describes it, and what is known of its content."""
-
     device: int
     inode: int
     size: int

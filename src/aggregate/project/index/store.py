@@ -52,7 +52,6 @@ def byte_limit() -> int:
 
 
 def open_index(*, use: bool = True, verify: bool = False) -> "Index":
-    """Return the user's index, as the environment says where it lies; nothing is opened or made yet."""
     limit = byte_limit()
     if os.environ.get(CACHE_VARIABLE):
         index_path()  # only to tell of a place that cannot be: finding the usual one waits until it is needed
@@ -112,7 +111,6 @@ class Index:
 
     @property
     def warning(self) -> str:
-        """Why the index was replaced or is not used, in one sentence; ``""`` while all is well."""
         file = self.__dict__.get("_file")
         return file.warning if file else ""
 
@@ -129,7 +127,6 @@ class Index:
         return [state and state._replace(content_hash=next(hashes)) for state in states]
 
     def remember(self, state: FileState, content_hash: bytes) -> None:
-        """Note the SHA-256 of what was read from a file."""
         self.remember_group(state_key(state), [state], content_hash)
 
     def look_at_groups(self, groups: Sequence[tuple[bytes, Sequence[str]]]) -> list[bytes | None]:

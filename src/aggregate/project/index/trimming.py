@@ -26,7 +26,6 @@ _NEXT: Final = (
 
 
 def trim(connection: "sqlite3.Connection", limit: int) -> None:
-    """Delete rows until the index has room below ``limit`` bytes, or a second or two are over."""
     if _bytes(connection) <= limit:
         return
     end = time.monotonic() + _SECONDS

@@ -108,7 +108,6 @@ def _plain(pattern: str) -> re.Pattern[str]:
 
 
 def _alternatives(part: str) -> list[list[Token]]:
-    """Return the ways to write one name of a pattern, none where a brace stays open."""
     # Of each brace that is open, the outermost being the name itself: the alternatives that are complete, and the ways
     # to write the one that has begun.
     braces: list[tuple[list[list[Token]], list[list[Token]]]] = [([], [[]])]
@@ -172,7 +171,6 @@ class MatchedPaths:
         return [path for path in paths if matches(path)]
 
     def _candidates(self, pattern: str) -> Sequence[str]:
-        """Return the paths that hold the longest literal part of ``pattern``: no others can match."""
         literal = "" if "[" in pattern or "{" in pattern else max(_WILD.split(pattern), key=len)
         if len(literal) < _SHORTEST:
             return self.paths

@@ -156,7 +156,6 @@ class IgnoreRules:
         return IgnoreRules((*self.levels, level))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
-        """Tell whether ``path``, relative to the outermost folder, is ignored; the folders around it are not asked."""
         for level in reversed(self.levels):
             decided = level.decide(path, is_folder=is_folder)
             if decided is not None:
@@ -172,7 +171,6 @@ class IgnoreRules:
 
 
 def _parse(line: str) -> _IgnoreRule | None:
-    """Return the rule on one line, ``None`` for a comment, an empty line, and one that can match nothing."""
     if line.startswith("#"):
         return None
     trimmed = _TRAILING_SPACES.match(_bytewise(line.removesuffix("\r")))
@@ -199,7 +197,6 @@ def _parse(line: str) -> _IgnoreRule | None:
 
 
 def _names(pattern: str) -> list[list[Token] | None] | None:
-    """Return what stands for each name of a pattern's path, ``None`` for any folders."""
     names: list[list[Token] | None] = [[]]
     i = 0
     while i < len(pattern):

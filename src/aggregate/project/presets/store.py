@@ -142,7 +142,6 @@ def _stored(path: Path | None) -> Mapping[str, Any]:
 
 
 def _table(preset: ContextPreset) -> Table:
-    """Return a preset as TOML, without what has its default value; TOML has no null (rule M-X10)."""
     table = tomlkit.table()
     if preset.description:
         table["description"] = preset.description

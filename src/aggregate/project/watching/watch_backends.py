@@ -33,8 +33,6 @@ Report = Callable[[Entry | None], None]
 
 
 class Backend(Protocol):
-    """Watches single folders, each without those below it."""
-
     def add(self, folder: str) -> None: ...
 
     def discard(self, folder: str) -> None: ...
@@ -95,8 +93,6 @@ class _Inotify:
 
 
 class _InotifyFolder:
-    """Reports what happens in one folder; watchdog calls it, on its thread."""
-
     def __init__(self, folder: str, owner: _Inotify) -> None:
         self._folder = folder
         self._owner = owner
@@ -124,7 +120,12 @@ class Observed:
         # watchdog holds a lock while it tells of an event, which it takes to watch a folder too: whoever is told while
         # they have a folder watched on another thread, under a lock of their own, would wait for ever.
         self._entries: SimpleQueue[Entry | None] = SimpleQueue()
-        self._thread = run_in_thread("reporting changes", lambda: self._pass_on(report))
+
+        def pass_on() -> None:
+            while (entry := self._entries.get()) is not None:
+                report(entry)
+
+        self._thread = run_in_thread("reporting changes", pass_on)
         self._handler = _observed_handler(self._entries.put)
         self._watches: dict[str, ObservedWatch] = {}
         self._observer.start()
@@ -147,10 +148,6 @@ class Observed:
         self._observer.join()
         self._entries.put(None)
         self._thread.result()
-
-    def _pass_on(self, report: Report) -> None:
-        while (entry := self._entries.get()) is not None:
-            report(entry)
 
 
 def _observed_handler(report: Callable[[Entry], None]) -> "FileSystemEventHandler":

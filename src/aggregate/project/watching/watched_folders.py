@@ -23,8 +23,6 @@ _LOCK_FILES: Final = IgnoreRules().below("", ["*.lock"])
 
 @dataclass(frozen=True, slots=True)
 class WatchedFolder:
-    """One folder, whose own entries are watched."""
-
     tree: str  # the folder that the rules begin at
     prefix: str  # where the folder lies below it: ``""`` or ``a/b/``
     rules: IgnoreRules  # the ignore rules in force in the folder
@@ -60,7 +58,6 @@ def folders_of_project(root: str) -> dict[str, WatchedFolder]:
 
 
 def folders_below(folder: WatchedFolder) -> Iterator[tuple[str, WatchedFolder]]:
-    """Yield ``folder`` and those below it that its rules do not hide, each with its path."""
     stack = [folder]
     while stack:
         current = stack.pop()

@@ -40,8 +40,6 @@ _GONE: Final = -1, -1
 
 
 class Changes(NamedTuple):
-    """What has changed at about the same time."""
-
     paths: tuple[str, ...]
     is_incomplete: bool = False
 
@@ -96,7 +94,6 @@ class TreeWatch:
                 yield changes
 
     def watch_files(self, paths: Iterable[Path | str]) -> None:
-        """Watch files too that lie elsewhere, are ignored, or are not there yet; those before stay."""
         with self._lock:
             new = {str(path) for path in paths} - self._files
             for path in sorted(new):
@@ -155,9 +152,8 @@ class TreeWatch:
             return
         self._looked = time.monotonic()
         with self._lock:
-            now = {path: _identity(path) for path in self._places}
-            if now != self._places:
-                self._places = now
+            before, self._places = self._places, {path: _identity(path) for path in self._places}
+            if before != self._places:
                 self._on_entry(None)
 
     def _polling(self, error: OSError) -> Backend:
@@ -247,7 +243,6 @@ class TreeWatch:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Return what tells a folder from one that takes its place, ``None`` where there is none."""
     try:
         info = os.stat(path)  # noqa: PTH116 - looked at again and again
     except (OSError, ValueError):
@@ -268,8 +263,6 @@ _STEP_SECONDS: Final = 0.3
 
 
 class GitActivity:
-    """What git does in a watched tree, by the files that it keeps beside the index meanwhile."""
-
     def __init__(self, watch: TreeWatch, *, most_seconds: float = _MOST_SECONDS) -> None:
         self._watch = watch
         self._most_seconds = most_seconds
