@@ -13,8 +13,6 @@ _END: Final[Any] = object()  # stands behind the last item
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What one scope has cost so far: how often it ran, seconds in all, seconds of the last run."""
-
     count: int
     total: float
     last: float

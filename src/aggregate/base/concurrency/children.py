@@ -24,7 +24,6 @@ _MOST_WAITING: Final = 4_000_000
 
 
 def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
-    """Return what ``function`` returns in a child process, or raise its error or ``DeadlineError``."""
     (call,) = in_children([Call(None, function, arguments)])
     if isinstance(call.answer, DeadlineError):
         raise call.answer

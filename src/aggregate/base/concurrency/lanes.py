@@ -99,8 +99,6 @@ def _run_anew() -> "subprocess.Popen[bytes]":
 
 
 class _Lane:
-    """One child, replaced when it dies, and the calls that it has."""
-
     def __init__(self) -> None:
         # In order, by numbers that answers repeat: where an interrupt loses one, the next is not taken for it.
         self.calls: dict[int, Call[Any, Any]] = {}

@@ -83,7 +83,6 @@ class PoolProcess:
         self._write()
 
     def transfer(self) -> list[bytes]:
-        """Write and read what the pipes take and hold now, and return the answers that are complete."""
         self._write()
         self._read()
         answers: list[bytes] = []
@@ -133,7 +132,6 @@ class PoolProcess:
         return self.ask(None, seconds=seconds, most=most)
 
     def kill_and_read_errors(self, most: int) -> str:
-        """Kill the process and return at most ``most`` bytes of what it wrote to its standard error, a pipe."""
         self._process.kill()
         stream = self._process.stderr
         return stream.read(most).decode("utf-8", errors="replace").strip() if stream else ""

@@ -46,7 +46,6 @@ def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
 
 
 def has_triggers(connection: sqlite3.Connection) -> bool:
-    """Tell whether the database does more than what it is told when something is written into it."""
     triggers = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger'")
     return triggers.fetchone() is not None
 

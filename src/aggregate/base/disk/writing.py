@@ -187,7 +187,6 @@ def create_private(path: Path) -> int:
 
 
 def temporary_name(folder: Path, stem: str) -> Path:
-    """Return a hidden name in ``folder`` that nothing bears, for what is moved to its own name once it is whole."""
     return folder / f".{stem}-{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
 
 

@@ -38,7 +38,6 @@ _LEAST_TOKEN, _LEAST_RANDOM = 12, 20
 
 
 def is_mixed(value: str) -> bool:
-    """Tell whether a value with a known beginning has letters and digits in a random order, as tokens have."""
     rest = _WORDS.sub("", value)
     has_both = _DIGIT.search(rest) and any(map(str.isalpha, rest))
     return bool(has_both) and len(rest) >= _LEAST_TOKEN and entropy(rest) >= _LEAST_BITS
@@ -54,7 +53,6 @@ def is_random(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Tell whether a value in quotes, or at a place where only a password can stand, is one."""
     is_minified = sum(value.count(sign) for sign in "(){}[]<>;,") > 2 + len(value) // 16
     if is_minified or not value.isprintable() or not is_login(value):
         return False

@@ -59,10 +59,6 @@ def may_hide(data: bytes) -> bool:
 
 
 def find_invisible(text: str) -> Invisible | None:
-    """Return the bidirectional controls, tags and characters without width of ``text``, ``None`` where none is.
-
-    Joiners inside emoji, Arabic, Persian and Indian words, and a byte order mark at the beginning, are ordinary.
-    """
     if text.isascii():
         return None
     count, lines, kinds = 0, dict[int, None](), set[str]()

@@ -19,7 +19,6 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 
 def path_meant(path: str, known: Sequence[str]) -> str:
-    """Return ``: did you mean "..."?`` for a path that is not there, ``""`` where none is near."""
     near = nearest_path(path, known)
     return f': did you mean "{near}"?' if near else ""
 

@@ -15,8 +15,6 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Bead:
-    """One issue; texts are as their author wrote them, times have a time zone."""
-
     id: str
     title: str
     description: str = ""

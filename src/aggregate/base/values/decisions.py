@@ -86,8 +86,6 @@ def unknown_names(missing: Sequence[Missing]) -> list[str]:
 
 
 class SentFile(NamedTuple):
-    """How much of a file was sent with the last prompt of a discussion (rule B-9); fields as of ``FileChoice``."""
-
     path: str
     level: Level
     lines: Lines = ()

@@ -290,7 +290,6 @@ class RenderedFile:
         return FileRow(self.path, self.entry, self.view_mode, self.auto_aggregate, self.error)
 
     def to_record(self) -> FileRecord:
-        """Return the file as a mapping of plain values, masks and slices as copies."""
         record = {name: getattr(self, name) for name in FileRecord.__annotations__}
         record["view_mode"] = self.view_mode.value
         record["ast_mask"] = dict(self.ast_mask)

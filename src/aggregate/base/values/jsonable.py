@@ -65,7 +65,6 @@ def json_text(value: Value, *, indent: int | None = None) -> str:
 
 
 def message_text(value: Value) -> str:
-    """Return what goes into a message: a text as it is, an exception's name and message, anything else as JSON."""
     copy = jsonable(value)
     return escape_surrogates(copy) if isinstance(copy, str) else json_text(copy)
 

@@ -138,8 +138,6 @@ class AnswerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """Which result an answer was taken from, and why it was preferred, as one phrase."""
-
     index: int  # 1-based, 0 where none was usable
     kind: AnswerKind
     reason: str

@@ -117,7 +117,6 @@ def _content(file: IO[bytes]) -> bytes:
 
 
 def _reason(message: str) -> str:
-    """Return what bd says went wrong: ``error`` of its JSON, or its first line."""
     try:
         error = json.loads(message)["error"]
         return str(error)[:_MAX_MESSAGE]

@@ -29,8 +29,6 @@ _OTHER_JSONL = (
 
 @dataclass(frozen=True, slots=True)
 class BeadsFiles:
-    """What a directory of beads holds."""
-
     directory: Path  # the ``.beads`` directory, after a redirect
     jsonl: Path | None = None  # the export to read
     database: Path | None = None  # the SQLite database to read
@@ -44,7 +42,6 @@ class BeadsFiles:
 
 
 def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFiles | None:
-    """Return what the project around ``base_dir`` keeps its beads in, or ``None`` where it has none."""
     named = environ.get("BEADS_DIR")
     if named and (files := _inspect(base_dir / named)):
         return files

@@ -30,8 +30,6 @@ class Hidden(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where one bead that is not completed stands."""
-
     bead: Bead  # the bead
     ready: bool  # whether work on it can begin
     # Ids of the beads that it waits for, in the order of its dependencies; a blocked parent is one.

@@ -43,7 +43,6 @@ class BoardBuilder:
         self._warnings: list[str] = []
 
     def add(self, record: object, where: str) -> None:
-        """Take one record; ``where`` names its place for a warning, such as ``line 7``."""
         if not isinstance(record, Mapping):
             self.warn(f"{where} is not a JSON object and was left out")
             return

@@ -55,7 +55,6 @@ _TOKEN = re.compile(
 
 
 def parse_untrusted_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a TOML text."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

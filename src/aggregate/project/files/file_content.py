@@ -29,8 +29,6 @@ _SURE_BYTES, _MOST_CHAOS = 64, 5.0
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """What reading a file gave."""
-
     text: str
     # Unix time of the last change in seconds, ``0.0`` where the file does not exist.
     mtime: float = 0.0

@@ -28,8 +28,6 @@ _MOST_SEARCHED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPath:
-    """What one entry stands for."""
-
     folder: str
     # The files, relative to ``folder``; for a plain entry the one path, whether it exists or not.
     names: tuple[str, ...]

@@ -15,7 +15,6 @@ _LAST_COMMITS = 400  # Commits that are looked at for what changes often
 
 
 def list_files(folder: str) -> list[str] | None:
-    """Return the files below ``folder`` that git tracks or would track, relative to it, sorted."""
     tracked = tracked_files(folder)
     if tracked is None:
         return None

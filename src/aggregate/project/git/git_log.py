@@ -79,7 +79,6 @@ def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
 def read_commits(
     folder: str, ids: Sequence[str], *, most_bytes: int = MOST_BYTES
 ) -> dict[str, LoggedCommit]:
-    """Return the commits by their ids; those that git cannot tell of in time are left out."""
     commits: dict[str, LoggedCommit] = {}
     waiting = [*ids]
     floods = failures = 0

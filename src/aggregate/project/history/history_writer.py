@@ -28,7 +28,6 @@ _KEY = "history"
 
 
 def history_file(config_path: Path, discussion: str = "") -> Path:
-    """Return the file that holds a discussion, or will: ``<stem>_history.toml``, or one with the discussion's name."""
     if discussion:
         return named_history_file(config_path, discussion)
     return find_history_file(config_path) or config_path.with_name(

@@ -59,7 +59,6 @@ def open_index(*, use: bool = True, verify: bool = False) -> "Index":
 
 
 def user_index() -> "Index":
-    """Return the user's index; what is not flushed before is written when the process ends."""
     return _index_at(index_path(), byte_limit())
 
 

@@ -26,7 +26,6 @@ def name_expression(alternatives: Sequence[Sequence[Token]]) -> str:
 
 
 def path_expression(names: Sequence[str | None]) -> str:
-    """Return the expression for a whole path from those of its names; ``None`` stands for any folders, also none."""
     sections: list[list[str]] = [[]]
     for name in names:
         if name is not None:

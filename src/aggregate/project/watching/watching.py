@@ -123,7 +123,6 @@ class TreeWatch:
             return [path for path, watched in self._folders.items() if is_of_git(watched)]
 
     def close(self) -> None:
-        """End the watch; whoever waits gets no more changes. It may be called from any thread, and twice."""
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
             backend = self._backend
