@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from time import monotonic
 
 from aggregate.agents.tracks.answer_schema import with_schema
 from aggregate.agents.tracks.fan_out import fault_of
@@ -15,6 +16,8 @@ from aggregate.project.configuration import line_of_key, parse_toml, read_toml_t
 TICKETS = "tickets.toml"
 MOST_BYTES = 5_000_000
 """Of the file: ten thousand tickets with a paragraph each, which are read in about a second."""
+MOST_SECONDS = 30.0
+"""Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two."""
 _VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
 """What a variable may be called (rule O-20)."""
 Problem = tuple[tuple[str | int, ...], str]
@@ -120,10 +123,14 @@ def _problems_of_approval(ticket: Ticket) -> Iterator[tuple[str, str]]:
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
     """Yield conditions and lists that can never be evaluated; the sandbox is asked, which takes a moment."""
     waits_for = dependencies(tickets)
+    begin = monotonic()
     for i, ticket in enumerate(tickets):
         known = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
         for key in ("when", "for_each"):
             expression = getattr(ticket, key)
             if expression and (fault := fault_of(expression, known)):
                 message = f'{key} of "{ticket.id}" cannot be evaluated: {fault}'
+                yield ("tickets", i, key), message
+            elif monotonic() - begin > MOST_SECONDS:
+                message = f"the expressions up to this one take more than {MOST_SECONDS:g} s to read: simplify them"
                 yield ("tickets", i, key), message

@@ -324,6 +324,7 @@ class TrackRun:
             results,
             self._contexts.warnings,
             names=self._files.names,
+            waits_for=self._schedule.waits_for,
             earlier_cost=self._spending.earlier,
         )
         # A result's errors beyond those of its failed tickets are the merging's own.
