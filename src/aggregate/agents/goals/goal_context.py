@@ -72,7 +72,6 @@ class Branch:
     subtask_budget: SubtaskBudget = field(default_factory=SubtaskBudget)
 
     def deciding_text(self, step: str) -> str:
-        """Return the text that decides what ``step`` does."""
         return self.template or step
 
     def at(self, node: Trace) -> "Branch":
@@ -101,8 +100,6 @@ class StepOutcome:
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """What the whole goal shares."""
-
     model: Model
     tools: ToolRegistry
     limits: EngineLimits

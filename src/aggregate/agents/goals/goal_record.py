@@ -207,14 +207,11 @@ def _delete_record(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GoalNote:
-    """A goal that has not come to its end, and the number of its record."""
-
     number: int
     goal: str
 
 
 def records_folder(project: Path) -> Path:
-    """Return the folder of the records of goals for the project at ``project``; nothing is made."""
     return state_folder(project) / "goals"
 
 

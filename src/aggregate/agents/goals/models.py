@@ -46,7 +46,6 @@ class ChatModel:
     prompted: frozenset[QuestionKind] | None = None
 
     def ask(self, question: Question) -> Completion:
-        """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
         most = DEFAULT_OPTIONS.max_output
         left = most if question.tokens_left is None else question.tokens_left
         options = RequestOptions(
@@ -99,7 +98,6 @@ class ScriptedModel:
     _lock: Lock = field(default_factory=Lock)
 
     def ask(self, question: Question) -> Completion:
-        """Answer by the script; a token is counted for every four characters."""
         fitting = [
             rule for rule in self.rules if rule[0] is question.call and rule[1] in question.text
         ]

@@ -34,8 +34,6 @@ COUNTED: Final = ("RssAnon:", "RssShmem:")
 
 
 class _TreeUsage(NamedTuple):
-    """What a tree of processes uses at one moment."""
-
     memory_bytes: int
     processes: int
     threads: int

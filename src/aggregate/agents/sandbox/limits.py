@@ -56,12 +56,10 @@ class SandboxLimits:
     output_bytes: int = 16 * 1024 * 1024  # that it may print, and of its result as JSON
 
     def timeout(self, exception: str = "") -> SandboxError:
-        """Return the error that the time is over."""
         text = f"stopped after {self.seconds:g} s"
         return SandboxError(text, kind=Stopped.TIMEOUT, exception=exception)
 
 
 def check_length(source: str, what: str) -> None:
-    """Make sure that a piece of code is not too long."""
     if len(source) > SOURCE_CHARACTERS:
         raise SandboxError(f"the {what} has more than {SOURCE_CHARACTERS} characters")

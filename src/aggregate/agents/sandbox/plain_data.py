@@ -60,7 +60,6 @@ def parse_reply(text: bytes) -> dict[str, Any]:
 
 
 def shorten_error(text: str) -> str:
-    """Return an error's text cut to what a reader can use."""
     if len(text) <= ERROR_CHARACTERS:
         return text
     return f"{text[:ERROR_CHARACTERS]}... ({len(text) - ERROR_CHARACTERS} more characters)"

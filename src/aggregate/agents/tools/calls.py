@@ -112,7 +112,6 @@ class CallLimits:
 
 
 def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dict[str, Any]:
-    """Return the envelope of a failed call (rule D-55)."""
     envelope: dict[str, Any] = {"success": False, "error": error, "retry": retry}
     return {**envelope, "hint": hint} if hint else envelope
 

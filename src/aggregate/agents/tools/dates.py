@@ -170,8 +170,6 @@ def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools a
 
 @dataclass(frozen=True, slots=True)
 class _ClockTools:
-    """The tools that ask what time it is."""
-
     now: Callable[[], datetime]
 
     def getCurrentDateTime(self, timezone: str = "UTC") -> dict[str, Any]:  # noqa: N802

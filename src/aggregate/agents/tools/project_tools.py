@@ -252,7 +252,6 @@ class _ProjectFiles:
         return readable
 
     def entries(self, folder: str) -> list[str]:
-        """Return what stands directly in ``folder``, sorted; folders end with a slash."""
         entries: set[str] = set()
         names = [name for name, _ in self.below(folder)]
         for _, relative in self._candidates(folder):

@@ -199,7 +199,6 @@ def discover_tools(folder: str | Path, *, permissions: Iterable[str] = "read") -
 
 
 def _tools_in(folder: Path) -> Iterator[Tool]:
-    """Yield the tools of each file, in order of file names; files that begin with ``_`` are left alone."""
     if not folder.is_dir():
         raise ToolError(f"{folder}: there is no such folder of tools")
     for path in sorted(folder.glob("*.py")):

@@ -28,7 +28,6 @@ TimeSpan: TypeAlias = tuple[float, float]
 
 
 def state_store(state_dir: str | Path) -> "StateStore":
-    """Return the store of saved state in ``state_dir``."""
     return StateStore(Path(state_dir) / "state.db")
 
 
@@ -43,21 +42,18 @@ class StateStore:
     path: Path
 
     def load(self, key: str) -> tuple[bool, Any]:
-        """Return whether ``key`` is there, and its value."""
         if not self.path.exists():
             return False, None
         with self._connection() as connection:
             return _read(connection, key)
 
     def keys(self) -> list[str]:
-        """Return all keys, sorted."""
         if not self.path.exists():
             return []
         with self._connection() as connection:
             return [row[0] for row in connection.execute("SELECT key FROM state ORDER BY key")]
 
     def save(self, key: str, value: Any) -> None:  # noqa: ANN401 - what JSON holds
-        """Store ``value`` under ``key``, in place of what was there."""
         self.change(key, lambda _: value)
 
     def change(self, key: str, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what JSON holds
@@ -261,7 +257,6 @@ def _time_of(record: Record, field: str = "") -> float:
 
 
 def _moment_of(value: object) -> float:
-    """Return Unix seconds of a number or a date's text."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, str):

@@ -127,8 +127,6 @@ class AttemptAccount:
 
 @dataclass(frozen=True, slots=True)
 class TicketOutcome:
-    """How a ticket ended: what all its attempts have come to."""
-
     ticket: str
     status: RunStatus
     text: str = ""  # the answer, if it succeeded
@@ -154,7 +152,6 @@ class TicketOutcome:
 
     @classmethod
     def from_json(cls, text: str) -> "TicketOutcome":
-        """Return the outcome that ``to_json`` wrote."""
         return _OUTCOME.validate_json(text, strict=True)
 
 
@@ -209,7 +206,6 @@ class Ending:
     text: str = ""
 
     def outcome(self, ticket_id: str) -> TicketOutcome:
-        """Return it as the outcome of a ticket that was approved, rejected or failed."""
         if self.state is EndingState.APPROVED:
             return TicketOutcome(ticket_id, RunStatus.SUCCESS, self.text or "approved")
         reason = self.text

@@ -37,8 +37,6 @@ MAX_BACKOFF_SECONDS = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How one attempt ended, as it is recorded."""
-
     status: RunStatus
     text: str  # the answer, or why there is none
     tokens: Annotated[int, Field(ge=0)] = 0
@@ -50,7 +48,6 @@ class Attempt:
 
     @classmethod
     def from_recorded(cls, data: object) -> "Attempt":
-        """Return the attempt that was recorded as this."""
         return _ATTEMPT.validate_python(data)
 
 
@@ -116,7 +113,6 @@ def _ask(worker: Worker, assignment: Assignment, account: AttemptAccount) -> Att
 
 
 def _taken(text: str, schema: Mapping[str, Any] | None) -> tuple[str, str]:
-    """Return what is taken of an answer, or why nothing is."""
     if not text.strip():
         return "", "the answer is empty"
     if schema is None:

@@ -49,7 +49,6 @@ def fault_of(expression: str, known: Collection[str]) -> str:
 
 
 def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
-    """Return the value of an expression."""
     source = _CALL.format(expression)
     return run_javascript(source, dict(results), limits=_LIMITS, now=_EPOCH)
 
@@ -87,7 +86,6 @@ def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
 
 
 def without_items(ticket: Ticket) -> Ticket:
-    """Return a ticket without the focus files that its items will name, for what is known before there are any."""
     known = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
     return ticket.model_copy(update={"focus_files": known}) if ticket.for_each else ticket
 

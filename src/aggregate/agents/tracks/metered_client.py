@@ -42,7 +42,6 @@ class MeteredClient:
 
     @property
     def ratio(self) -> TokenRatio:
-        """How many tokens the model counts for each of ours; one that is not known counts as we do."""
         return shipped_ratio(*self.asked)
 
     @property
@@ -96,7 +95,6 @@ class MeteredClient:
         options: RequestOptions,
         on_text: OnText | None = None,
     ) -> tuple[str, str]:
-        """Return what the model answers, and what is doubtful about it."""
         reply = self.send(prompt, message, on_text=on_text, options=options)
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)

@@ -60,8 +60,6 @@ class TrackProgress:
 
 
 class PastRun:
-    """The tickets of a run, each with its children behind it, and what each of them came to."""
-
     def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
         self._queue = queue
         self._run = tickets
@@ -170,8 +168,6 @@ class PastRun:
 
 
 class _Runs(NamedTuple):
-    """The runs of a track that a database has."""
-
     track: Track
     engine: Engine
     queue: DbosQueue

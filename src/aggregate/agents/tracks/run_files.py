@@ -129,7 +129,6 @@ def report_text(
     waits_for: Mapping[str, Sequence[str]] | None = None,
     earlier_cost: float = 0.0,
 ) -> str:
-    """Return the report as markdown; the same outcomes give the same bytes."""
     done = sum(line.status is RunStatus.SUCCESS for line in lines)
     left_out = sum(line.left_out for line in lines)
     words = [f"{done:,} of {len(lines):,} tickets done"]
@@ -164,7 +163,6 @@ def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
 
 
 def dollars(amount: float | None) -> str:
-    """Return an amount of US dollars as a person reads it, ``""`` for nothing and for one that is not known."""
     return f"${amount:.4f}" if amount else ""
 
 
@@ -212,7 +210,6 @@ def _is_long(sentences: Sequence[str]) -> bool:
 
 
 def _section(heading: str, sentences: Sequence[str]) -> list[str]:
-    """Return a section of sentences, or the first ones shortened where they are long together; nothing for none."""
     if not sentences:
         return []
     if _is_long(sentences):

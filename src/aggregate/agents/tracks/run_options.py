@@ -15,8 +15,6 @@ LEASE_SECONDS = 15.0
 
 
 class TicketState(StrEnum):
-    """What an observer hears of a ticket."""
-
     STARTED = "started"
     DONE = "done"
     FAILED = "failed"
@@ -27,8 +25,6 @@ class TicketState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TicketEvent:
-    """A change in a ticket's state."""
-
     ticket: Ticket
     state: TicketState
     detail: str = ""

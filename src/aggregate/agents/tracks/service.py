@@ -145,7 +145,6 @@ def _go_on(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> RunRow:
-    """Let a run go on, and what failed in it, or is named, be run once more."""
     again: Mapping[str, int] = {}
     is_free = run.state != RUNNING or not is_conducted(engine, run.run_id)
     if (options.resume or options.retry) and is_free:

@@ -89,11 +89,9 @@ class SharedFiles:
         return {**own, **{segment.source: segment for segment in added[1:]}}
 
     def named(self, focus: str) -> list[str]:
-        """Return the paths of the project's files that a focus file names."""
         return [file.path for file in self._tier3_files().named(focus)]
 
     def has(self, focus: str) -> bool:
-        """Tell whether a focus file names one of the project that can be read."""
         return any(not file.error for file in self._tier3_files().named(focus))
 
     def _make_tier3_files(self) -> Tier3Files:

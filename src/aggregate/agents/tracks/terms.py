@@ -27,8 +27,6 @@ _TWICE: Final = 0.4
 
 
 class Recipient(NamedTuple):
-    """Whom to ask; empty where the worker's own client is meant."""
-
     provider: str = ""
     model: str = ""
     base_url: str = ""
@@ -90,7 +88,6 @@ def user_limits(
     max_seconds: float | None = None,
     max_steps: int | None = None,
 ) -> TicketLimits:
-    """Return the limits that are named here, else those of the user's own configuration, else the usual ones."""
     table = user_config().conduct
     return TicketLimits(
         max_tokens or table.max_tokens or USUAL.max_tokens,
@@ -100,7 +97,6 @@ def user_limits(
 
 
 def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Recipient:
-    """Return whom a ticket with this persona asks, ``OWN`` where the persona names nobody."""
     persona = find_persona(project, persona_name)
     if not (persona.provider or persona.model or persona.base_url):
         return OWN

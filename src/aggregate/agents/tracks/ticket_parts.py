@@ -35,8 +35,6 @@ _SEPARATOR_TOKENS = 1
 
 
 class TicketParts:
-    """Knows of each ticket whom it asks, its budget, its task, and the files that it may be shown."""
-
     def __init__(self, project: Project, track: Track | None, terms: WorkerTerms) -> None:
         self._project = project
         self._terms = terms
@@ -72,7 +70,6 @@ class TicketParts:
         return (Entry(FileItem(self.spec, force_full=True)),) if self.spec else ()
 
     def asked(self, ticket: Ticket) -> Request:
-        """Return what a ticket is shown, without its focus files and its task."""
         return self._request(self._strategy(ticket))
 
     def whole_prompt(self, ticket: Ticket, results: tuple[Segment, ...] = ()) -> Prompt:
@@ -88,7 +85,6 @@ class TicketParts:
         return limits
 
     def recipient(self, ticket: Ticket) -> Recipient:
-        """Return whom the ticket's persona names, the run's own model for nobody."""
         return self._recipient(ticket.persona)
 
     def asks(self, ticket: Ticket) -> Recipient:

@@ -30,8 +30,6 @@ class TicketKind(StrEnum):
 
 
 class Ticket(BaseModel):
-    """One worker's job."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(pattern=TICKET_ID)  # part of file names
@@ -94,7 +92,6 @@ class Tickets(BaseModel):
 
 
 def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
-    """Return for each ticket the ids that it waits for, in the tickets' order."""
     by_name: dict[str, set[str]] = {}
     for ticket in tickets:
         by_name.setdefault(ticket.id, set()).add(ticket.id)

@@ -51,7 +51,6 @@ def load_tickets(path: Path) -> Tickets:
 
 
 def check_tickets(tickets: Tickets) -> Tickets:
-    """Return tickets that did not come from a file, where they can be run."""
     for _keys, message in _problems(tickets.tickets):
         raise ValueError(message)
     return tickets

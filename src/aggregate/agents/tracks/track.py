@@ -58,8 +58,6 @@ CHECKBOXES = {
 
 @dataclass(frozen=True, slots=True)
 class PlanTask:
-    """A task or sub-task of a plan, without ``Task:`` and without the commit at its end."""
-
     text: str
     checkbox: Checkbox
     offset: int  # where the checkbox stands in the plan's text
@@ -145,7 +143,6 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
 
 
 def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
-    """Return the text of ``tracks.md`` with one track's checkbox set; every other byte stays."""
     offsets = [entry.offset for entry in read_tracks_file(text) if entry.track_id == track_id]
     return _with_checkboxes(text, dict.fromkeys(offsets, checkbox))
 
@@ -168,8 +165,6 @@ def timestamp(time: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A track that stands in ``tracks.md``."""
-
     track_id: str
     description: str
     folder: Path
@@ -177,7 +172,6 @@ class Track:
     written_in: Path | None = None  # what its files must lie in, links resolved, to be changed
 
     def tickets(self) -> Tickets:
-        """Read its tickets."""
         path = self.folder / TICKETS
         if not path.is_file():
             raise TrackError(

@@ -143,7 +143,6 @@ class TrackRun:
                 self._start(self._schedule.tickets[ticket_id])
 
     def _start(self, ticket: Ticket) -> None:
-        """Ask a worker or a person, or spread a list; what was enqueued before a restart is only waited for."""
         if ticket.when and not self._is_met(ticket):
             return
         self._mark(ticket, Checkbox.STARTED)
@@ -171,7 +170,6 @@ class TrackRun:
         return False
 
     def _ask_worker(self, ticket: Ticket) -> None:
-        """Compose a ticket's assignment from the results that it waits for, and put it into the queue."""
         if ticket.id not in self._asked_before:
             is_child = parent_of(ticket.id) != ticket.id
             try:
@@ -242,7 +240,6 @@ class TrackRun:
         self._end(outcome, announce=True)
 
     def _end(self, outcome: TicketOutcome, *, announce: bool) -> None:
-        """Note how a ticket ended, and which others are not run because of it."""
         ticket = self._schedule.tickets[outcome.ticket]
         self._asked.pop(ticket.id, None)
         self._approvals.discard(ticket.id)

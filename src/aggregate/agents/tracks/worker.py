@@ -101,7 +101,6 @@ class ModelWorker:
             ) from error
 
     def _client(self, assignment: Assignment) -> MeteredClient:
-        """Return whom to ask: the model of the ticket's persona, else the worker's own."""
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
         if recipient == OWN:
             return MeteredClient(self.client, self.model)

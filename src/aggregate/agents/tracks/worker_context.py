@@ -127,7 +127,6 @@ class WorkerContexts:
             self._compose_alone(ticket, granted, self._parts.asked(ticket))
 
     def schedule(self, tickets: Tickets, *, warm_up: bool = True) -> Schedule:
-        """Return the order of a run whose workers share their beginning."""
         self.share(tickets.tickets)
         return Schedule(
             tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, prefix=self._prefix
@@ -203,13 +202,11 @@ class WorkerContexts:
         record_audit(path, request, composition, shown)
 
     def choices(self, ticket: Ticket) -> tuple[FileChoice, ...]:
-        """Return what was decided about each file for the last assignment; none where all are shown as configured."""
         if self._last is None or self._last[0] != ticket.id:
             return ()
         return tuple(self._last[2].choices)
 
     def _prefix(self, ticket: Ticket) -> tuple[object, ...]:
-        """Return what decides how a ticket's request begins."""
         if ticket.id in self._alone:
             return (ticket.id,)
         request = self._parts.asked(ticket)
@@ -289,7 +286,6 @@ class WorkerContexts:
     def _compose_alone(
         self, ticket: Ticket, granted: GrantedBudget, request: Request
     ) -> Composition:
-        """Return the context that is chosen for one ticket's task, its focus files in full (rule B-11)."""
         named = {focus: self._parts.files.named(focus) for focus in ticket.focus_files}
         paths = tuple(dict.fromkeys(path for each in named for path in named[each] or [each]))
         unnamed = (Entry(FileItem(focus)) for focus in named if not named[focus])

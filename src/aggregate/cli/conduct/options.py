@@ -14,8 +14,6 @@ Command = Callable[..., None]
 
 
 class TermsSettings(TypedDict):
-    """The values of ``terms_options``."""
-
     spec: str
     base_url: str
     folder: Path | None
@@ -26,8 +24,6 @@ class TermsSettings(TypedDict):
 
 
 class RunSettings(TermsSettings):
-    """The values of ``run_options`` that do not concern the project."""
-
     database: str
     lease: float
     places: int | None

@@ -85,7 +85,6 @@ def _say_event(event: TicketEvent) -> None:
 
 
 def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) -> Worker:
-    """Return who works in this process, with a client for each model that a persona names; these are said."""
     redaction = redaction_for(project, sending=True)
     safely = partial(with_redaction, allow=redaction.allow, tell=warn)
     personas = [ticket.persona for ticket in track.tickets().tickets]

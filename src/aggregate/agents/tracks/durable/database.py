@@ -115,7 +115,6 @@ def refuse_pickles() -> None:
 
 
 def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
-    """Raise what is said of a row that is not read."""
     raise StateError(
         f"{name} in the database {fault} and is not read: it comes from an older version or from somebody "
         "else; end the run with `aggregate conduct cancel`, delete it with `aggregate conduct forget`, or use another "
@@ -124,7 +123,6 @@ def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
 
 
 def database_url(text: str) -> str:
-    """Return a URL for the engine: ``postgres://`` and ``postgresql://`` get their driver, a path becomes SQLite."""
     for scheme in ("postgres://", "postgresql://"):
         if text.startswith(scheme):
             return "postgresql+psycopg://" + text.removeprefix(scheme)
@@ -219,7 +217,6 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -
 
 @contextmanager
 def database_errors(url: str) -> Iterator[None]:
-    """Turn a database's errors into one sentence."""
     try:
         yield
     except (SQLAlchemyError, dbos_errors.DBOSException, OSError) as error:

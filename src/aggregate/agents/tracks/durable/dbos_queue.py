@@ -66,7 +66,6 @@ _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 @contextmanager
 def open_database(url: str) -> Iterator[sa.Engine]:
-    """Yield an engine on a database with all tables in it, and close its connections afterwards."""
     engine = open_engine(url)
     try:
         prepare_database(engine)
@@ -138,7 +137,6 @@ class DbosQueue:
         retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
 
     def assignment(self, text: str, digests: Sequence[str]) -> Assignment:
-        """Return the assignment that ``put`` wrote as these values."""
         bare = Assignment.from_json(text)
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
@@ -178,7 +176,6 @@ class DbosQueue:
         return {workflow.workflow_id for workflow in workflows}
 
     def requeue(self, keys: Collection[str]) -> None:
-        """Offer what a worker took to any worker once more."""
         if keys:
             self._client.resume_workflows(sorted(keys), queue_name=QUEUE)
 

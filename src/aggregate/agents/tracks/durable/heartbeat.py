@@ -41,8 +41,6 @@ _SQLITE_CLOCK = (
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """A process that works on tickets, or conducts a run."""
-
     executor_id: str
     host: str  # where its number means something; "" where that is not known, and its lease alone shows its end
     pid: int
@@ -138,7 +136,6 @@ class Heartbeat:
         return sorted(working - alive - {self.me.executor_id})
 
     def any_alive(self, prefix: str) -> bool:
-        """Tell whether a process whose id begins so gives signs of life."""
         named = self._leases().where(begins_with(LEASES.c.executor_id, prefix))
         with self._engine.connect() as connection:
             leases = connection.execute(named).mappings().all()
@@ -184,7 +181,6 @@ def conducting(
 
 
 def is_conducted(engine: sa.Engine, run_id: str) -> bool:
-    """Tell whether a process conducts a run now: its lease holds, and it has not ended on this machine."""
     heartbeat = _heartbeat(engine, run_id, 0)
     return retry_while_away(engine, lambda: heartbeat.any_alive(_prefix(run_id)))
 

@@ -55,8 +55,6 @@ class RunRow:
 
 
 class RunTable:
-    """The runs of one project's track."""
-
     def __init__(self, engine: sa.Engine, project: str, track: str) -> None:
         self._engine = engine
         self._project = project
@@ -128,8 +126,6 @@ def _insert(engine: sa.Engine, table: sa.Table) -> Any:  # noqa: ANN401 - of eit
 
 
 class EndingTable:
-    """The endings and rounds of one run."""
-
     def __init__(self, engine: sa.Engine, run_id: str) -> None:
         self._engine = engine
         self._run_id = run_id
@@ -205,7 +201,6 @@ class SegmentTable:
         self._read: dict[str, Segment] = {}
 
     def write(self, run_id: str, segments: Sequence[Segment]) -> list[str]:
-        """Put the segments of a context here, if they are not, and return their digests in order."""
         digests = list(map(_digest_of, segments))
         by_digest = dict(zip(digests, segments, strict=True))
         new = [digest for digest in by_digest if (run_id, digest) not in self._written]
@@ -221,7 +216,6 @@ class SegmentTable:
         return digests
 
     def read(self, run_id: str, digests: Sequence[str]) -> tuple[Segment, ...]:
-        """Return the segments with these digests."""
         segments = {digest: self._read[digest] for digest in digests if digest in self._read}
         unread = [digest for digest in set(digests) if digest not in segments]
         columns = SEGMENTS.c

@@ -121,7 +121,6 @@ class WorkerProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop taking tickets, leave those under way to others, and take DBOS down."""
         try:
             self._stop.set()
             for stop in list(self._busy):
