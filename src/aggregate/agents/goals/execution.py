@@ -176,12 +176,9 @@ def arguments_for(
         return certain
     answer = _asked_arguments(run, branch, step, tool, feedback)
     required = [parameter.name for parameter in tool.required]
-    older: dict[
-        str, Any
-    ] = {}  # what earlier results hold under the names of parameters, the newest first
-    for result in reversed(
-        [value for value in branch.context.values() if isinstance(value, Mapping)]
-    ):
+    # What earlier results hold under the names of parameters, the newest first
+    older: dict[str, Any] = {}
+    for result in reversed([one for one in branch.context.values() if isinstance(one, Mapping)]):
         for name in _names(tool) if answer is None else required:
             values = (result.get(name + suffix) for suffix in _SUFFIXES)
             value = next((value for value in values if isinstance(value, str | int | float)), None)

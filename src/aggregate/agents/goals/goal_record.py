@@ -58,16 +58,7 @@ class Unfinished:
 
 
 class RecordedGoal:
-    """A goal's record in a file, which is made where there is none; locked until closed or the process ends.
-
-    Attributes:
-        goal: Its text, ``""`` where it was ended before that was written.
-        spent: Seconds that it had taken when the last entry was made.
-        steps: How many steps its plan may have: the question for them says so.
-
-    Raises:
-        StateError: Another process has the file open, or it cannot be used.
-    """
+    """A goal's record in a file, which is made where there is none; locked until closed or the process ends."""
 
     def __init__(self, path: Path, *, repeat: bool = False) -> None:
         self.path = path

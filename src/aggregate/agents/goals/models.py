@@ -86,10 +86,8 @@ if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded 
 class ScriptedModel:
     """Answers by the rule that fits with the longest text, the first of equals, counting for each step by itself.
 
-    Attributes:
-        rules: Answers by the question's kind and a text that it must hold: the first time a step asks, the first; then
-            the next; the last one stays.
-        questions: All that was asked.
+    A rule has the question's kind and a text that it must hold; its answers are given one after the other, and the last
+    one stays.
     """
 
     rules: "dict[tuple[QuestionKind, str], list[str | ScriptedReply]]"

@@ -64,8 +64,7 @@ def tree_usage(root: int) -> _TreeUsage:
 RUNNER: Final = Path(__file__).with_name("bubblewrap_runner.py")
 SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
-PROCESSES: Final = 3
-"""bubblewrap outside, bubblewrap as the first process inside, Python."""
+PROCESSES: Final = 3  # bubblewrap outside, bubblewrap as the first process inside, Python
 ISOLATION: Final = """
 --unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --uid 65534 --gid 65534 --hostname sandbox
 """
@@ -86,20 +85,10 @@ def run_full_python(
     references: Mapping[str, Value] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
-    """Run ``code`` with the global ``data`` and return what it assigned to ``result``.
+    """Run ``code`` with the global ``data`` and return what it assigned to ``result``, as JSON gives it back.
 
-    Args:
-        code: Any Python; libraries that are installed beside this package can be imported.
-        data: Plain values; the code gets a copy.
-        limits: Time, memory and output.
-        references: What ``load_data_reference(ref_id)`` gives inside.
-        now: What the clock shows inside, by default the time of this call; it stands still.
-
-    Returns:
-        The result as JSON gives it back (tuples as lists, dates as texts), and what was printed.
-
-    Raises:
-        SandboxError: The code failed, was stopped, or bubblewrap is missing or not allowed to make a sandbox.
+    ``load_data_reference(ref_id)`` gives what is in ``references``. The clock stands still, by default at the time of
+    this call.
     """
     bounds = limits or SandboxLimits()
     check_length(code, "code")

@@ -15,8 +15,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 NO_NEW_RIGHTS, SET_FILTER, FILTER_MODE = 38, 22, 2
-INSTRUCTION = 8
-"""Bytes of one instruction of a filter."""
+INSTRUCTION = 8  # bytes of one instruction of a filter
 CLOCK = """(function (now) {
   const Real = Date;
   const make = (target, given, as) => Reflect.construct(target, given.length ? given : [now], as);

@@ -21,8 +21,7 @@ from typing import Final
 
 from aggregate.base.errors import SandboxError, Stopped
 
-EXTRA: Final = "install manual-slop[sandbox]"
-"""What to do where a sandbox is missing."""
+EXTRA: Final = "install manual-slop[sandbox]"  # what to do where a sandbox is missing
 
 SOURCE_CHARACTERS: Final = 65_536
 """Characters of one piece of code. Models write pages, not books; a parser's time and memory grow with the text."""
@@ -36,8 +35,7 @@ ADDRESS_BYTES: Final = 768 * 1024 * 1024
 """Address space that these libraries map; most of it is read from files and never written."""
 THREADS: Final = 32
 """Threads of the one process; each costs the kernel some 20 KB that no memory limit counts."""
-OPEN_FILES: Final = 64
-"""Descriptors: each pipe or socket may hold some hundred KB in the kernel."""
+OPEN_FILES: Final = 64  # descriptors: each pipe or socket may hold some hundred KB in the kernel
 WATCH_SECONDS: Final = 0.05
 """How often the memory and the threads of a running sandbox are looked at."""
 WORKER_BYTES: Final = 1 << 30

@@ -149,11 +149,7 @@ CLONE3: Final = 435
 
 
 def seccomp_filter(machine: str) -> bytes:
-    """Return the filter for a machine (as ``platform.machine()`` names it), as bubblewrap's ``--seccomp`` reads it.
-
-    Raises:
-        SandboxError: The machine's calls are not known here.
-    """
+    """Return the filter for a machine (as ``platform.machine()`` names it), as bubblewrap's ``--seccomp`` reads it."""
     calls = MACHINES.get(machine)
     if calls is None:
         reason = f"full Python is confined on {', '.join(MACHINES)} only, not on {machine or 'this machine'}"

@@ -26,10 +26,8 @@ from aggregate.base.values import CACHE_DIR, Value
 from aggregate.prompt import load_data_reference
 
 ANALYSIS: Final = "executeDataAnalysis"
-TIMEOUT: Final = 10.0
-"""Seconds (rule D-11)."""
-MEMORY: Final = 256 * 1024 * 1024
-"""Bytes: many times the largest output of a tool."""
+TIMEOUT: Final = 10.0  # seconds (rule D-11)
+MEMORY: Final = 256 * 1024 * 1024  # bytes: many times the largest output of a tool
 TOO_LONG: Final = f"Code has more than {SOURCE_CHARACTERS} characters"
 NO_RESULT: Final = "Code must assign result to 'result' variable"
 BEYOND_MONTY: Final = ("ModuleNotFoundError", "ImportError", "NotImplementedError", "SyntaxError")

@@ -15,8 +15,7 @@ from aggregate.base.values import SEPARATOR, Prompt, RunStatus, Section, Segment
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """As it is read again: less than nothing in a database would leave a run more than its limit."""
-_ROUND = "~"
-"""What stands between a ticket and its round; no ticket's id has it."""
+_ROUND = "~"  # what stands between a ticket and its round; no ticket's id has it
 _count_shared = lru_cache(maxsize=20_000)(count)
 
 
@@ -94,18 +93,12 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """What a worker answers.
-
-    Attributes:
-        tokens: What it has cost, input and output together; 0 where the worker does not know.
-        warning: What is doubtful about it, or ``""``.
-        cost: What it has cost in US dollars, ``None`` where the price is not known.
-    """
+    """What a worker answers."""
 
     text: str
-    tokens: int = 0
-    warning: str = ""
-    cost: float | None = None
+    tokens: int = 0  # input and output together; 0 where the worker does not know
+    warning: str = ""  # what is doubtful about it
+    cost: float | None = None  # in US dollars, where the price is known
 
 
 @dataclass(slots=True)

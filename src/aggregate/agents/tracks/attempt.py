@@ -21,8 +21,7 @@ from aggregate.base.errors import WorkerError
 from aggregate.base.text import shorten
 from aggregate.base.values import RunStatus, failure_text
 
-STOP_SECONDS = 0.25
-"""How soon a waiting attempt sees that its process is to end."""
+STOP_SECONDS = 0.25  # how soon a waiting attempt sees that its process is to end
 ANSWER_CHARACTERS = 2_000_000
 """Several times the longest answer that any model gives; more would only fill the database."""
 REASON_CHARACTERS = 10_000

@@ -26,8 +26,7 @@ _LIMITS: Final = SandboxLimits(seconds=2.0, output_bytes=4 * 1024 * 1024)
 """A list is spread over a thousand tickets at the most, each item of which goes into a prompt."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
-_TITLE_CHARACTERS: Final = 60
-"""Of an item in its ticket's title, which is one line of a table."""
+_TITLE_CHARACTERS: Final = 60  # of an item in its ticket's title, which is one line of a table
 
 
 def names_in(expression: str) -> tuple[str, ...]:

@@ -22,8 +22,7 @@ _STATES: dict[RunStatus | None, str] = {
     RunStatus.ERROR: "failed",
     RunStatus.TIMEOUT: "timed out",
 }
-_MOST_EDGES = 500
-"""Mermaid draws no more, and of more nobody could follow any."""
+_MOST_EDGES = 500  # Mermaid draws no more, and of more nobody could follow any
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
@@ -83,26 +82,16 @@ class RunFiles:
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """What a report says of one ticket.
-
-    Attributes:
-        status: How it ended, ``None`` where it was not run or is not over.
-        attempts: How often a worker was asked.
-        tokens: What all attempts have taken.
-        errors: Why attempts failed, or why it was not run.
-        cost: What they have cost in US dollars, ``None`` where that is not known.
-        seconds: How long they took.
-        left_out: Its condition was not met, so that nobody was asked; that is no failure.
-    """
+    """What a report says of one ticket."""
 
     ticket: Ticket
-    status: RunStatus | None = None
+    status: RunStatus | None = None  # None where it was not run or is not over
     attempts: int = 0
     tokens: int = 0
-    errors: tuple[str, ...] = ()
-    cost: float | None = None
+    errors: tuple[str, ...] = ()  # why attempts failed, or why it was not run
+    cost: float | None = None  # in US dollars, as far as is known
     seconds: float = 0.0
-    left_out: bool = False
+    left_out: bool = False  # its condition was not met: nobody was asked, which is no failure
 
     @property
     def is_done(self) -> bool:

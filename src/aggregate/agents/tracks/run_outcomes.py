@@ -111,7 +111,16 @@ class RunOutcomes:
     def of(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
         remaining = iter(ids)
         while chunk := list(islice(remaining, CHUNK)):
-            yield from self._of_chunk(chunk)
+            in_queue = self.queue.outcomes([self.keys.of(ticket_id) for ticket_id in chunk])
+            yield from map(self._readable, in_queue.values())
+            for ticket_id in chunk:
+                if ticket_id in self.children:
+                    children = self.children[ticket_id]
+                    outcomes = {each.ticket: each for each in self.of(children)}
+                    in_order = [outcomes[child] for child in children]
+                    yield folded(self._tickets[ticket_id], in_order, on_error=self.run.on_error)
+                elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
+                    yield ending.outcome(ticket_id)
 
     def spent_before(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
         """Yield the outcomes of these tickets' earlier rounds, which were paid for too."""
@@ -139,17 +148,6 @@ class RunOutcomes:
             merged = self.merge(ids, on_error=FailurePolicy.SKIP)
             values |= {name: result.value for name, result in merged.items() if name[0] == "$"}
         return values
-
-    def _of_chunk(self, ids: Sequence[str]) -> Iterator[TicketOutcome]:
-        in_queue = self.queue.outcomes([self.keys.of(ticket_id) for ticket_id in ids])
-        yield from map(self._readable, in_queue.values())
-        for ticket_id in ids:
-            if ticket_id in self.children:
-                outcomes = {each.ticket: each for each in self.of(self.children[ticket_id])}
-                children = [outcomes[child] for child in self.children[ticket_id]]
-                yield folded(self._tickets[ticket_id], children, on_error=self.run.on_error)
-            elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
-                yield ending.outcome(ticket_id)
 
     def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
         """Return an outcome, failed where others could not refer to its answer: a database may hold any text."""

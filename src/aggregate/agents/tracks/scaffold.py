@@ -17,23 +17,14 @@ from aggregate.base.text import heading_text
 
 _SLUG_CHARACTERS: Final = 40
 """Of a name in a track's id, which is part of file names, beside a date and a ticket."""
-_COMMENT_CHARACTERS: Final = 98
-"""Of a line behind its mark: 100 in all, as in most projects."""
+_COMMENT_CHARACTERS: Final = 98  # of a line behind its mark: 100 in all, as in most projects
 _REGISTER: Final = "# Project Tracks\n"
 
 
 def new_track(folder: Path, name: str, *, time: datetime, question: str = "") -> Path:
     """Write a track's files and its entry in ``tracks.md``, and return its ``tickets.toml``.
 
-    Args:
-        folder: The project's.
-        name: What the track is about, in a few words; its id is made of them and the date.
-        time: Now.
-        question: What the track is to answer; by default the name.
-
-    Raises:
-        TrackError: No id can be made of the name, or there is such a track.
-        OutputError: A file cannot be written, or would lie outside of the project.
+    Its id is made of the name, a few words, and the date; it is to answer the question, by default the name.
     """
     slug = re.sub(r"[^\w]+", "_", name.lower()).strip("_")[:_SLUG_CHARACTERS].rstrip("_")
     track_id = f"{slug}_{time:%Y%m%d}"

@@ -37,8 +37,7 @@ from aggregate.base.text import first_of
 from aggregate.project.configuration import Project
 
 NOTHING_TO_RESUME = "no run to resume: all are over; begin one with aggregate conduct run"
-MOST_NAMED = 10
-"""Tickets that are named in a sentence."""
+MOST_NAMED = 10  # tickets that are named in a sentence
 USUAL = RunOptions()
 
 
@@ -170,13 +169,7 @@ def _go_on(
 def run_worker(
     database: str, worker: Worker, *, lease: float = LEASE_SECONDS
 ) -> Iterator[WorkerProcess]:
-    """Let this process work on the tickets of every track on ``database``, a URL or a file, while the block runs.
-
-    ``lease`` is the seconds after which this process counts as dead if it gives no sign of life.
-
-    Raises:
-        StateError: The database cannot be used.
-    """
+    """Let this process work on the tickets of every track on ``database``, a URL or a file, while the block runs."""
     with (
         open_database(database_url(database)) as engine,
         WorkerProcess(engine, worker, lease=lease) as process,

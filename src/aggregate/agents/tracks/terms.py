@@ -35,8 +35,7 @@ class Recipient(NamedTuple):
         return " ".join(part for part in self if part)
 
 
-OWN: Final = Recipient()
-"""Whoever the worker was started for; of the scripted worker nobody."""
+OWN: Final = Recipient()  # whoever the worker was started for; of the scripted worker nobody
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,19 +18,13 @@ MOST_BYTES = 5_000_000
 """Of the file: ten thousand tickets with a paragraph each, which are read in about a second."""
 MOST_SECONDS = 30.0
 """Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two."""
-_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
-"""What a variable may be called (rule O-20)."""
+_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")  # what a variable may be called (rule O-20)
 Problem = tuple[tuple[str | int, ...], str]
 """The keys of a value in the file, and what is wrong with it."""
 
 
 def load_tickets(path: Path) -> Tickets:
-    """Read, validate and check a track's tickets.
-
-    Raises:
-        ConfigError: An unknown key, a wrong type, a doubled id, an unknown dependency, a cycle, or a variable that is
-            merged in two ways; the message names file and line.
-    """
+    """Read, validate and check a track's tickets; what is wrong is told with file and line."""
     text = read_toml_text(path, limit=MOST_BYTES)
     loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
     problems = chain(_problems(loaded.tickets), _problems_of_expressions(loaded.tickets))

@@ -33,10 +33,8 @@ from aggregate.base.text import fence, heading_text, value_text
 from aggregate.base.values import Prompt, Section, Segment, Stability
 from aggregate.sending.clients import RequestOptions
 
-LEAST_ANSWER: Final = 2_000
-"""Tokens that are kept for the answer; a page has 500."""
-MOST_ANSWER: Final = 16_000
-"""Tokens of an answer, as many as a request allows by default."""
+LEAST_ANSWER: Final = 2_000  # tokens that are kept for the answer; a page has 500
+MOST_ANSWER: Final = 16_000  # tokens of an answer, as many as a request allows by default
 _GOAL: Final = """\
 Do with the tools what this task needs, and find out what its answer needs. The answer itself is written afterwards, \
 from what the steps found: plan no step for it.

@@ -211,11 +211,7 @@ class Track:
 
 
 def open_track(project_folder: Path, name: str) -> Track:
-    """Return the track of that id, or the only one whose id begins with ``name``.
-
-    Raises:
-        TrackError: There is no ``tracks.md``, no such track, more than one, or its folder is missing.
-    """
+    """Return the track of that id, or the only one whose id begins with ``name``."""
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(

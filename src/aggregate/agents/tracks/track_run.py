@@ -48,16 +48,8 @@ class TrackRun:
 
     It keeps no state that the queue does not have: started again after a kill it finds what has ended and what was
     enqueued, and goes on. Prompts are written before they are enqueued and replies when they are collected, under names
-    that a second writing repeats, so each ticket is in the files exactly once.
-
-    Args:
-        track: Whose checkboxes and metadata follow the run.
-        outcomes: What is run, the queue, and what its tickets come to.
-        files: Where prompts, replies and the report are written.
-        polling: How many assignments are in the queue at one time, and how often it is looked at.
-        max_cost: The most US dollars that the run may cost, ``None`` for no limit.
-        cancelled: Asked before each ticket and between two looks at the queue.
-        changed: Set when an answer has ended or begun in this process; what other processes do is seen by looking.
+    that a second writing repeats, so each ticket is in the files exactly once. ``changed`` is set when an answer has
+    ended or begun in this process; what other processes do is seen by looking.
     """
 
     def __init__(

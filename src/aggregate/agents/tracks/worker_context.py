@@ -69,14 +69,8 @@ _REMEMBERED = 4
 class WorkerContexts:
     """Composes workers' contexts from a project that is read once, so that a fan-out shares its bytes.
 
-    Files, screenshots, beads and discussion are read when the first context needs them, and each
-    file is rendered once: a ticket's context selects and joins what is there. Another run reads
-    everything anew.
-
-    Args:
-        project: Whose files, screenshots, beads and discussion the workers see.
-        track: Whose ``spec.md`` the workers see.
-        terms: What the user allows the workers.
+    Each file is read and rendered when the first context needs it: a ticket's context selects and joins what is there.
+    Another run reads everything anew.
     """
 
     def __init__(
@@ -381,7 +375,8 @@ class _SharedBeginning:
 
     def prompt(self, in_full: Mapping[str, Segment], results: Sequence[Segment]) -> Prompt:
         segments = self.composition.prompt.segments
-        late = {one.source: one for one in segments if self._is_late(one)} | dict(in_full)
+        files = [one for one in segments if one.section is Section.FILES]
+        late = {one.source: one for one in files if one.source in self.late_paths} | dict(in_full)
         changing = [replace(segment, stability=Stability.SLOW) for segment in late.values()]
         others = [segment for segment in segments if segment.section is not Section.FILES]
         stable = [segment for segment in others if segment.section is not Section.HISTORY]
@@ -403,9 +398,6 @@ class _SharedBeginning:
     def shares_much(self) -> bool:
         """Whether a provider's cache can hold what all tickets begin with."""
         return sum(len(segment.text) for segment in self._shared()) >= SHARED_CHARACTERS
-
-    def _is_late(self, segment: Segment) -> bool:
-        return segment.section is Section.FILES and segment.source in self.late_paths
 
     def _shared(self) -> list[Segment]:
         return [

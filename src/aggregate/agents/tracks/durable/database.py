@@ -19,8 +19,7 @@ from aggregate.base.disk import create_private, private_folder, state_folder
 from aggregate.base.errors import StateError
 from aggregate.project.configuration import Project
 
-Engine = sa.Engine
-"""The connections to a database, for those who only pass them on."""
+Engine = sa.Engine  # the connections to a database, for those who only pass them on
 SQLITE = "sqlite:///"
 PATIENCE_SECONDS = 60.0
 """How long a run waits for a database that went away: a restart takes less. Workers, which nobody
@@ -32,18 +31,15 @@ _POOL_SIZE = 16
 _MAX_OVERFLOW = 48
 """Connections beyond the pool, closed after use. Each ticket has a thread that may want one, and so
 have the queue's poller and the heartbeat: SQLAlchemy's 15 in all let workers wait for each other."""
-_SUBSEC_SINCE = (3, 42)
-"""SQLite knows ``unixepoch('subsec')`` from here on."""
+_SUBSEC_SINCE = (3, 42)  # SQLite knows unixepoch('subsec') from here on
 _BUSY_SECONDS = 30
 """How long SQLite waits for other processes; as long as DBOS does on an engine of its own."""
 _BUSY_LOOK_SECONDS = 0.02
 _SCHEMA_LOCK = 7266437226
 """Any number that no other program on the server uses for an advisory lock."""
 _T = TypeVar("_T")
-DATABASE = "conductor.sqlite"
-"""Where runs are kept by default, in the project's state folder."""
-JSON = DBOSPortableJSONSerializer()
-"""What workflows' inputs, outputs and steps are written with."""
+DATABASE = "conductor.sqlite"  # where runs are kept by default, in the project's state folder
+JSON = DBOSPortableJSONSerializer()  # what workflows' inputs, outputs and steps are written with
 
 METADATA = sa.MetaData()
 RUNS = sa.Table(

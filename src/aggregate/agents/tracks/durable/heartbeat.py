@@ -27,12 +27,10 @@ from aggregate.agents.tracks.durable.database import (
 from aggregate.agents.tracks.durable.dbos_queue import QUEUE
 from aggregate.agents.tracks.run_options import LEASE_SECONDS
 
-RENEWALS_PER_LEASE = 3
-"""So that two renewals may fail before others take a process for dead."""
+RENEWALS_PER_LEASE = 3  # so that two renewals may fail before others take a process for dead
 _FORGOTTEN_SECONDS = 86_400
 """How long a lease that ran out stays, for a person who looks for what has happened."""
-_STOP_SECONDS = 5.0
-"""What a renewal that is under way gets when the process ends."""
+_STOP_SECONDS = 5.0  # what a renewal that is under way gets when the process ends
 _POSTGRES_CLOCK = "extract(epoch from clock_timestamp())"
 _SQLITE_CLOCK = (
     "((julianday('now') - 2440587.5) * 86400.0)"  # 1970 is that day; days have so many seconds

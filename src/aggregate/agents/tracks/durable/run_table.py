@@ -27,8 +27,7 @@ from aggregate.base.errors import StateError
 from aggregate.base.values import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
-_MOST_ROUNDS = 1_000_000
-"""Nobody retries so often: a larger number is somebody else's."""
+_MOST_ROUNDS = 1_000_000  # nobody retries so often: a larger number is somebody else's
 _DIGEST_BYTES = 16
 _ROWS_AT_ONCE = 500
 """Of one statement: SQLite takes 32,766 values, and 500 files are mostly some megabytes."""
@@ -225,7 +224,12 @@ class SegmentTable:
             # A worker waits by itself for a database that is away.
             with self._engine.connect() as connection:
                 rows = connection.execute(query).all()
-            segments |= {digest: _from_row(digest, text, run_id) for digest, text in rows}
+            for digest, text in rows:
+                if _digest(text) != digest:  # whoever reaches the database may have written it
+                    refuse_row(f"the segment {digest} of {run_id}")
+                section, markdown, stability, source = json.loads(text)
+                segment = Segment(Section(section), markdown, Stability(stability), source)
+                segments[digest] = segment
         if len(self._read) + len(segments) > _REMEMBERED:
             self._read = {}
         # Results are one ticket's own, and to remember them would only take memory.
@@ -234,14 +238,6 @@ class SegmentTable:
             if digest not in segments:
                 refuse_row(f"the segment {digest} of {run_id}", "is not there")
         return tuple(segments[digest] for digest in digests)
-
-
-def _from_row(digest: str, text: str, run_id: str) -> Segment:
-    """Return a segment; whoever reaches the database may have written its row."""
-    if _digest(text) != digest:
-        refuse_row(f"the segment {digest} of {run_id}")
-    section, markdown, stability, source = json.loads(text)
-    return Segment(Section(section), markdown, Stability(stability), source)
 
 
 def _digest_of(segment: Segment) -> str:

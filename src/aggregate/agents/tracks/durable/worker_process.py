@@ -46,19 +46,14 @@ CLOSE_SECONDS = 2.0
 """What a process that ends gives its attempts to notice; another worker takes them up."""
 MAX_REQUEUES = 3
 """How often one process gives a ticket back that it could not record: each time a model is asked again."""
-_ONLY = Lock()
-"""Held by the one process that is open here."""
+_ONLY = Lock()  # held by the one process that is open here
 
 
 class WorkerProcess:
     """This process as a worker: it takes tickets from the queue while the block runs.
 
-    Only one can be open in a process, for DBOS keeps itself in globals.
-
-    Args:
-        worker: Who answers; called from several threads at once.
-        lease: Seconds after which this process counts as dead if it gives no sign of life.
-        changed: Set each time that an answer has ended or, for one that others wait for, begun.
+    Only one can be open in a process, for DBOS keeps itself in globals. ``changed`` is set each time that an answer has
+    ended or, for one that others wait for, begun.
     """
 
     def __init__(
