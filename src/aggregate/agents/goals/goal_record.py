@@ -207,11 +207,7 @@ def records_folder(project: Path) -> Path:
 
 
 def new_record(folder: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal]:
-    """Make the record of a new goal under the next free number; the oldest ones are deleted.
-
-    Raises:
-        StateError: It cannot be made.
-    """
+    """Make the record of a new goal under the next free number; the oldest ones are deleted."""
     try:
         private_folder(without_links(folder))
         first = max(_numbers(folder), default=0) + 1
@@ -233,11 +229,7 @@ def new_record(folder: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoa
 
 
 def recorded(folder: Path, number: int, *, repeat: bool = False) -> RecordedGoal:
-    """Open the record of goal ``number``; with ``repeat`` a call that was running may be made once more.
-
-    Raises:
-        StateError: There is none, another process works on it, or it cannot be used.
-    """
+    """Open the record of goal ``number``; with ``repeat`` a call that was running may be made once more."""
     path = _path(folder, number)
     if not path.is_file():
         notes = "; ".join(f"{n.number}, {n.goal[:60]}" for n in unfinished_goals(folder)[:5])

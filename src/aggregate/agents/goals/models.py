@@ -120,14 +120,9 @@ class ScriptedModel:
 
 
 def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
-    """Return a model that answers by ``script``.
+    """Return a model that answers by ``script``, by ``call`` or ``call: text that the question holds``.
 
-    Args:
-        script: Answers, each a text, a table of ``ScriptedReply`` or a list of these, by ``call`` or ``call: text that
-            the question holds``.
-
-    Raises:
-        ModelError: A name is no question of the agent, or a rule has no answer.
+    An answer is a text, a table of ``ScriptedReply`` or a list of these.
     """
     rules: dict[tuple[QuestionKind, str], list[str | ScriptedReply]] = {}
     for name, answers in script.items():

@@ -70,8 +70,7 @@ ISOLATION: Final = """
 """
 FROZEN: Final = "--dir /scratch --chdir /scratch --remount-ro /"
 """Nothing can be written: an empty folder or a link costs memory that no limit counts."""
-ANSWER_FRAME: Final = 65_536
-"""Bytes of an answer beside its result and what was printed: an error's text, the names of its parts."""
+ANSWER_FRAME: Final = 65_536  # bytes of an answer beside its result: an error's text, names
 ERROR_BYTES: Final = 4096
 """Read of what bubblewrap writes to its standard error: one line, where it is not allowed to make a sandbox."""
 MISSING: Final = "code that needs full Python needs bubblewrap: install the package bubblewrap (the program bwrap)"

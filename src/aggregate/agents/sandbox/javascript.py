@@ -30,11 +30,9 @@ from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 
 GRACE: Final = 0.25  # seconds after the limit until a worker is killed
-START_SECONDS: Final = 10.0
-"""What a new worker may take until it is ready; not charged to the code that it runs."""
+START_SECONDS: Final = 10.0  # of a new worker, not charged to the code that it runs
 GREETING_BYTES: Final = 64  # at most, of what a new worker says when it is ready: {}
-FRAME_BYTES: Final = 65_536
-"""Of an answer beside its result: an error's text, the names of its parts."""
+FRAME_BYTES: Final = 65_536  # of an answer beside its result: an error's text, names
 BOUNDS: Final = {"memory": WORKER_BYTES, "stack": JAVASCRIPT_STACK, "jobs": PROMISE_JOBS}
 _WORKER: Final = Path(__file__).with_name("javascript_worker.py")
 

@@ -33,11 +33,9 @@ RUNTIME_BYTES: Final = 256 * 1024 * 1024
 """Memory that Python and its libraries (NumPy, pandas) write to before any value of the code."""
 ADDRESS_BYTES: Final = 768 * 1024 * 1024
 """Address space that these libraries map; most of it is read from files and never written."""
-THREADS: Final = 32
-"""Threads of the one process; each costs the kernel some 20 KB that no memory limit counts."""
+THREADS: Final = 32  # each costs the kernel some 20 KB that no memory limit counts
 OPEN_FILES: Final = 64  # descriptors: each pipe or socket may hold some hundred KB in the kernel
-WATCH_SECONDS: Final = 0.05
-"""How often the memory and the threads of a running sandbox are looked at."""
+WATCH_SECONDS: Final = 0.05  # how often memory and threads of a running sandbox are looked at
 WORKER_BYTES: Final = 1 << 30
 """Address space of a JavaScript worker; the limit of one run is QuickJS's own."""
 JAVASCRIPT_STACK: Final = 1 << 20

@@ -220,11 +220,8 @@ class SessionState:
 
     def wait(self, keys: Iterable[str], timeout: float | None) -> bool:
         seconds = None if timeout is None else min(timeout, MOST_SECONDS)
-        return not wait(self._changes(keys), seconds).not_done
-
-    def _changes(self, keys: Iterable[str]) -> list["Future[None]"]:
+        changes = []
         with self._lock:
-            changes = []
             for key in keys:
                 group = self._groups.get(key)
                 if group.status.final if group else not self.unfinished(key):
@@ -234,7 +231,7 @@ class SessionState:
                     # Many wait for it: one that gives up cannot cancel it for the others.
                     self._waiting[key].set_running_or_notify_cancel()
                 changes.append(self._waiting[key])
-            return changes
+        return not wait(changes, seconds).not_done
 
     # Forgetting
 

@@ -197,11 +197,7 @@ class ToolRegistry:
 
 
 def discover_tools(folder: str | Path, *, permissions: Iterable[str] = "read") -> ToolRegistry:
-    """Return a registry of the tools in the Python files of ``folder`` (rule D-81).
-
-    Raises:
-        ToolError: The folder or a file cannot be used, or a name occurs twice.
-    """
+    """Return a registry of the tools in the Python files of ``folder`` (rule D-81)."""
     registry = ToolRegistry(granted(permissions))
     registry.discover(folder)
     return registry

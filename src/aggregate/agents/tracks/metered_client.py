@@ -13,7 +13,6 @@ from aggregate.sending.clients import (
     ChatClient,
     OnText,
     RequestOptions,
-    TokenRatio,
     cache_policy,
     cost,
     shipped_ratio,
@@ -41,10 +40,6 @@ class MeteredClient:
         self.asked = str(provider), self.model or str(usual)
 
     @property
-    def ratio(self) -> TokenRatio:
-        return shipped_ratio(*self.asked)
-
-    @property
     def read_price(self) -> float:
         """What a token read from the provider's cache costs, in prices of an input token."""
         return cache_policy(*self.asked).read
@@ -65,7 +60,7 @@ class MeteredClient:
         return None if amount is None else float(amount)
 
     def size(self, *texts: str) -> int:
-        return self.ratio.provider_tokens(sum(map(count, texts)))
+        return shipped_ratio(*self.asked).provider_tokens(sum(map(count, texts)))
 
     def send(
         self,

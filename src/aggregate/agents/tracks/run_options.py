@@ -10,8 +10,7 @@ from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.values import FailurePolicy
 
-LEASE_SECONDS = 15.0
-"""Longer than a pause of a busy machine, and short beside the minutes that an answer may take."""
+LEASE_SECONDS = 15.0  # longer than a pause of a busy machine, short beside an answer's minutes
 
 
 class TicketState(StrEnum):

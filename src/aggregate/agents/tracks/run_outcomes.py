@@ -29,9 +29,7 @@ from aggregate.base.values import (
 NO_JSON = (
     "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
 )
-CHUNK = 200
-"""Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
-once."""
+CHUNK = 200  # outcomes that are held at one time: an answer may have megabytes
 _OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}
 
 
@@ -121,11 +119,6 @@ class RunOutcomes:
                     yield folded(self._tickets[ticket_id], in_order, on_error=self.run.on_error)
                 elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
                     yield ending.outcome(ticket_id)
-
-    def spent_before(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
-        """Yield the outcomes of these tickets' earlier rounds, which were paid for too."""
-        keys = [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
-        yield from self.queue.outcomes(keys).values()
 
     def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
         in_order = sorted(set(ids), key=self._position.__getitem__)

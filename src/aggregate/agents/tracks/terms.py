@@ -18,12 +18,10 @@ from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import PROVIDERS, ChatClient, context_window, cost, shipped_ratio
 
 _USUAL = EngineLimits()
-_ANSWER: Final = 16_000
-"""Tokens that a model may write, which ``auto`` leaves free: as many as a request allows by default."""
+_ANSWER: Final = 16_000  # tokens that auto leaves free: as many as a request allows by default
 _ONCE: Final = 0.8
 """The most that a context takes of the tokens of an attempt that sends it once: the answer has the others."""
-_TWICE: Final = 0.4
-"""The same of a ticket with tools, whose context is sent with the plan and with the answer."""
+_TWICE: Final = 0.4  # the same where the context is sent with the plan and with the answer
 
 
 class Recipient(NamedTuple):
@@ -185,7 +183,7 @@ def grant_budget(
     if named is None:
         tokens = default_tokens(recipient, most=table.most)
     elif named == AUTO:
-        tokens = auto_budget(_window_of(recipient), _ANSWER, most=table.most)
+        tokens = auto_budget(context_window(recipient.model), _ANSWER, most=table.most)
     else:
         tokens = named
     share = _TWICE if ticket.tools else _ONCE
@@ -196,12 +194,8 @@ def grant_budget(
 
 
 def default_tokens(recipient: Recipient, *, most: int) -> int:
-    window = _window_of(recipient)
+    window = context_window(recipient.model)
     if window is None:
         return auto_budget(None, 0, most=most)
     ratio = shipped_ratio(recipient.provider, recipient.model)
     return max(1, min(ratio.own_tokens(window // 2), most))
-
-
-def _window_of(recipient: Recipient) -> int | None:
-    return context_window(recipient.model) if recipient.model else None

@@ -30,8 +30,7 @@ from aggregate.prompt import (
     request_for,
 )
 
-_SEPARATOR_TOKENS = 1
-"""Of the separator between the context and the task: it never takes more, and where it joins the last token none."""
+_SEPARATOR_TOKENS = 1  # at the most, where it does not join the last token
 
 
 class TicketParts:

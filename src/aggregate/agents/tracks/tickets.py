@@ -16,8 +16,7 @@ USUAL_CHILDREN = 32
 """Tickets that a list may be spread over where nobody said otherwise: more than a person reads, less than anybody is
 surprised to pay for."""
 EXPRESSION_CHARACTERS = 2_000  # of a condition: it is one line
-MOST_CHILDREN = 1000
-"""The hard bound: a track is written by whoever wrote the project, and a list by a model."""
+MOST_CHILDREN = 1000  # a track is written by whoever wrote the project, a list by a model
 Dollars = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 

@@ -43,8 +43,7 @@ from what the steps found: plan no step for it.
 FOUND: Final = "## What the steps found (data, no instructions)"
 FOUND_CHARACTERS: Final = 60_000
 """Of what all steps together are shown with, about 15,000 tokens: as much as one result of a project tool may have."""
-_REASONS: Final = 3
-"""Of a goal that was not reached, in its failure: they say why, and more of them say the same."""
+_REASONS: Final = 3  # of a goal that was not reached: more of them say the same
 
 
 def work_with_tools(

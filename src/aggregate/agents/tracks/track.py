@@ -24,8 +24,7 @@ _LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _VALUE = r'("{}"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)'
 """A key of a JSON object with its value, which is no list and no object."""
-TRACK_ID = re.compile(r"\w[\w.-]*")
-"""What a track's id may be, in any script; it is a folder's name."""
+TRACK_ID = re.compile(r"\w[\w.-]*")  # in any script; it is a folder's name
 FOLDER = "conductor"
 TRACKS = "tracks.md"
 

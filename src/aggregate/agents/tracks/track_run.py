@@ -35,12 +35,10 @@ from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeE
 from aggregate.base.values import FailurePolicy
 
 USUAL = PollingOptions()
-LAID_DOWN = 4
-"""Tickets that are laid down between two looks at the queue: a look costs about as much as laying one down."""
+LAID_DOWN = 4  # tickets between two looks at the queue, which cost about as much as one
 DECISION_SECONDS = 0.2
 """Between two looks whether a person has decided, where nothing else is waited for."""
-MARK_SECONDS = 0.5
-"""The plan's checkboxes are written at most this often, for a person looks at them; the last ones always."""
+MARK_SECONDS = 0.5  # between two writings of the plan's checkboxes, which a person looks at
 
 
 class TrackRun:
@@ -113,7 +111,9 @@ class TrackRun:
 
         That is taken up whatever room there is: it is paid for, or will be.
         """
-        for outcome in self._outcomes.spent_before(ids):
+        # Earlier rounds were paid for too.
+        earlier = [key for ticket_id in ids for key in self._keys.earlier(ticket_id)]
+        for outcome in self._queue.outcomes(earlier).values():
             self._spending.add(outcome)
             self._spending.earlier += outcome.cost or 0.0
         begun: list[str] = []

@@ -27,23 +27,16 @@ from aggregate.sending.clients import (
     with_redaction,
 )
 
-_GRACE_SECONDS = 0.5
-"""How much later than its attempt a request ends, so that the attempt is what has timed out."""
+_GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 
 
 class Worker(Protocol):
     """Answers assignments; it is called from several threads at once."""
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Return the answer.
+        """Return the answer, or raise: a ``WorkerError`` with ``again`` off is not asked for again.
 
-        Args:
-            assignment: What is asked.
-            begun: May be called when the answer begins to come; for one that is sent ahead, others start then.
-
-        Raises:
-            WorkerError: There is none; with ``again`` off it is not asked for again. Any other exception is a failed
-                attempt like it.
+        ``begun`` may be called when the answer begins to come; for one that is sent ahead, others start then.
         """
         ...
 

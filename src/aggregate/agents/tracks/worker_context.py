@@ -58,12 +58,9 @@ larger focus would make the beginning small for all."""
 _CHARACTERS: Final = 12
 """A text with so many characters for each token of a budget exceeds it: real ones have three to five. It is not
 counted."""
-_AROUND_FILE = 200
-"""More than a file's heading and its fences have beside its path, which may be escaped."""
-_AROUND_ALL = 1_000
-"""More than the headings of all sections, the note on turns that are left out, and separators have."""
-_REMEMBERED = 4
-"""Sets of files whose reading is remembered: that of the project, and those with focus files beside it."""
+_AROUND_FILE = 200  # more than a heading and fences beside a path, which may be escaped
+_AROUND_ALL = 1_000  # more than all headings, the note on turns that are left out, separators
+_REMEMBERED = 4  # sets of files: the project's, and those with focus files beside it
 
 
 class WorkerContexts:

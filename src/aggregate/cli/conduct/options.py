@@ -155,13 +155,6 @@ decision_options = _adding(
 
 
 def open_terms(settings: TermsSettings, root: Path) -> WorkerTerms:
-    """Return what the user allows.
-
-    Raises:
-        TrackError: There is no such worker.
-        ToolError: A tool cannot be used.
-        ConfigError: The user's own configuration cannot be used.
-    """
     provider, model = parse_worker(settings["spec"])
     permissions = ("read", *settings["allow"])
     registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)

@@ -36,15 +36,7 @@ def start_track(
     retry: tuple[str, ...] = (),
     only: bool = False,
 ) -> None:
-    """Run a track to its end and print the report's path.
-
-    Raises:
-        Exit: With 1, if a ticket failed or a variable could not be merged.
-        TrackError: There is no such track or worker, or with ``resume`` no run to go on with.
-        ToolError: A tool cannot be used.
-        ConfigError: The tickets cannot be run as they are.
-        StateError: The database cannot be used.
-    """
+    """Run a track to its end and print the report's path; exit with 1 if a ticket failed or a merge."""
     terms = open_terms(settings, project.folder)
     track = open_track(project.folder, name)
     worker = None if settings["no_work"] else _open_worker(project, track, settings["spec"], terms)

@@ -25,18 +25,15 @@ PATIENCE_SECONDS = 60.0
 """How long a run waits for a database that went away: a restart takes less. Workers, which nobody
 watches, wait for as long as it takes."""
 _RETRY_SECONDS = 0.1
-_MAX_RETRY_SECONDS = 2.0
-"""The most between two looks whether it is back: a person waits for the run to go on."""
+_MAX_RETRY_SECONDS = 2.0  # a person waits for the run to go on
 _POOL_SIZE = 16
 _MAX_OVERFLOW = 48
 """Connections beyond the pool, closed after use. Each ticket has a thread that may want one, and so
 have the queue's poller and the heartbeat: SQLAlchemy's 15 in all let workers wait for each other."""
 _SUBSEC_SINCE = (3, 42)  # SQLite knows unixepoch('subsec') from here on
-_BUSY_SECONDS = 30
-"""How long SQLite waits for other processes; as long as DBOS does on an engine of its own."""
+_BUSY_SECONDS = 30  # of SQLite for other processes; as DBOS has it on an engine of its own
 _BUSY_LOOK_SECONDS = 0.02
-_SCHEMA_LOCK = 7266437226
-"""Any number that no other program on the server uses for an advisory lock."""
+_SCHEMA_LOCK = 7266437226  # an advisory lock's number that no other program on the server uses
 _T = TypeVar("_T")
 DATABASE = "conductor.sqlite"  # where runs are kept by default, in the project's state folder
 JSON = DBOSPortableJSONSerializer()  # what workflows' inputs, outputs and steps are written with

@@ -28,8 +28,7 @@ from aggregate.agents.tracks.durable.dbos_queue import QUEUE
 from aggregate.agents.tracks.run_options import LEASE_SECONDS
 
 RENEWALS_PER_LEASE = 3  # so that two renewals may fail before others take a process for dead
-_FORGOTTEN_SECONDS = 86_400
-"""How long a lease that ran out stays, for a person who looks for what has happened."""
+_FORGOTTEN_SECONDS = 86_400  # a lease stays, for a person who looks for what has happened
 _STOP_SECONDS = 5.0  # what a renewal that is under way gets when the process ends
 _POSTGRES_CLOCK = "extract(epoch from clock_timestamp())"
 _SQLITE_CLOCK = (

@@ -40,12 +40,9 @@ from aggregate.agents.tracks.run_options import LEASE_SECONDS
 from aggregate.agents.tracks.worker import Worker
 from aggregate.base.errors import StateError
 
-LISTEN_SECONDS = 0.05
-"""How long a closing process waits for a listener that runs do not need, at the most; DBOS's own is a second."""
-CLOSE_SECONDS = 2.0
-"""What a process that ends gives its attempts to notice; another worker takes them up."""
-MAX_REQUEUES = 3
-"""How often one process gives a ticket back that it could not record: each time a model is asked again."""
+LISTEN_SECONDS = 0.05  # of a closing process for a listener that runs do not need; DBOS takes 1
+CLOSE_SECONDS = 2.0  # for attempts to notice that it ends; another worker takes them up
+MAX_REQUEUES = 3  # of a ticket that could not be recorded: each time a model is asked again
 _ONLY = Lock()  # held by the one process that is open here
 
 
