@@ -42,8 +42,6 @@ class EngineLimits:
 
 
 class Limit(StrEnum):
-    """What a goal may run out of."""
-
     TOKENS = "tokens"
     SECONDS = "seconds"
     STEPS = "steps"
@@ -124,8 +122,6 @@ class SubtaskBudget:
 
 
 class TraceKind(StrEnum):
-    """What a node of the tree stands for."""
-
     GOAL = "goal"
     NEURON = "neuron"
     DENDRITE = "dendrite"

@@ -119,7 +119,6 @@ def syntax_error(python: str) -> str:
 
 
 def says_valid(text: str | None) -> bool:
-    """Return whether the answer is the word VALID and nothing else: INVALID holds that word too (rule P5)."""
     return re.fullmatch(r"\W*VALID\W*", text or "", re.IGNORECASE) is not None
 
 

@@ -45,8 +45,6 @@ PROMISE_JOBS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """The bounds of one run of foreign code."""
-
     seconds: float = 2.0  # of wall time; the run is ended by force shortly after it
     memory_bytes: int = 64 * 1024 * 1024  # that its values may take
     output_bytes: int = 16 * 1024 * 1024  # that it may print, and of its result as JSON

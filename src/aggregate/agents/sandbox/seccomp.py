@@ -44,7 +44,7 @@ MACHINES: Final = {
     "loongarch64": Machine(0xC0000102, *_GENERIC),
 }
 
-REFUSED: Final = """
+_CALLS: Final = """
 # The kernel's keyrings belong to the user's session, not to a namespace.
 add_key 248 217, request_key 249 218, keyctl 250 219
 # New namespaces give the rights of root inside them, and with these most of the kernel.
@@ -73,7 +73,12 @@ reboot 169 142, swapon 167 224, swapoff 168 225, acct 163 89, syslog 103 116, se
 clock_settime 227 112, clock_adjtime 305 266, adjtimex 159 171, sethostname 170 161, setdomainname 171 162,
 iopl 172 -, ioperm 173 -, vhangup 153 58
 """
-"""Calls, each with its number on x86-64 and that on the processors with the common table."""
+_ROWS: Final = [line.strip(",") for line in _CALLS.splitlines() if line and line[0] != "#"]
+REFUSED: Final = {
+    name: tuple(None if number == "-" else int(number) for number in numbers)
+    for name, *numbers in map(str.split, ", ".join(_ROWS).split(", "))
+}
+"""Name to its number on x86-64, and on the processors with the common table."""
 CLONE3: Final = 435
 """Its flags lie in memory, where a filter cannot look; libraries fall back to ``clone`` where it does not exist."""
 
@@ -92,11 +97,10 @@ def seccomp_filter(machine: str) -> bytes:
     # Numbers from LAST on hold also those of the x32 calls, which are the same ones by other names.
     program += [(_LOAD, 0, 0, _NUMBER), (_JUMP_FROM, 0, 1, LAST + 1), (_RETURN, 0, 0, NOT_KNOWN)]
     program += [(_JUMP_EQUAL, 0, 1, CLONE3), (_RETURN, 0, 0, NOT_KNOWN)]
-    rows = [line.strip(",") for line in REFUSED.splitlines() if line and line[0] != "#"]
-    for call in ", ".join(rows).split(", "):
-        number = call.split()[calls.column + 1]
-        if number != "-":
-            program += [(_JUMP_EQUAL, 0, 1, int(number)), (_RETURN, 0, 0, NOT_PERMITTED)]
+    for numbers in REFUSED.values():
+        number = numbers[calls.column]
+        if number is not None:
+            program += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, NOT_PERMITTED)]
     threads_only = [(_JUMP_BITS, 1, 0, CLONE_THREAD), (_RETURN, 0, 0, NOT_PERMITTED)]
     program += _for_call(calls.clone, _FIRST, threads_only)
     local_only = [(_JUMP_EQUAL, 1, 0, AF_UNIX), (_RETURN, 0, 0, NOT_PERMITTED)]

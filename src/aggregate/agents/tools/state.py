@@ -225,7 +225,6 @@ def _series(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - what was 
 
 
 def _time_of(record: Record, field: str = "") -> float:
-    """Return a record's time, from ``field`` or the first of ``FIELDS`` that it has."""
     name = field or next((usual for usual in FIELDS if usual in record), "")
     if name not in record:
         raise ToolError(

@@ -42,8 +42,6 @@ _ARGUMENT: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a tool."""
-
     name: str
     type: str = "any"  # its name: ``int``, ``list``, ``int | str``; ``any`` where there is no hint
     required: bool = True

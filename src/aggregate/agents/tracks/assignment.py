@@ -93,8 +93,6 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """What a worker answers."""
-
     text: str
     tokens: int = 0  # input and output together; 0 where the worker does not know
     warning: str = ""  # what is doubtful about it

@@ -19,8 +19,6 @@ _LEVELS = tuple(Level)
 
 @dataclass(frozen=True, slots=True)
 class PreviewStep:
-    """A ticket in the order of a run."""
-
     wave: int  # tickets of one wave can run at one time; the first is 1
     ticket: Ticket
     waits_for: tuple[str, ...]

@@ -38,8 +38,6 @@ INTERRUPTED = "interrupted"  # what a run is called that is not over and that no
 
 @dataclass(frozen=True, slots=True)
 class TrackProgress:
-    """How the latest run of a track stands."""
-
     run_id: str
     state: str  # running, interrupted (nobody conducts it now), finished or cancelled
     lines: tuple[ReportLine, ...]  # one for each ticket that has ended

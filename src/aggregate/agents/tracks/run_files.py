@@ -82,8 +82,6 @@ class RunFiles:
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """What a report says of one ticket."""
-
     ticket: Ticket
     status: RunStatus | None = None  # None where it was not run or is not over
     attempts: int = 0

@@ -32,8 +32,6 @@ class TicketEvent:
 
 @dataclass(frozen=True, slots=True)
 class PollingOptions:
-    """How a run goes about its tickets."""
-
     # Assignments in the queue at one time, more than all workers together work on: 32 of the default concurrency.
     window: int = 256
     poll: float = 0.02  # seconds between two looks at the queue when nothing has ended
@@ -42,8 +40,6 @@ class PollingOptions:
 
 @dataclass(frozen=True, slots=True)
 class TrackResult:
-    """What a run came to."""
-
     report: Path
     lines: tuple[ReportLine, ...]  # one for each ticket, in order
     cancelled: bool = False

@@ -161,8 +161,6 @@ def check_prices(
 
 
 class GrantedBudget(NamedTuple):
-    """The most tokens of all that a ticket's worker is shown."""
-
     budget: Budget
     is_own: bool = False  # its own or its persona's: then files are chosen for this ticket alone
     is_named: bool = False  # else the focus files may exceed it

@@ -136,7 +136,6 @@ class TicketParts:
 
 
 def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instructions: str = "") -> str:
-    """Return the last message to a worker; the ticket's own words end it."""
     if leaves_open(instructions):  # the task would stand in it
         instructions = fence(instructions, "text")
     parts = ["## Instructions", instructions] if instructions else []

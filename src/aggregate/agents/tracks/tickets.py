@@ -21,8 +21,6 @@ Dollars = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class TicketKind(StrEnum):
-    """Who ends a ticket."""
-
     WORK = "work"
     APPROVAL = "approval"
 

@@ -38,8 +38,6 @@ class Checkbox(StrEnum):
 
 
 class TrackStatus(StrEnum):
-    """The Conductor's words for how far a track is."""
-
     NEW = "new"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
@@ -158,7 +156,6 @@ def set_values(text: str, values: Mapping[str, str]) -> str:
 
 
 def timestamp(time: datetime) -> str:
-    """Return a time as the Conductor writes it: ISO 8601 in UTC with ``Z``."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

@@ -13,11 +13,10 @@ What is set here and in ``worker_process``, and why:
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
@@ -90,6 +89,7 @@ class DbosQueue:
         refuse_pickles()
         self._engine = engine
         self._segments = SegmentTable(engine)
+        self._workflows = workflow_table(engine.dialect.name, "status").c
         self._client = DBOSClient(
             system_database_engine=engine,
             application_name=APPLICATION,
@@ -144,17 +144,17 @@ class DbosQueue:
 
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         # Most of what is asked for is still under way, and to look at a row costs more than to find it.
-        workflows = self._find(self._with_status(keys, lambda status: status.in_(_ENDED)))
+        workflows = self._find(self._with_status(keys, self._workflows.status.in_(_ENDED)))
         return {workflow.workflow_id: _outcome(workflow) for workflow in workflows}
 
     def keys(self, run_id: str) -> set[str]:
-        return self._keys_where(lambda columns: begins_with(columns.workflow_uuid, f"{run_id}/"))
+        return self._keys_where(begins_with(self._workflows.workflow_uuid, f"{run_id}/"))
 
     def unfinished(self, keys: Collection[str]) -> set[str]:
-        return self._with_status(keys, lambda status: status.not_in(_ENDED))
+        return self._with_status(keys, self._workflows.status.not_in(_ENDED))
 
     def cancelled(self, keys: Collection[str]) -> set[str]:
-        return self._with_status(keys, lambda status: status == "CANCELLED")
+        return self._with_status(keys, self._workflows.status == "CANCELLED")
 
     def cancel(self, keys: Collection[str]) -> None:
         unfinished = sorted(self.unfinished(keys))
@@ -191,24 +191,15 @@ class DbosQueue:
             workflows += retry_while_away(self._engine, find)
         return workflows
 
-    def _with_status(
-        self,
-        keys: Collection[str],
-        condition: Callable[[sa.ColumnElement[str]], sa.ColumnElement[bool]],
-    ) -> set[str]:
+    def _with_status(self, keys: Collection[str], condition: sa.ColumnElement[bool]) -> set[str]:
         met: set[str] = set()
         for batch in batches(keys, _KEYS_AT_ONCE):
-            met |= self._keys_where(
-                lambda columns, batch=batch: (  # type: ignore[misc]
-                    columns.workflow_uuid.in_(batch) & condition(columns.status)
-                )
-            )
+            met |= self._keys_where(self._workflows.workflow_uuid.in_(batch) & condition)
         return met
 
-    def _keys_where(self, condition: Callable[[Any], sa.ColumnElement[bool]]) -> set[str]:
+    def _keys_where(self, condition: sa.ColumnElement[bool]) -> set[str]:
         """Return the keys of workflows; nothing else of them is read, so that garbled ones can be ended."""
-        columns = workflow_table(self._engine.dialect.name, "status").c
-        query = sa.select(columns.workflow_uuid).where(condition(columns))
+        query = sa.select(self._workflows.workflow_uuid).where(condition)
 
         def find() -> set[str]:
             with self._engine.connect() as connection:

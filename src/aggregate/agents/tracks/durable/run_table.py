@@ -45,7 +45,6 @@ class RunRow:
 
     @property
     def tickets(self) -> Tickets:
-        """What is run: the tickets of the moment when it began."""
         try:
             return check_tickets(Tickets.model_validate_json(self.tickets_json))
         except ValueError:  # pydantic's own error is one
