@@ -2,22 +2,38 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.agents.tracks.tickets_file import load_tickets
-from aggregate.base.errors import ConfigError
+from aggregate.base.errors import ConfigError, WorkerError
 from tests.fakes.conducting import TRACK, Says, conducted, track_project
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    """Return a small schema each level of which names the next one twice."""
+    parts: dict[str, Any] = {
+        f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(levels)
+    }
+    return {"$defs": {**parts, f"d{levels}": {"type": "integer"}}, "$ref": "#/$defs/d0"}
+
+
+def test_a_schema_that_takes_years() -> None:
+    """Its check ends when its time is over, with a failure that is not repeated."""
+    with pytest.raises(WorkerError, match=r"takes more than 0\.3 s to check") as caught:
+        checked_answer("1", doubling(40), seconds=0.3)
+    assert not caught.value.again
 
 
 def test_an_honest_schema_that_refers_to_itself() -> None:
     """It is held against answers as any other, and its faults say where they are."""
     tree = {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}}
     answer = json.dumps({"below": [{"below": []}]})
-    assert json.loads(checked_answer(answer, tree)) == json.loads(answer)
+    assert json.loads(checked_answer(answer, tree, seconds=60)) == json.loads(answer)
     with pytest.raises(AnswerSchemaError, match="below/0: 3 is not of type"):
-        checked_answer(json.dumps({"below": [3]}), tree)
+        checked_answer(json.dumps({"below": [3]}), tree, seconds=60)
 
 
 @pytest.mark.parametrize(

@@ -255,7 +255,6 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
-    """Return which limit ended a goal and which steps were done by then, ``""`` where none did."""
     if budget.reached is None:
         return ""
     limits = budget.limits

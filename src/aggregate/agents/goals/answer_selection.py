@@ -200,12 +200,10 @@ def failure_message(failure: Mapping[str, Any]) -> str:
 
 
 def line_count(text: str) -> int:
-    """Return how many lines are not blank (rule D-63)."""
     return len([line for line in text.strip().split("\n") if line.strip()])
 
 
 def _text(result: Value) -> tuple[str, AnswerKind]:
-    """Return the formatted text in a result, by its type (rules D-61, D-62, X-5)."""
     if type(result) is str:
         return result, AnswerKind.TEXT
     if not isinstance(result, Mapping):
@@ -250,7 +248,6 @@ def _last_value(
 
 
 def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> list[str]:
-    """Return the warning that the answer may be incomplete (rule D-73) and one line for each failed step."""
     failures = [(number, result) for number, result in enumerate(results, 1) if is_failure(result)]
     if not failures:
         return []

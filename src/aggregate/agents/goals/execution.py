@@ -87,7 +87,6 @@ def execute_step(
 def other_tool(
     run: GoalContext, branch: Branch, step: str, tool: Tool, failure: Mapping[str, Any]
 ) -> Tool | None:
-    """Return the tool that the model names in place of one that failed, ``None`` for none."""
     try:
         return choose_tool(run, branch, step, failed=tool.name, error=failure_message(failure))
     except StepFailed:
@@ -177,12 +176,9 @@ def arguments_for(
         return certain
     answer = _asked_arguments(run, branch, step, tool, feedback)
     required = [parameter.name for parameter in tool.required]
-    older: dict[
-        str, Any
-    ] = {}  # what earlier results hold under the names of parameters, the newest first
-    for result in reversed(
-        [value for value in branch.context.values() if isinstance(value, Mapping)]
-    ):
+    # What earlier results hold under the names of parameters, the newest first
+    older: dict[str, Any] = {}
+    for result in reversed([one for one in branch.context.values() if isinstance(one, Mapping)]):
         for name in _names(tool) if answer is None else required:
             values = (result.get(name + suffix) for suffix in _SUFFIXES)
             value = next((value for value in values if isinstance(value, str | int | float)), None)
@@ -219,7 +215,6 @@ def _asked_arguments(
 
 
 def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that ``tool`` declares and that are not ``None``, in its order."""
     return {name: arguments[name] for name in _names(tool) if arguments.get(name) is not None}
 
 
@@ -254,7 +249,6 @@ def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
 
 
 def item_fills(tool: Tool, item: Value, noun: str) -> bool:
-    """Return whether an item gives a call all that the tool requires, and something at all."""
     return bool(tool.required) and _gives_required(tool, item_arguments(tool, item, noun))
 
 

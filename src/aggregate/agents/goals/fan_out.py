@@ -106,8 +106,6 @@ def _number(result: Value) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A step that goes through a list, its words that say so, and the list."""
-
     step: str
     iteration: Iteration
     source: ItemList
@@ -120,7 +118,6 @@ def find_loop(run: GoalContext, branch: Branch, step: str, iteration: Iteration)
 
 
 def loop_over_result(branch: Branch, step: str, iteration: Iteration, result: Value) -> Loop | None:
-    """Return the step with the list of more than one item that its result holds (rules D-27, D-34)."""
     lists = lists_in(result, iteration.noun) if not is_failure(result) else ()
     source = next((source for source in lists if len(source.items) > 1), None)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
@@ -181,7 +178,6 @@ def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> 
 def item_branches(
     run: GoalContext, branch: Branch, loop: Loop, template: str, tool: Tool | None
 ) -> list[Branch]:
-    """Return a branch for each item that is to be done; what is left out is named in a warning."""
     warn, number_of_all = branch.node.warn, len(loop.source.items)
     matching = filter_items(loop.source.items, loop.step)
     if lacking := number_of_all - len(matching):
@@ -228,7 +224,6 @@ def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    """Return what the sub-tasks of items gave together, each item with its own (rules D-24, D-29)."""
     errors = [failure_message(result) for result in results if is_failure(result)]
     success: dict[str, Any] = {"success": True}
     if errors and len(errors) == len(results):

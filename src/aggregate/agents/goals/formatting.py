@@ -15,7 +15,6 @@ MEMORY: Final = "_memory"
 
 
 def clip(text: str, most: int) -> str:
-    """Return ``text``, or its beginning with a note of how much there is."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters in all)"
 
 
@@ -24,7 +23,6 @@ def fenced_data(value: Value, most: int = ONE) -> str:
 
 
 def known_results(context: Mapping[str, Value], *, each: int = ONE, most: int = ALL) -> str:
-    """Return the results in a context in a fence, newest first; what is left out is counted."""
     lines: list[str] = []
     entries = [
         (key, value) for key, value in reversed(list(context.items())) if key != "_original_goal"
@@ -80,7 +78,6 @@ def count_of(result: Value) -> int | None:
 
 
 def envelope_content(result: Value) -> Value:
-    """Return what an envelope is about, without its wrapping."""
     for _ in range(DEPTH):  # an envelope may hold itself
         if not isinstance(result, Mapping) or is_reference(result):
             break

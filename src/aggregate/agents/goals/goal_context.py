@@ -44,35 +44,25 @@ class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its
 
 @dataclass(slots=True)
 class Branch:
-    """One branch of a goal, while one thread works on it: the goal itself, or one sub-task of a step.
-
-    Attributes:
-        context: Results by key; a branch writes to its own only (rule D-33).
-        item: What it is done for, and ``noun``, what that is called.
-        template: The goal before the item's fields were put into it. What the branch does is decided by these words
-            alone: a text within an item names no tool, no argument and no further step.
-        decided: Whether ``tool``, or the model alone where that is ``None``, was chosen for it already.
-        lists: Digests of the lists that the branches above go through, and so it must not (rule D-34).
-        finished_loops: Digests of lists with the templates for which this branch has gone through them.
-        corrective: It may only work with what is there (rule P14).
-    """
+    """One branch of a goal, while one thread works on it: the goal itself, or one sub-task of a step."""
 
     goal: str
     depth: int
     node: Trace
-    context: dict[str, Value] = field(default_factory=dict)
-    item: Value = None
-    noun: str = ""
+    context: dict[str, Value] = field(default_factory=dict)  # its own results by key (rule D-33)
+    item: Value = None  # what it is done for
+    noun: str = ""  # what that is called
+    # The goal before the item's fields were put into it. What the branch does is decided by these words alone: a text
+    # within an item names no tool, no argument and no further step.
     template: str = ""
-    decided: bool = False
+    decided: bool = False  # whether the tool, or the model alone, was chosen for it already
     tool: Tool | None = None
-    lists: frozenset[str] = frozenset()
-    finished_loops: set[tuple[str, str]] = field(default_factory=set)
-    corrective: bool = False
+    lists: frozenset[str] = frozenset()  # digests of those that it must not go through (rule D-34)
+    finished_loops: set[tuple[str, str]] = field(default_factory=set)  # digests with templates
+    corrective: bool = False  # it may only work with what is there (rule P14)
     subtask_budget: SubtaskBudget = field(default_factory=SubtaskBudget)
 
     def deciding_text(self, step: str) -> str:
-        """Return the text that decides what ``step`` does."""
         return self.template or step
 
     def at(self, node: Trace) -> "Branch":
@@ -101,8 +91,6 @@ class StepOutcome:
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """What the whole goal shares."""
-
     model: Model
     tools: ToolRegistry
     limits: EngineLimits

@@ -58,16 +58,7 @@ class Unfinished:
 
 
 class RecordedGoal:
-    """A goal's record in a file, which is made where there is none; locked until closed or the process ends.
-
-    Attributes:
-        goal: Its text, ``""`` where it was ended before that was written.
-        spent: Seconds that it had taken when the last entry was made.
-        steps: How many steps its plan may have: the question for them says so.
-
-    Raises:
-        StateError: Another process has the file open, or it cannot be used.
-    """
+    """A goal's record in a file, which is made where there is none; locked until closed or the process ends."""
 
     def __init__(self, path: Path, *, repeat: bool = False) -> None:
         self.path = path
@@ -207,23 +198,16 @@ def _delete_record(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GoalNote:
-    """A goal that has not come to its end, and the number of its record."""
-
     number: int
     goal: str
 
 
 def records_folder(project: Path) -> Path:
-    """Return the folder of the records of goals for the project at ``project``; nothing is made."""
     return state_folder(project) / "goals"
 
 
 def new_record(folder: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal]:
-    """Make the record of a new goal under the next free number; the oldest ones are deleted.
-
-    Raises:
-        StateError: It cannot be made.
-    """
+    """Make the record of a new goal under the next free number; the oldest ones are deleted."""
     try:
         private_folder(without_links(folder))
         first = max(_numbers(folder), default=0) + 1
@@ -245,11 +229,7 @@ def new_record(folder: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoa
 
 
 def recorded(folder: Path, number: int, *, repeat: bool = False) -> RecordedGoal:
-    """Open the record of goal ``number``; with ``repeat`` a call that was running may be made once more.
-
-    Raises:
-        StateError: There is none, another process works on it, or it cannot be used.
-    """
+    """Open the record of goal ``number``; with ``repeat`` a call that was running may be made once more."""
     path = _path(folder, number)
     if not path.is_file():
         notes = "; ".join(f"{n.number}, {n.goal[:60]}" for n in unfinished_goals(folder)[:5])

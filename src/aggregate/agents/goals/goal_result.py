@@ -20,32 +20,19 @@ _AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
 
 @dataclass(frozen=True, slots=True)
 class EngineLimits:
-    """The bounds of one goal; each is a maximum.
+    """The bounds of one goal; each is a maximum."""
 
-    Attributes:
-        depth: Levels of sub-tasks.
-        attempts: Executions of one step.
-        steps: Steps of one goal (rule X-4).
-        dendrites: Items that one step may be spread over (rule D-10).
-        dendrites_in_all: Sub-tasks of the whole goal; those of one step get equal shares of what is left.
-        duplicates: Equal items after which a step is spread no further (rule D-10).
-        tokens: Of all questions and answers together.
-        seconds: Wall time of the whole goal; a question or a call that is not done by then is given up.
-        workers: Sub-tasks that run at once; 1 is one after the other.
-        inline_bytes: JSON of a result from which it goes to disk; smaller ones stay in the context (rule X-1).
-    """
-
-    depth: int = MAX_DEPTH
-    attempts: int = MAX_RETRIES
-    steps: int = 4
-    dendrites: int = 50
-    dendrites_in_all: int = 200
-    duplicates: int = 3
-    tokens: int = 200_000
-    seconds: float = 600.0
+    depth: int = MAX_DEPTH  # levels of sub-tasks
+    attempts: int = MAX_RETRIES  # executions of one step
+    steps: int = 4  # of one goal (rule X-4)
+    dendrites: int = 50  # items that one step may be spread over (rule D-10)
+    dendrites_in_all: int = 200  # sub-tasks of the whole goal, in equal shares of what is left
+    duplicates: int = 3  # equal items after which a step is spread no further (rule D-10)
+    tokens: int = 200_000  # of all questions and answers together
+    seconds: float = 600.0  # of the whole goal; what is not done by then is given up
     tool_seconds: float = 60.0
-    workers: int = 4
-    inline_bytes: int = 5000
+    workers: int = 4  # sub-tasks that run at once
+    inline_bytes: int = 5000  # JSON of a result from which it goes to disk (rule X-1)
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -55,8 +42,6 @@ class EngineLimits:
 
 
 class Limit(StrEnum):
-    """What a goal may run out of."""
-
     TOKENS = "tokens"
     SECONDS = "seconds"
     STEPS = "steps"
@@ -137,8 +122,6 @@ class SubtaskBudget:
 
 
 class TraceKind(StrEnum):
-    """What a node of the tree stands for."""
-
     GOAL = "goal"
     NEURON = "neuron"
     DENDRITE = "dendrite"
@@ -148,24 +131,17 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """One node of the tree of all calls, and what is below it; one thread writes to it at a time.
-
-    Attributes:
-        label: ``0.2`` for a step, ``1.3`` for a sub-task; the tool's or question's name.
-        text: The goal, the step, the arguments.
-        children: In the order in which they were begun; sub-tasks in the order of their items.
-        place: The way to the node, ``0.2/1.3``; unique in its tree.
-    """
+    """One node of the tree of all calls, and what is below it; one thread writes to it at a time."""
 
     kind: TraceKind
-    label: str
-    text: str
+    label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
+    text: str  # the goal, the step, the arguments
     seconds: float = 0.0
     own_tokens: int = 0
     ok: bool = True
     note: str = ""
-    children: list["Trace"] = field(default_factory=list)
-    place: str = ""
+    children: list["Trace"] = field(default_factory=list)  # as they were begun, or as their items
+    place: str = ""  # the way to the node, 0.2/1.3; unique in its tree
     warnings: list[str] = field(default_factory=list)
     clock: Callable[[], float] = field(default=time.perf_counter, compare=False, repr=False)
 
@@ -214,21 +190,14 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step: a small question and one call of a tool (rules D-1, D-2).
-
-    Attributes:
-        index: 1-based place among the steps of its goal.
-        depth: 0 for the steps of the user's goal.
-        validated: Whether its result was found to be what it asked for.
-        spawned_dendrites: Labels of the sub-tasks that it was spread over, ``1.1``, ``1.2``.
-    """
+    """One step: a small question and one call of a tool (rules D-1, D-2)."""
 
     description: str
-    index: int
-    depth: int = 0
+    index: int  # its place among the steps of its goal, from 1
+    depth: int = 0  # 0 for the steps of the user's goal
     result: Value = None
-    validated: bool = False
-    spawned_dendrites: tuple[str, ...] = ()
+    validated: bool = False  # whether its result was found to be what it asked for
+    spawned_dendrites: tuple[str, ...] = ()  # the sub-tasks that it was spread over, 1.1, 1.2
 
     @property
     def key(self) -> str:

@@ -57,7 +57,6 @@ _ADVICE: Final = (
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text or of a camelCase name, lower-case, in the singular."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return [singular(word) for word in re.findall(r"[^\W_]+", spaced.lower())]
 
@@ -129,7 +128,6 @@ def has_parts(step: str, tool: Tool | None) -> bool:
 
 
 def is_compound(goal: str) -> bool:
-    """Return whether a sub-task's goal names several steps; otherwise it is one, without a question."""
     return _COMPOUND.search(goal) is not None
 
 
@@ -140,7 +138,6 @@ def is_vague(step: str) -> bool:
 
 
 def advice(goal: str) -> str:
-    """Return advice for the split of a goal, from its words alone (rule P0)."""
     text = goal.lower()
     sentences = [sentence for pattern, sentence in _ADVICE if re.search(pattern, text)]
     return " ".join(sentences) or "none"
@@ -167,7 +164,6 @@ class ItemList:
 
     @property
     def digest(self) -> str:
-        """The same for the same items, whatever sub-tasks have attached to them."""
         bare = [without_attached(item) for item in self.items]
         return hashlib.md5(json_text(bare).encode(), usedforsecurity=False).hexdigest()
 
@@ -248,7 +244,6 @@ def fields_of(items: Sequence[Value]) -> list[str]:
 
 
 def item_identity(item: Value, noun: str = "") -> tuple[str, Any] | None:
-    """Return the field that tells an item from others, and its value."""
     if not isinstance(item, Mapping):
         return None
     like_ids = [key for key in item if re.search(r"(?:_id|Id)$", str(key))]

@@ -46,7 +46,6 @@ class ChatModel:
     prompted: frozenset[QuestionKind] | None = None
 
     def ask(self, question: Question) -> Completion:
-        """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
         most = DEFAULT_OPTIONS.max_output
         left = most if question.tokens_left is None else question.tokens_left
         options = RequestOptions(
@@ -87,10 +86,8 @@ if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded 
 class ScriptedModel:
     """Answers by the rule that fits with the longest text, the first of equals, counting for each step by itself.
 
-    Attributes:
-        rules: Answers by the question's kind and a text that it must hold: the first time a step asks, the first; then
-            the next; the last one stays.
-        questions: All that was asked.
+    A rule has the question's kind and a text that it must hold; its answers are given one after the other, and the last
+    one stays.
     """
 
     rules: "dict[tuple[QuestionKind, str], list[str | ScriptedReply]]"
@@ -99,7 +96,6 @@ class ScriptedModel:
     _lock: Lock = field(default_factory=Lock)
 
     def ask(self, question: Question) -> Completion:
-        """Answer by the script; a token is counted for every four characters."""
         fitting = [
             rule for rule in self.rules if rule[0] is question.call and rule[1] in question.text
         ]
@@ -124,14 +120,9 @@ class ScriptedModel:
 
 
 def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
-    """Return a model that answers by ``script``.
+    """Return a model that answers by ``script``, by ``call`` or ``call: text that the question holds``.
 
-    Args:
-        script: Answers, each a text, a table of ``ScriptedReply`` or a list of these, by ``call`` or ``call: text that
-            the question holds``.
-
-    Raises:
-        ModelError: A name is no question of the agent, or a rule has no answer.
+    An answer is a text, a table of ``ScriptedReply`` or a list of these.
     """
     rules: dict[tuple[QuestionKind, str], list[str | ScriptedReply]] = {}
     for name, answers in script.items():

@@ -46,37 +46,21 @@ TEMPERATURES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question.
-
-    Attributes:
-        place: Which step asks, ``0.2`` or ``0.2/1.3/1.1``; ``""`` for the goal itself.
-        schema: JSON schema of the answer, for a client that can bind it; ``None`` where a text is wanted.
-        tokens_left: How many the goal may still use, ``None`` for any number.
-        seconds_left: How long the goal may still take; an answer after that is not waited for.
-    """
-
     call: QuestionKind
     text: str
-    place: str = ""
+    place: str = ""  # which step asks, 0.2 or 0.2/1.3/1.1; "" for the goal itself
     temperature: float = USUAL_TEMPERATURE
-    schema: Mapping[str, Any] | None = None
-    tokens_left: int | None = None
-    seconds_left: float | None = None
+    schema: Mapping[str, Any] | None = None  # of the answer, for a client that can bind it
+    tokens_left: int | None = None  # how many the goal may still use
+    seconds_left: float | None = None  # an answer after that is not waited for
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered.
-
-    Attributes:
-        tokens: Of question and answer together.
-        problem: Why the text is no answer, ``""`` where it is one.
-        charged: What counts against the goal's limit, where less: a token read from a cache costs a part of one.
-    """
-
     text: str
-    tokens: int = 0
-    problem: str = ""
+    tokens: int = 0  # of question and answer together
+    problem: str = ""  # why the text is no answer
+    # What counts against the goal's limit, where less: a token read from a cache costs a part of one.
     charged: int | None = None
 
 

@@ -31,7 +31,6 @@ MOST_LINE: Final = 2000
 
 
 def parse_steps(text: str) -> list[str]:
-    """Return the steps of a numbered or bulleted list, without doubles, in order (rule P1)."""
     listed = (json_value(text, dict) or {}).get("steps")
     if not isinstance(listed, list):
         listed = json_value(text, list)
@@ -81,7 +80,6 @@ def yes_or_no(text: str | None) -> bool | None:
 
 
 def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or an object
-    """Return the first JSON value of ``kind``, ``dict`` or ``list``, in a text; ``None`` where there is none."""
     opening = "{" if kind is dict else "["
     decoder = json.JSONDecoder()
     for match in islice(re.finditer(re.escape(opening), text or ""), _OBJECTS):
@@ -121,12 +119,10 @@ def syntax_error(python: str) -> str:
 
 
 def says_valid(text: str | None) -> bool:
-    """Return whether the answer is the word VALID and nothing else: INVALID holds that word too (rule P5)."""
     return re.fullmatch(r"\W*VALID\W*", text or "", re.IGNORECASE) is not None
 
 
 def first_line(text: str | None) -> str:
-    """Return the first line that says something, without a list's mark or quotes around it."""
     for line in (text or "").splitlines():
         plain = _unmarked(_squeezed(line)).strip("\"'` ")
         if re.search(r"\w", plain):
@@ -184,7 +180,6 @@ def arguments_schema(tool: Tool) -> Schema | None:
 
 
 def reflection_schema(tool: Tool) -> Schema | None:
-    """Return the form of a reflection on a call; ``None`` where that of its arguments cannot be said."""
     suggested = arguments_schema(tool)
     if suggested is None:
         return None

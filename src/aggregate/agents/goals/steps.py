@@ -30,7 +30,6 @@ TOOLS_NAMED: Final = 24
 
 
 def run_branch(run: GoalContext, branch: Branch) -> tuple[tuple[Neuron, ...], str]:
-    """Do all steps of a branch and return them, or why there are none; one that fails keeps no other from running."""
     if branch.depth >= run.limits.depth:
         return (), TOO_DEEP
     try:

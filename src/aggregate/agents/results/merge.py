@@ -143,7 +143,6 @@ def merge_outputs(
 
 
 def known_strategy(value: object) -> MergeStrategy:
-    """Return the strategy that ``value`` names, surrounding spaces ignored."""
     if type(value) is MergeStrategy:
         return value
     try:

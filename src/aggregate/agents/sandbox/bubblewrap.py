@@ -34,8 +34,6 @@ COUNTED: Final = ("RssAnon:", "RssShmem:")
 
 
 class _TreeUsage(NamedTuple):
-    """What a tree of processes uses at one moment."""
-
     memory_bytes: int
     processes: int
     threads: int
@@ -66,15 +64,13 @@ def tree_usage(root: int) -> _TreeUsage:
 RUNNER: Final = Path(__file__).with_name("bubblewrap_runner.py")
 SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
-PROCESSES: Final = 3
-"""bubblewrap outside, bubblewrap as the first process inside, Python."""
+PROCESSES: Final = 3  # bubblewrap outside, bubblewrap as the first process inside, Python
 ISOLATION: Final = """
 --unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --uid 65534 --gid 65534 --hostname sandbox
 """
 FROZEN: Final = "--dir /scratch --chdir /scratch --remount-ro /"
 """Nothing can be written: an empty folder or a link costs memory that no limit counts."""
-ANSWER_FRAME: Final = 65_536
-"""Bytes of an answer beside its result and what was printed: an error's text, the names of its parts."""
+ANSWER_FRAME: Final = 65_536  # bytes of an answer beside its result: an error's text, names
 ERROR_BYTES: Final = 4096
 """Read of what bubblewrap writes to its standard error: one line, where it is not allowed to make a sandbox."""
 MISSING: Final = "code that needs full Python needs bubblewrap: install the package bubblewrap (the program bwrap)"
@@ -88,20 +84,10 @@ def run_full_python(
     references: Mapping[str, Value] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
-    """Run ``code`` with the global ``data`` and return what it assigned to ``result``.
+    """Run ``code`` with the global ``data`` and return what it assigned to ``result``, as JSON gives it back.
 
-    Args:
-        code: Any Python; libraries that are installed beside this package can be imported.
-        data: Plain values; the code gets a copy.
-        limits: Time, memory and output.
-        references: What ``load_data_reference(ref_id)`` gives inside.
-        now: What the clock shows inside, by default the time of this call; it stands still.
-
-    Returns:
-        The result as JSON gives it back (tuples as lists, dates as texts), and what was printed.
-
-    Raises:
-        SandboxError: The code failed, was stopped, or bubblewrap is missing or not allowed to make a sandbox.
+    ``load_data_reference(ref_id)`` gives what is in ``references``. The clock stands still, by default at the time of
+    this call.
     """
     bounds = limits or SandboxLimits()
     check_length(code, "code")

@@ -25,7 +25,6 @@ ZERO_LIMITS = ("RLIMIT_FSIZE", "RLIMIT_CORE", "RLIMIT_MSGQUEUE", "RLIMIT_MEMLOCK
 
 
 def main() -> None:
-    """Answer one request."""
     header = sys.stdin.buffer.read(8)
     request = pickle.loads(sys.stdin.buffer.read(int.from_bytes(header, "big")))  # noqa: S301 - written by the host
     answers = os.dup(1)
@@ -66,12 +65,10 @@ def stop_clock(now: float) -> None:
 
 
 def with_default_seconds(now: float, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of ``time`` that takes seconds, with ``now`` for what is left out."""
     return lambda seconds=None: function(now if seconds is None else seconds)
 
 
 def with_default_time(function: Callable[..., str]) -> Callable[..., str]:
-    """Return a function of ``time`` whose last argument is a time, by default the present one."""
     least = 1 if function.__name__ == "strftime" else 0
     return lambda *values: (
         function(*values) if len(values) > least else function(*values, time.localtime())
@@ -79,8 +76,6 @@ def with_default_time(function: Callable[..., str]) -> Callable[..., str]:
 
 
 def answer(request: dict[str, Any]) -> bytes:
-    """Run the code and return its result, or the exception that it raised, as JSON."""
-
     def load_data_reference(ref_id: str) -> Any:  # noqa: ANN401 - whatever was stored
         if ref_id not in request["references"]:
             raise FileNotFoundError(f"Data reference not found: {ref_id}")
@@ -117,12 +112,10 @@ def answer(request: dict[str, Any]) -> bytes:
 
 
 def failure(error: str, kind: str, exception: str) -> bytes:
-    """Return the answer that there is no result."""
     return encoded({"error": error, "kind": kind, "exception": exception})
 
 
 def encoded(reply: dict[str, Any]) -> bytes:
-    """Return an answer as JSON; half a surrogate pair is no text and an error."""
     return json.dumps(reply, default=str, ensure_ascii=False).encode()
 
 

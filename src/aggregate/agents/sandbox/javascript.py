@@ -29,14 +29,10 @@ from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 
-GRACE: Final = 0.25
-"""Seconds after the limit until a worker is killed."""
-START_SECONDS: Final = 10.0
-"""What a new worker may take until it is ready; not charged to the code that it runs."""
-GREETING_BYTES: Final = 64
-"""At most, of what a new worker says when it is ready: ``{}``."""
-FRAME_BYTES: Final = 65_536
-"""Of an answer beside its result: an error's text, the names of its parts."""
+GRACE: Final = 0.25  # seconds after the limit until a worker is killed
+START_SECONDS: Final = 10.0  # of a new worker, not charged to the code that it runs
+GREETING_BYTES: Final = 64  # at most, of what a new worker says when it is ready: {}
+FRAME_BYTES: Final = 65_536  # of an answer beside its result: an error's text, names
 BOUNDS: Final = {"memory": WORKER_BYTES, "stack": JAVASCRIPT_STACK, "jobs": PROMISE_JOBS}
 _WORKER: Final = Path(__file__).with_name("javascript_worker.py")
 
@@ -48,16 +44,9 @@ def run_javascript(
     limits: SandboxLimits | None = None,
     now: datetime | None = None,
 ) -> Value:
-    """Call the JavaScript function ``source`` with ``argument`` and return its result.
+    """Call the JavaScript function ``source`` with ``argument``, what JSON can hold, and return its result.
 
-    Args:
-        source: A function expression: ``function (results) {...}``, ``(results) => ...``, also ``async``.
-        argument: Anything that JSON can hold.
-        limits: Time, memory and the size of the result.
-        now: What the clock shows inside, by default the time of this call; it stands still.
-
-    Raises:
-        SandboxError: The code failed, was stopped, gave nothing that JSON can hold, or QuickJS is not installed.
+    The clock stands still, by default at the time of this call.
     """
     bounds = limits or SandboxLimits()
     check_length(source, "function")

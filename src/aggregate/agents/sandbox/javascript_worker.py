@@ -15,8 +15,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 NO_NEW_RIGHTS, SET_FILTER, FILTER_MODE = 38, 22, 2
-INSTRUCTION = 8
-"""Bytes of one instruction of a filter."""
+INSTRUCTION = 8  # bytes of one instruction of a filter
 CLOCK = """(function (now) {
   const Real = Date;
   const make = (target, given, as) => Reflect.construct(target, given.length ? given : [now], as);
@@ -45,7 +44,6 @@ CALL = """(function (f, text, box) {
 
 
 def main(library: str, bounds: dict[str, Any]) -> None:
-    """Answer requests until the parent closes the pipe."""
     sys.path.insert(0, library)
     import _quickjs
 
@@ -63,8 +61,6 @@ def main(library: str, bounds: dict[str, Any]) -> None:
 
 
 class FilterProgram(ctypes.Structure):
-    """The kernel's ``sock_fprog``: how many instructions, and where they are."""
-
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
@@ -81,7 +77,6 @@ def refuse_calls(instructions: bytes) -> None:
 
 
 def bind(memory: int) -> None:
-    """Give up what the worker does not need, for good."""
     for limit, most in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, 0),
@@ -93,7 +88,6 @@ def bind(memory: int) -> None:
 
 
 def answer(quickjs: ModuleType, request: dict[str, Any]) -> dict[str, str]:
-    """Run one function in a context of its own and return its result as JSON text, or why there is none."""
     try:
         value = run(quickjs, request)
     except quickjs.JSException as error:
@@ -106,7 +100,6 @@ def answer(quickjs: ModuleType, request: dict[str, Any]) -> dict[str, str]:
 
 
 def run(quickjs: ModuleType, request: dict[str, Any]) -> str:
-    """Call the function; a promise is followed to its end."""
     context = quickjs.Context()
     context.set_memory_limit(request["memory"])
     context.set_max_stack_size(request["stack"])
@@ -129,7 +122,6 @@ def run(quickjs: ModuleType, request: dict[str, Any]) -> str:
 
 
 def failure(text: str) -> dict[str, str]:
-    """Name the kind of a JavaScript exception by QuickJS's own messages."""
     message = text.splitlines()[0] if text else "the function failed"
     if "interrupted" in message:
         return {"error": "stopped at the time limit", "kind": "timeout"}
@@ -139,7 +131,6 @@ def failure(text: str) -> dict[str, str]:
 
 
 def write(stream: BinaryIO, data: bytes) -> None:
-    """Send the length of ``data`` and then ``data``."""
     stream.write(len(data).to_bytes(8, "big") + data)
     stream.flush()
 

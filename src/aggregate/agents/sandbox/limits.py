@@ -21,8 +21,7 @@ from typing import Final
 
 from aggregate.base.errors import SandboxError, Stopped
 
-EXTRA: Final = "install manual-slop[sandbox]"
-"""What to do where a sandbox is missing."""
+EXTRA: Final = "install manual-slop[sandbox]"  # what to do where a sandbox is missing
 
 SOURCE_CHARACTERS: Final = 65_536
 """Characters of one piece of code. Models write pages, not books; a parser's time and memory grow with the text."""
@@ -34,12 +33,9 @@ RUNTIME_BYTES: Final = 256 * 1024 * 1024
 """Memory that Python and its libraries (NumPy, pandas) write to before any value of the code."""
 ADDRESS_BYTES: Final = 768 * 1024 * 1024
 """Address space that these libraries map; most of it is read from files and never written."""
-THREADS: Final = 32
-"""Threads of the one process; each costs the kernel some 20 KB that no memory limit counts."""
-OPEN_FILES: Final = 64
-"""Descriptors: each pipe or socket may hold some hundred KB in the kernel."""
-WATCH_SECONDS: Final = 0.05
-"""How often the memory and the threads of a running sandbox are looked at."""
+THREADS: Final = 32  # each costs the kernel some 20 KB that no memory limit counts
+OPEN_FILES: Final = 64  # descriptors: each pipe or socket may hold some hundred KB in the kernel
+WATCH_SECONDS: Final = 0.05  # how often memory and threads of a running sandbox are looked at
 WORKER_BYTES: Final = 1 << 30
 """Address space of a JavaScript worker; the limit of one run is QuickJS's own."""
 JAVASCRIPT_STACK: Final = 1 << 20
@@ -49,19 +45,15 @@ PROMISE_JOBS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """The bounds of one run of foreign code."""
-
     seconds: float = 2.0  # of wall time; the run is ended by force shortly after it
     memory_bytes: int = 64 * 1024 * 1024  # that its values may take
     output_bytes: int = 16 * 1024 * 1024  # that it may print, and of its result as JSON
 
     def timeout(self, exception: str = "") -> SandboxError:
-        """Return the error that the time is over."""
         text = f"stopped after {self.seconds:g} s"
         return SandboxError(text, kind=Stopped.TIMEOUT, exception=exception)
 
 
 def check_length(source: str, what: str) -> None:
-    """Make sure that a piece of code is not too long."""
     if len(source) > SOURCE_CHARACTERS:
         raise SandboxError(f"the {what} has more than {SOURCE_CHARACTERS} characters")

@@ -25,11 +25,9 @@ from aggregate.agents.sandbox.plain_data import require_plain, shorten_error
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 
-GRACE: Final = 0.25
-"""Seconds after a limit until the pool kills a worker."""
+GRACE: Final = 0.25  # seconds after a limit until the pool kills a worker
 POLICY: Final = {"sleep": "zero", "random_start": {"seed": 0}}
-ARGUMENT_BYTES: Final = 4096
-"""Size of the arguments of one call of a host's function."""
+ARGUMENT_BYTES: Final = 4096  # size of the arguments of one call of a host's function
 MEASURE: Final = """
 import datetime as _datetime_{tag}, json as _json_{tag}
 def _size_{tag}(value, most, dumps=_json_{tag}.dumps, dates=_datetime_{tag}, isinstance=isinstance, len=len, type=type,
@@ -83,15 +81,8 @@ def run_python(
 ) -> PythonRun:
     """Run ``code`` with ``inputs`` as its globals and return the value of its last expression.
 
-    Args:
-        code: Python as Monty knows it: no file, network or environment, a part of the standard library.
-        inputs: Plain values; the code gets copies.
-        limits: Time, memory and output.
-        functions: Functions of the host that the code may call with short arguments; arguments and results are copied.
-        now: What the clock shows inside, by default the time of this call; it stands still.
-
-    Raises:
-        SandboxError: The code failed (with the name of its exception), was stopped, or Monty is not installed.
+    It may call ``functions`` of the host with short arguments; all values are copied. The clock stands still, by
+    default at the time of this call.
     """
     bounds = limits or SandboxLimits()
     # What is shared here is written out for the interpreter.

@@ -14,12 +14,7 @@ _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def parse_answer(text: bytes) -> Value:
-    """Return the JSON value of an answer.
-
-    Raises:
-        SandboxError: It is no JSON in UTF-8, too deep, has too many parts or numbers too long, or holds half of a
-            surrogate pair, which is no text.
-    """
+    """Return the JSON value of an answer, unless it has too many parts or holds half of a surrogate pair."""
     if text.count(b"[") + text.count(b"{") > CONTAINERS:
         raise SandboxError(
             f"the answer holds more than {CONTAINERS} lists and objects", kind=Stopped.MEMORY
@@ -38,11 +33,7 @@ def parse_answer(text: bytes) -> Value:
 
 
 def parse_reply(text: bytes) -> dict[str, Any]:
-    """Return the object that a sandbox's own program answers: with ``value``, or as a ``SandboxError``.
-
-    Raises:
-        SandboxError: The code failed, or the answer has another form than the one agreed on.
-    """
+    """Return the object that a sandbox's own program answers: with ``value``, or raised as a ``SandboxError``."""
     reply = parse_answer(text)
     if not isinstance(reply, dict):
         raise SandboxError("the answer cannot be read: it is no object", kind=Stopped.CRASH)
@@ -60,7 +51,6 @@ def parse_reply(text: bytes) -> dict[str, Any]:
 
 
 def shorten_error(text: str) -> str:
-    """Return an error's text cut to what a reader can use."""
     if len(text) <= ERROR_CHARACTERS:
         return text
     return f"{text[:ERROR_CHARACTERS]}... ({len(text) - ERROR_CHARACTERS} more characters)"
@@ -134,11 +124,7 @@ def _leaf(value: object) -> bool:
 
 
 def require_plain(value: Value) -> Value:
-    """Return ``value`` if it is made of plain types only.
-
-    Raises:
-        SandboxError: It holds a function, a class or an object.
-    """
+    """Return ``value`` if it holds no function, class or object."""
     pending, seen = [value], set[int]()
     while pending:
         item = pending.pop()

@@ -20,8 +20,7 @@ CLONE_THREAD: Final = 0x10000
 AF_UNIX: Final = 1
 FILE_COMMANDS: Final = (6, 7, 37, 38, 1024, 1026, 1031)
 """Locks, leases and notices on files that programs outside read too, and larger pipes."""
-TERMINAL_REQUESTS: Final = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX type into a terminal as its user would."""
+TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type as a terminal's user would
 LAST: Final = 450
 """The last call of the table; newer ones are answered as by an older kernel, which every library expects."""
 
@@ -45,103 +44,39 @@ MACHINES: Final = {
     "loongarch64": Machine(0xC0000102, *_GENERIC),
 }
 
-REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
-    # The kernel's keyrings belong to the user's session, not to a namespace.
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "keyctl": (250, 219),
-    # New namespaces give the rights of root inside them, and with these most of the kernel.
-    "unshare": (272, 97),
-    "setns": (308, 268),
-    "chroot": (161, 51),
-    "pivot_root": (155, 41),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "open_tree": (428, 428),
-    "move_mount": (429, 429),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "fspick": (433, 433),
-    "mount_setattr": (442, 442),
-    # More processes: the memory limit is that of one. Threads come by clone, which is looked at by its flags.
-    "fork": (57, None),
-    "vfork": (58, None),
-    # Other processes: the sandbox's first one is bubblewrap itself.
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "process_madvise": (440, 440),
-    "process_mrelease": (448, 448),
-    "pidfd_open": (434, 434),
-    "pidfd_getfd": (438, 438),
-    "pidfd_send_signal": (424, 424),
-    "kcmp": (312, 272),
-    # Sockets: a network of its own does not end AF_VSOCK, which talks to the machine around a virtual one. A pair of
-    # connected sockets, which event loops use, stays.
-    "socket": (41, 198),
-    "connect": (42, 203),
-    "bind": (49, 200),
-    "listen": (50, 201),
-    # Memory that no limit of a process counts: it outlives its mapping, or hangs on pages inside a pipe.
-    "shmget": (29, 194),
-    "shmat": (30, 196),
-    "shmctl": (31, 195),
-    "msgget": (68, 186),
-    "semget": (64, 190),
-    "mq_open": (240, 180),
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "splice": (275, 76),
-    "tee": (276, 77),
-    "vmsplice": (278, 75),
-    "mlock": (149, 228),
-    "mlock2": (325, 284),
-    "mlockall": (151, 230),
-    "flock": (73, 32),
-    "inotify_init": (253, None),
-    "inotify_init1": (294, 26),
-    "fanotify_init": (300, 262),
-    # Large parts of the kernel that analysis has no use for, and where most of its holes were.
-    "bpf": (321, 280),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-    "io_setup": (206, 0),
-    "seccomp": (317, 277),
-    "modify_ldt": (154, None),
-    "personality": (135, 92),
-    "quotactl": (179, 60),
-    "quotactl_fd": (443, 443),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    "lookup_dcookie": (212, 18),
-    "move_pages": (279, 239),
-    "migrate_pages": (256, 238),
-    "mbind": (237, 235),
-    "set_mempolicy": (238, 237),
-    # The machine itself; each also needs rights that the code does not have.
-    "kexec_load": (246, 104),
-    "kexec_file_load": (320, 294),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "reboot": (169, 142),
-    "swapon": (167, 224),
-    "swapoff": (168, 225),
-    "acct": (163, 89),
-    "syslog": (103, 116),
-    "settimeofday": (164, 170),
-    "clock_settime": (227, 112),
-    "clock_adjtime": (305, 266),
-    "adjtimex": (159, 171),
-    "sethostname": (170, 161),
-    "setdomainname": (171, 162),
-    "iopl": (172, None),
-    "ioperm": (173, None),
-    "vhangup": (153, 58),
+_CALLS: Final = """
+# The kernel's keyrings belong to the user's session, not to a namespace.
+add_key 248 217, request_key 249 218, keyctl 250 219
+# New namespaces give the rights of root inside them, and with these most of the kernel.
+unshare 272 97, setns 308 268, chroot 161 51, pivot_root 155 41, mount 165 40, umount2 166 39, open_tree 428 428,
+move_mount 429 429, fsopen 430 430, fsconfig 431 431, fsmount 432 432, fspick 433 433, mount_setattr 442 442
+# More processes: the memory limit is that of one. Threads come by clone, which is looked at by its flags.
+fork 57 -, vfork 58 -
+# Other processes: the sandbox's first one is bubblewrap itself.
+ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, process_madvise 440 440,
+process_mrelease 448 448, pidfd_open 434 434, pidfd_getfd 438 438, pidfd_send_signal 424 424, kcmp 312 272
+# Sockets: a network of its own does not end AF_VSOCK, which talks to the machine around a virtual one. A pair of
+# connected sockets, which event loops use, stays.
+socket 41 198, connect 42 203, bind 49 200, listen 50 201
+# Memory that no limit of a process counts: it outlives its mapping, or hangs on pages inside a pipe.
+shmget 29 194, shmat 30 196, shmctl 31 195, msgget 68 186, semget 64 190, mq_open 240 180, memfd_create 319 279,
+memfd_secret 447 447, splice 275 76, tee 276 77, vmsplice 278 75, mlock 149 228, mlock2 325 284, mlockall 151 230,
+flock 73 32, inotify_init 253 -, inotify_init1 294 26, fanotify_init 300 262
+# Large parts of the kernel that analysis has no use for, and where most of its holes were.
+bpf 321 280, perf_event_open 298 241, userfaultfd 323 282, io_uring_setup 425 425, io_uring_enter 426 426,
+io_uring_register 427 427, io_setup 206 0, seccomp 317 277, modify_ldt 154 -, personality 135 92, quotactl 179 60,
+quotactl_fd 443 443, name_to_handle_at 303 264, open_by_handle_at 304 265, lookup_dcookie 212 18,
+move_pages 279 239, migrate_pages 256 238, mbind 237 235, set_mempolicy 238 237
+# The machine itself; each also needs rights that the code does not have.
+kexec_load 246 104, kexec_file_load 320 294, init_module 175 105, finit_module 313 273, delete_module 176 106,
+reboot 169 142, swapon 167 224, swapoff 168 225, acct 163 89, syslog 103 116, settimeofday 164 170,
+clock_settime 227 112, clock_adjtime 305 266, adjtimex 159 171, sethostname 170 161, setdomainname 171 162,
+iopl 172 -, ioperm 173 -, vhangup 153 58
+"""
+_ROWS: Final = [line.strip(",") for line in _CALLS.splitlines() if line and line[0] != "#"]
+REFUSED: Final = {
+    name: tuple(None if number == "-" else int(number) for number in numbers)
+    for name, *numbers in map(str.split, ", ".join(_ROWS).split(", "))
 }
 """Name to its number on x86-64, and on the processors with the common table."""
 CLONE3: Final = 435
@@ -149,11 +84,7 @@ CLONE3: Final = 435
 
 
 def seccomp_filter(machine: str) -> bytes:
-    """Return the filter for a machine (as ``platform.machine()`` names it), as bubblewrap's ``--seccomp`` reads it.
-
-    Raises:
-        SandboxError: The machine's calls are not known here.
-    """
+    """Return the filter for a machine (as ``platform.machine()`` names it), as bubblewrap's ``--seccomp`` reads it."""
     calls = MACHINES.get(machine)
     if calls is None:
         reason = f"full Python is confined on {', '.join(MACHINES)} only, not on {machine or 'this machine'}"
@@ -185,8 +116,7 @@ def seccomp_filter(machine: str) -> bytes:
     return b"".join(struct.pack("<HBBI", *step) for step in program)
 
 
-Step = tuple[int, int, int, int]
-"""An instruction, how many to skip where its test holds and where not, and its operand."""
+Step = tuple[int, int, int, int]  # an instruction, how many to skip if it holds and if not, operand
 
 
 def _for_call(number: int, argument: int, steps: list[Step]) -> list[Step]:

@@ -30,8 +30,6 @@ logger: Final = logging.getLogger(__name__)
 
 
 class Timers(Protocol):
-    """What a session needs of a clock that ticks."""
-
     def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]: ...
 
 
@@ -193,7 +191,6 @@ class SessionState:
     # What is known, and who waits for it
 
     def run(self, run_id: str) -> RunRecord | None:
-        """Return what is known of a run; its output is the reader's: changing it changes no result."""
         with self._lock:
             run = self._runs.get(run_id)
         return run and _reader_copy(run)
@@ -204,7 +201,6 @@ class SessionState:
         return tuple(map(_reader_copy, late))
 
     def snapshot(self, name: str) -> tuple[Group, list[RunRecord]] | None:
-        """Return a group with its runs in spawn order at one moment, ``None`` for an unknown name."""
         with self._lock:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
@@ -218,20 +214,14 @@ class SessionState:
             return tuple(self._groups)
 
     def unfinished(self, key: str) -> list[str]:
-        """Return the ids of the pending runs of a group, or of the run itself."""
         with self._lock:
             runs = [self._runs.get(run_id) for run_id in self._members.get(key, [key])]
             return [run.run_id for run in runs if run and run.status is RunStatus.PENDING]
 
     def wait(self, keys: Iterable[str], timeout: float | None) -> bool:
-        """Block until all these runs and groups have ended, or for ``timeout`` seconds; return whether they have."""
         seconds = None if timeout is None else min(timeout, MOST_SECONDS)
-        return not wait(self._changes(keys), seconds).not_done
-
-    def _changes(self, keys: Iterable[str]) -> list["Future[None]"]:
-        """Return a future for each of these runs and groups that has not ended."""
+        changes = []
         with self._lock:
-            changes = []
             for key in keys:
                 group = self._groups.get(key)
                 if group.status.final if group else not self.unfinished(key):
@@ -241,7 +231,7 @@ class SessionState:
                     # Many wait for it: one that gives up cannot cancel it for the others.
                     self._waiting[key].set_running_or_notify_cancel()
                 changes.append(self._waiting[key])
-            return changes
+        return not wait(changes, seconds).not_done
 
     # Forgetting
 
@@ -251,7 +241,6 @@ class SessionState:
                 self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str) -> None:
-        """Forget a group and its runs; whoever waits for them goes on."""
         with self._lock:
             if group := self._groups.pop(name, None):
                 self._cancel((name, group.opened))

@@ -25,8 +25,6 @@ _VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class SpawnSpec:
-    """What one spawn says of its group; ``None`` where it says nothing."""
-
     variable_name: str | None = None
     strategy: MergeStrategy | None = None
     custom_function: CustomFunction | None = None

@@ -26,10 +26,8 @@ from aggregate.base.values import CACHE_DIR, Value
 from aggregate.prompt import load_data_reference
 
 ANALYSIS: Final = "executeDataAnalysis"
-TIMEOUT: Final = 10.0
-"""Seconds (rule D-11)."""
-MEMORY: Final = 256 * 1024 * 1024
-"""Bytes: many times the largest output of a tool."""
+TIMEOUT: Final = 10.0  # seconds (rule D-11)
+MEMORY: Final = 256 * 1024 * 1024  # bytes: many times the largest output of a tool
 TOO_LONG: Final = f"Code has more than {SOURCE_CHARACTERS} characters"
 NO_RESULT: Final = "Code must assign result to 'result' variable"
 BEYOND_MONTY: Final = ("ModuleNotFoundError", "ImportError", "NotImplementedError", "SyntaxError")
@@ -151,7 +149,6 @@ def _beyond_monty(error: SandboxError) -> bool:
 def _sandbox_failure(
     error: SandboxError, data: Value, tree: ast.Module, timeout: float
 ) -> dict[str, Any]:
-    """Return the failure for each way to stop: its words, and whether to try again (rule D-90)."""
     if error.kind is Stopped.TIMEOUT:
         text = f"Code execution exceeded {timeout:g} second timeout"
         return failure_envelope(
@@ -172,7 +169,6 @@ def _sandbox_failure(
 
 
 def add_analysis_tool(registry: ToolRegistry) -> None:
-    """Register the tool that models may have run over what earlier steps gave."""
     registry.add(make_tool(executeDataAnalysis))
 
 
@@ -242,7 +238,6 @@ DEPTH: Final = 4
 
 
 def _hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
-    """Return advice for a ``KeyError`` or ``NameError``, ``None`` for anything else."""
     if error.exception == "KeyError":
         return f"Available fields: {_available_fields(data)}. Use .get() for a field that may be missing."
     name = re.search(r"name '([^']+)' is not defined", str(error))
@@ -253,7 +248,6 @@ def _hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
 
 
 def _available_fields(data: Value) -> str:
-    """Return the keys of the objects in ``data``, with the way to each, the outermost first."""
     return "; ".join(islice(_objects(data), MOST_OBJECTS)) or "none (data is no object)"
 
 

@@ -20,11 +20,7 @@ _TRUTH: Final = {"true": True, "yes": True, "1": True, "false": False, "no": Fal
 
 
 def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that ``tool`` declares, cast to simple types; ``None`` and undeclared ones are dropped.
-
-    Raises:
-        ToolError: A required one is missing, or one cannot be cast.
-    """
+    """Return the arguments that ``tool`` declares, cast to simple types; ``None`` and undeclared ones are dropped."""
     values = {name: value for name, value in arguments.items() if value is not None}
     missing = [parameter.name for parameter in tool.required if parameter.name not in values]
     if missing:
@@ -93,12 +89,9 @@ _CASTS: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 _MEGABYTE: Final = 1_000_000
-MOST_MEGABYTES: Final = 5
-"""The largest output as JSON (rule D-10)."""
-MOST_ITEMS: Final = 1_000_000
-"""Of a generator, which may have no end; so many items are more than an output may hold."""
-SECONDS: Final = 60.0
-"""Of a call: ten that hang fit into the time of a goal."""
+MOST_MEGABYTES: Final = 5  # the largest output as JSON (rule D-10)
+MOST_ITEMS: Final = 1_000_000  # of a generator, which may have no end; no output may hold more
+SECONDS: Final = 60.0  # of a call: ten that hang fit into the time of a goal
 MOST_ABANDONED: Final = 16
 """Calls that were given up and still run; a thread cannot be ended from outside, so no more are begun then."""
 
@@ -112,7 +105,6 @@ class CallLimits:
 
 
 def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dict[str, Any]:
-    """Return the envelope of a failed call (rule D-55)."""
     envelope: dict[str, Any] = {"success": False, "error": error, "retry": retry}
     return {**envelope, "hint": hint} if hint else envelope
 

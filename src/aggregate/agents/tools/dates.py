@@ -15,20 +15,10 @@ from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.tool import make_tool
 from aggregate.base.errors import ToolError
 
-MONTHS: Final = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_MONTHS: Final = """
+january february march april may june july august september october november december
+"""
+MONTHS: Final = _MONTHS.split()
 _MONTH: Final = r"(?P<month>[a-z]{3,})\.?"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?:\s*,)?\s+(?P<year>\d{4})"
@@ -38,19 +28,13 @@ _UNIX: Final = re.compile(r"-?\d{9,12}")
 DAY: Final = 86_400
 UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
 MONTHS_OF_UNIT: Final = {"month": 1, "year": 12}
-EARLIEST, LATEST = -62_135_596_800, 253_402_300_799
-"""Unix times of the years 1 to 9999."""
+EARLIEST, LATEST = -62_135_596_800, 253_402_300_799  # Unix times of the years 1 to 9999
 
 
 def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
-    """Return the moment that ``text`` names, and whether it names a whole day.
+    """Return the moment that ``text`` names, in ``where`` if it names no zone, and whether it names a whole day.
 
-    Args:
-        text: ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, or seconds of Unix time.
-        where: The zone of a text that names none.
-
-    Raises:
-        ToolError: It names none, or a day that does not exist.
+    It is ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, or seconds of Unix time.
     """
     plain = " ".join(text.split())
     try:
@@ -170,8 +154,6 @@ def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools a
 
 @dataclass(frozen=True, slots=True)
 class _ClockTools:
-    """The tools that ask what time it is."""
-
     now: Callable[[], datetime]
 
     def getCurrentDateTime(self, timezone: str = "UTC") -> dict[str, Any]:  # noqa: N802

@@ -19,23 +19,17 @@ from aggregate.code.views import ASTParser, summarise_file
 from aggregate.project.files import FolderListing, read_file
 from aggregate.project.paths import compile_glob, is_secret
 
-MOST_BYTES: Final = 5_000_000
-"""Of a file that is read."""
+MOST_BYTES: Final = 5_000_000  # of a file that is read
+# Of one result: with each of these it stays at about 15,000 tokens
 MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200
 MOST_NAMES: Final = 500
 MOST_LINE: Final = 300
-"""Of one result: with each of these it stays at about 15,000 tokens."""
-MOST_SEARCHED: Final = 100_000_000
-"""Characters that one search reads before it stops and says so."""
+MOST_SEARCHED: Final = 100_000_000  # characters that one search reads before it stops and says so
 
 
 def add_project_tools(registry: ToolRegistry, roots: Iterable[str | Path]) -> None:
-    """Register the tools that read a project's files; nothing outside of the roots, ignored or secret is read.
-
-    Raises:
-        ToolError: A root is no folder, or there is none.
-    """
+    """Register the tools that read a project's files; nothing outside of the roots, ignored or secret is read."""
     folders = tuple(map(Path, roots))
     for folder in folders:
         if not folder.is_dir():
@@ -232,10 +226,7 @@ class _ProjectFiles:
         )
 
     def below(self, folder: str) -> list[tuple[str, Path]]:
-        """Return the name and the real path of each file that may be read below ``folder``, sorted, root by root.
-
-        A file stands for itself.
-        """
+        """Return name and real path of each file that may be read below ``folder``, or is it, sorted, root by root."""
         readable: list[tuple[str, Path]] = []
         for root, relative in self._candidates(folder):
             listed = _listed(root)
@@ -252,7 +243,6 @@ class _ProjectFiles:
         return readable
 
     def entries(self, folder: str) -> list[str]:
-        """Return what stands directly in ``folder``, sorted; folders end with a slash."""
         entries: set[str] = set()
         names = [name for name, _ in self.below(folder)]
         for _, relative in self._candidates(folder):

@@ -103,7 +103,16 @@ class ToolRegistry:
         Raises:
             ToolError: A file cannot be run, or a name is taken and ``replace`` is false.
         """
-        return tuple(self.add(tool, replace=replace) for tool in _tools_in(Path(folder)))
+        if not Path(folder).is_dir():
+            raise ToolError(f"{folder}: there is no such folder of tools")
+        added: list[Tool] = []
+        for path in sorted(Path(folder).glob("[!_]*.py")):
+            module = _load_module(path)
+            tools = [value for value in vars(module).values() if isinstance(value, Tool)]
+            # A tool that a file imports from a neighbour belongs to the neighbour.
+            own = [each for each in tools if each.func.__module__ == module.__name__]
+            added += [self.add(each, replace=replace) for each in own]
+        return tuple(added)
 
     def get(self, name: str) -> Tool:
         """Return a tool by its name or an alias.
@@ -188,31 +197,10 @@ class ToolRegistry:
 
 
 def discover_tools(folder: str | Path, *, permissions: Iterable[str] = "read") -> ToolRegistry:
-    """Return a registry of the tools in the Python files of ``folder`` (rule D-81).
-
-    Raises:
-        ToolError: The folder or a file cannot be used, or a name occurs twice.
-    """
+    """Return a registry of the tools in the Python files of ``folder`` (rule D-81)."""
     registry = ToolRegistry(granted(permissions))
     registry.discover(folder)
     return registry
-
-
-def _tools_in(folder: Path) -> Iterator[Tool]:
-    """Yield the tools of each file, in order of file names; files that begin with ``_`` are left alone."""
-    if not folder.is_dir():
-        raise ToolError(f"{folder}: there is no such folder of tools")
-    for path in sorted(folder.glob("*.py")):
-        if path.name.startswith("_"):
-            continue
-        module = _load_module(path)
-        for value in vars(module).values():
-            # A tool that a file imports from a neighbour belongs to the neighbour.
-            if (
-                isinstance(value, Tool)
-                and getattr(value.func, "__module__", None) == module.__name__
-            ):
-                yield value
 
 
 def _load_module(path: Path) -> ModuleType:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from zoneinfo import ZoneInfo
@@ -18,8 +19,7 @@ from aggregate.base.errors import OutputError, StateError, ToolError
 
 MOST_KEY: Final = 200
 MOST_BYTES: Final = 16_000_000
-BUSY_SECONDS: Final = 10.0
-"""How long others may write meanwhile, and how long one call may take."""
+BUSY_SECONDS: Final = 10.0  # how long others may write meanwhile, and how long one call may take
 FIELDS: Final = ("timestamp", "start_date", "date", "created_at", "updated_at", "time")
 """Where a record's time is looked for when no field is named."""
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL)"
@@ -28,46 +28,32 @@ TimeSpan: TypeAlias = tuple[float, float]
 
 
 def state_store(state_dir: str | Path) -> "StateStore":
-    """Return the store of saved state in ``state_dir``."""
     return StateStore(Path(state_dir) / "state.db")
 
 
 @dataclass(frozen=True, slots=True)
 class StateStore:
-    """The store, in a file that is made at the first write.
-
-    It is safe for several threads and processes, since each call opens the file for itself. Each raises ``StateError``
-    where the file cannot be used.
-    """
+    """The store, in a file that is made at the first write; any thread or process may use it."""
 
     path: Path
 
     def load(self, key: str) -> tuple[bool, Any]:
-        """Return whether ``key`` is there, and its value."""
         if not self.path.exists():
             return False, None
         with self._connection() as connection:
             return _read(connection, key)
 
     def keys(self) -> list[str]:
-        """Return all keys, sorted."""
         if not self.path.exists():
             return []
         with self._connection() as connection:
             return [row[0] for row in connection.execute("SELECT key FROM state ORDER BY key")]
 
     def save(self, key: str, value: Any) -> None:  # noqa: ANN401 - what JSON holds
-        """Store ``value`` under ``key``, in place of what was there."""
         self.change(key, lambda _: value)
 
     def change(self, key: str, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what JSON holds
-        """Replace the value of ``key`` by ``change(value)`` in one transaction, and return the new one.
-
-        ``change`` is given ``None`` where there is no value.
-
-        Raises:
-            ToolError: The key is empty or too long, or JSON cannot hold the value.
-        """
+        """Replace the value of ``key``, or ``None``, by ``change(value)`` in one transaction, and return that."""
         if not key.strip() or len(key) > MOST_KEY:
             raise ToolError(f"a key has 1 to {MOST_KEY} characters, not {len(key)}")
         with self._connection() as connection:
@@ -178,24 +164,28 @@ class _StateTools:
             covered_to: Until when; by default the last record.
         """
         counts = {"added": 0, "duplicates": 0}
+        at = partial(_time_of, field=timestamp_field)
 
         def change(old: Any) -> dict[str, Any]:  # noqa: ANN401 - what was saved
             series = _series(key, old)
             records: dict[Any, Record] = {record[id_field]: record for record in series["items"]}
             for record in items:
-                is_known = _merge_record(records, record, id_field, timestamp_field)
-                counts["duplicates" if is_known else "added"] += 1
+                own = record.get(id_field) if isinstance(record, Mapping) else None
+                if own is None or isinstance(own, list | dict):
+                    reason = "name the field of its id with id_field"
+                    raise ToolError(f'a record has no "{id_field}": {reason}')
+                known = records.get(own)
+                if known is None or at(record) >= at(known):  # the newest one stands
+                    records[own] = record
+                counts["added" if known is None else "duplicates"] += 1
             spans = [tuple(span) for span in series["covered"]]
-            times = [_time_of(record, timestamp_field) for record in items]
+            times = list(map(at, items))
             if times or None not in (covered_from, covered_to):
                 first = min(times) if covered_from is None else _moment_of(covered_from)
                 last = max(times) if covered_to is None else _moment_of(covered_to)
                 spans.append((first, last))
             return {
-                "items": sorted(
-                    records.values(),
-                    key=lambda record: (_time_of(record, timestamp_field), str(record[id_field])),
-                ),
+                "items": sorted(records.values(), key=lambda one: (at(one), str(one[id_field]))),
                 "covered": _join_spans(spans),
                 "timestamp_field": timestamp_field,
             }
@@ -234,24 +224,7 @@ def _series(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - what was 
     return value
 
 
-def _merge_record(
-    records: dict[Any, Record],
-    record: Any,  # noqa: ANN401 - what a model gave
-    id_field: str,
-    time_field: str,
-) -> bool:
-    """Put a record among others by its id, unless that one has a newer time; tell whether there was one."""
-    key = record.get(id_field) if isinstance(record, Mapping) else None
-    if key is None or isinstance(key, list | dict):
-        raise ToolError(f'a record has no "{id_field}": name the field of its id with id_field')
-    known = records.get(key)
-    if known is None or _time_of(record, time_field) >= _time_of(known, time_field):
-        records[key] = record
-    return known is not None
-
-
 def _time_of(record: Record, field: str = "") -> float:
-    """Return a record's time, from ``field`` or the first of ``FIELDS`` that it has."""
     name = field or next((usual for usual in FIELDS if usual in record), "")
     if name not in record:
         raise ToolError(
@@ -261,7 +234,6 @@ def _time_of(record: Record, field: str = "") -> float:
 
 
 def _moment_of(value: object) -> float:
-    """Return Unix seconds of a number or a date's text."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, str):

@@ -42,8 +42,6 @@ _ARGUMENT: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a tool."""
-
     name: str
     type: str = "any"  # its name: ``int``, ``list``, ``int | str``; ``any`` where there is no hint
     required: bool = True
@@ -59,7 +57,6 @@ class Parameter:
 
 
 def _signature(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], str | None, Any]:
-    """Return the parameters that a model may give, the one that takes the agent's context, and the return hint."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
@@ -81,7 +78,6 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], str
 
 
 def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
-    """Return the name of a type hint, without what it holds."""
     if hint is None or hint is inspect.Parameter.empty or hint is Any:
         return "any"
     if isinstance(hint, str):
@@ -97,7 +93,6 @@ def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
 
 
 def _argument_texts(doc: str) -> dict[str, str]:
-    """Return the descriptions below ``Args:`` by the parameter's name; continuation lines are joined."""
     texts: dict[str, str] = {}
     in_arguments = False
     argument_indent = 0
@@ -121,7 +116,6 @@ def _argument_texts(doc: str) -> dict[str, str]:
 
 
 def _first_paragraph(doc: str) -> str:
-    """Return what a docstring says before its first blank line or section, on one line."""
     lines: list[str] = []
     for line in doc.strip().splitlines():
         if not line.strip() or _SECTION.match(line.strip()):
@@ -233,7 +227,6 @@ def make_tool(
 
 
 def granted(permissions: str | Iterable[str]) -> frozenset[Permission]:
-    """Return permissions by their names."""
     names = [permissions] if isinstance(permissions, str) else list(permissions)
     try:
         return frozenset(Permission(part.strip()) for name in names for part in name.split(","))

@@ -1,10 +1,14 @@
 """The JSON Schema that a ticket's answer must meet: read, checked before a run, and held against answers.
 
 Schemas come with the project, and answers from a model, so neither is trusted: a schema reaches no file and no network,
-and its patterns are matched in time that grows with the text alone.
+and its patterns are matched in time that grows with the text alone. One that refers to itself is held against answers
+in a process of its own, for its time is bounded by nothing else: forty definitions each of which names the next one
+twice take years, and no thread of this process would run meanwhile.
 """
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -15,13 +19,23 @@ from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.disk import UnreadableError, confined, read_bytes
 from aggregate.base.errors import OutputError, WorkerError
 from aggregate.base.text import shorten
+from aggregate.base.values import Value
 
 ERRORS_SHOWN: Final = 5
 """Faults of an answer that are told: a model that is told of these mends the others with them."""
-_ERROR_CHARACTERS: Final = 300
-"""Of one fault: it quotes the value at fault, which may be long."""
-_SCHEMA_BYTES: Final = 200_000
-"""Of a file with a schema: it goes to a provider with each request."""
+_ERROR_CHARACTERS: Final = 300  # of one fault: it quotes the value at fault, which may be long
+_SCHEMA_BYTES: Final = 200_000  # of a file with a schema: it goes to a provider with each request
+CHECK_SECONDS: Final = 20.0
+"""Of an answer against a schema that refers to itself: an honest one takes milliseconds, but where ten programs share
+a core its process takes seconds to start, and the answer was paid for."""
+_CHECK: Final = """\
+import json, sys
+sys.path += sys.argv[1:]
+from aggregate.base.disk import guard_process
+guard_process()
+from aggregate.agents.tracks.answer_schema import faults_of
+print(json.dumps(faults_of(*json.load(sys.stdin))))
+"""
 
 
 class AnswerSchemaError(ValueError):
@@ -43,7 +57,7 @@ def with_schema(ticket: Ticket, folder: Path) -> Ticket:
     return ticket.model_copy(update={"answer": schema})
 
 
-def checked_answer(text: str, schema: Mapping[str, Any]) -> str:
+def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHECK_SECONDS) -> str:
     """Return the JSON of an answer, which may stand in a fenced block, without what stands around it."""
     try:
         value = parse_json_text(text)[0]
@@ -53,15 +67,38 @@ def checked_answer(text: str, schema: Mapping[str, Any]) -> str:
         except (ValueError, RecursionError):
             raise AnswerSchemaError(f"it is not JSON: {reason}") from None
     try:
-        faults = [
-            f"{_place(fault.instance_path)}{shorten(fault.message, _ERROR_CHARACTERS)}"
-            for fault in islice(_validator(schema).iter_errors(value), ERRORS_SHOWN)
-        ]
+        refers = any(key.endswith(("Ref", "$ref")) for part in _objects(schema) for key in part)
+        faults = _faults_in_child(value, schema, seconds) if refers else faults_of(value, schema)
     except ImportError as error:
         raise WorkerError(_missing(error), again=False) from None
     if faults:
         raise AnswerSchemaError("; ".join(faults))
     return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def faults_of(value: Value, schema: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{_place(fault.instance_path)}{shorten(fault.message, _ERROR_CHARACTERS)}"
+        for fault in islice(_validator(schema).iter_errors(value), ERRORS_SHOWN)
+    ]
+
+
+def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) -> list[str]:
+    import jsonschema_rs  # noqa: F401 - so that its absence is told as anywhere
+
+    # ``-I`` leaves out what Python does with the environment: where to import from is handed over.
+    command = [sys.executable, "-I", "-c", _CHECK, *filter(None, sys.path)]
+    given = json.dumps([value, schema]).encode()
+    try:
+        done = subprocess.run(
+            command, input=given, capture_output=True, timeout=seconds, check=True
+        )
+    except subprocess.TimeoutExpired:
+        reason = f"its schema takes more than {seconds:g} s to check: simplify what it refers to"
+        raise WorkerError(reason, again=False) from None
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise WorkerError(f"the answer could not be checked: {error}", again=False) from None
+    return [str(fault) for fault in json.loads(done.stdout)]
 
 
 def enforced_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

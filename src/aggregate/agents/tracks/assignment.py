@@ -15,8 +15,7 @@ from aggregate.base.values import SEPARATOR, Prompt, RunStatus, Section, Segment
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """As it is read again: less than nothing in a database would leave a run more than its limit."""
-_ROUND = "~"
-"""What stands between a ticket and its round; no ticket's id has it."""
+_ROUND = "~"  # what stands between a ticket and its round; no ticket's id has it
 _count_shared = lru_cache(maxsize=20_000)(count)
 
 
@@ -94,18 +93,10 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """What a worker answers.
-
-    Attributes:
-        tokens: What it has cost, input and output together; 0 where the worker does not know.
-        warning: What is doubtful about it, or ``""``.
-        cost: What it has cost in US dollars, ``None`` where the price is not known.
-    """
-
     text: str
-    tokens: int = 0
-    warning: str = ""
-    cost: float | None = None
+    tokens: int = 0  # input and output together; 0 where the worker does not know
+    warning: str = ""  # what is doubtful about it
+    cost: float | None = None  # in US dollars, where the price is known
 
 
 @dataclass(slots=True)
@@ -127,8 +118,6 @@ class AttemptAccount:
 
 @dataclass(frozen=True, slots=True)
 class TicketOutcome:
-    """How a ticket ended: what all its attempts have come to."""
-
     ticket: str
     status: RunStatus
     text: str = ""  # the answer, if it succeeded
@@ -154,7 +143,6 @@ class TicketOutcome:
 
     @classmethod
     def from_json(cls, text: str) -> "TicketOutcome":
-        """Return the outcome that ``to_json`` wrote."""
         return _OUTCOME.validate_json(text, strict=True)
 
 
@@ -209,7 +197,6 @@ class Ending:
     text: str = ""
 
     def outcome(self, ticket_id: str) -> TicketOutcome:
-        """Return it as the outcome of a ticket that was approved, rejected or failed."""
         if self.state is EndingState.APPROVED:
             return TicketOutcome(ticket_id, RunStatus.SUCCESS, self.text or "approved")
         reason = self.text

@@ -21,24 +21,18 @@ from aggregate.base.errors import WorkerError
 from aggregate.base.text import shorten
 from aggregate.base.values import RunStatus, failure_text
 
-STOP_SECONDS = 0.25
-"""How soon a waiting attempt sees that its process is to end."""
-ANSWER_CHARACTERS = 2_000_000
-"""Several times the longest answer that any model gives; more would only fill the database."""
-REASON_CHARACTERS = 10_000
-"""Of a failure or a warning: a person reads it, in a report that has one for each attempt."""
+STOP_SECONDS = 0.25  # how soon a waiting attempt sees that its process is to end
+ANSWER_CHARACTERS = 2_000_000  # several times the longest answer that any model gives
+REASON_CHARACTERS = 10_000  # a person reads it, in a report with one for each attempt
 BACKOFF_SECONDS = 1.0
 """Before the second attempt; doubled before each further one. A client has retried what passes quickly by then."""
 CORRECT_IT = "Your last answer was not taken: {}. Answer again, and mend that."
 """What stands behind the task when an answer was refused."""
-MAX_BACKOFF_SECONDS = 8.0
-"""The most before any attempt: a ticket has few retries, and its dependents wait meanwhile."""
+MAX_BACKOFF_SECONDS = 8.0  # a ticket has few retries, and its dependents wait meanwhile
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How one attempt ended, as it is recorded."""
-
     status: RunStatus
     text: str  # the answer, or why there is none
     tokens: Annotated[int, Field(ge=0)] = 0
@@ -50,7 +44,6 @@ class Attempt:
 
     @classmethod
     def from_recorded(cls, data: object) -> "Attempt":
-        """Return the attempt that was recorded as this."""
         return _ATTEMPT.validate_python(data)
 
 
@@ -116,7 +109,6 @@ def _ask(worker: Worker, assignment: Assignment, account: AttemptAccount) -> Att
 
 
 def _taken(text: str, schema: Mapping[str, Any] | None) -> tuple[str, str]:
-    """Return what is taken of an answer, or why nothing is."""
     if not text.strip():
         return "", "the answer is empty"
     if schema is None:

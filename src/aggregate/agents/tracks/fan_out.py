@@ -26,8 +26,7 @@ _LIMITS: Final = SandboxLimits(seconds=2.0, output_bytes=4 * 1024 * 1024)
 """A list is spread over a thousand tickets at the most, each item of which goes into a prompt."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
-_TITLE_CHARACTERS: Final = 60
-"""Of an item in its ticket's title, which is one line of a table."""
+_TITLE_CHARACTERS: Final = 60  # of an item in its ticket's title, which is one line of a table
 
 
 def names_in(expression: str) -> tuple[str, ...]:
@@ -49,7 +48,6 @@ def fault_of(expression: str, known: Collection[str]) -> str:
 
 
 def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
-    """Return the value of an expression."""
     source = _CALL.format(expression)
     return run_javascript(source, dict(results), limits=_LIMITS, now=_EPOCH)
 
@@ -87,7 +85,6 @@ def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
 
 
 def without_items(ticket: Ticket) -> Ticket:
-    """Return a ticket without the focus files that its items will name, for what is known before there are any."""
     known = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
     return ticket.model_copy(update={"focus_files": known}) if ticket.for_each else ticket
 

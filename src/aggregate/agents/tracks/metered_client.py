@@ -13,7 +13,6 @@ from aggregate.sending.clients import (
     ChatClient,
     OnText,
     RequestOptions,
-    TokenRatio,
     cache_policy,
     cost,
     shipped_ratio,
@@ -41,11 +40,6 @@ class MeteredClient:
         self.asked = str(provider), self.model or str(usual)
 
     @property
-    def ratio(self) -> TokenRatio:
-        """How many tokens the model counts for each of ours; one that is not known counts as we do."""
-        return shipped_ratio(*self.asked)
-
-    @property
     def read_price(self) -> float:
         """What a token read from the provider's cache costs, in prices of an input token."""
         return cache_policy(*self.asked).read
@@ -66,7 +60,7 @@ class MeteredClient:
         return None if amount is None else float(amount)
 
     def size(self, *texts: str) -> int:
-        return self.ratio.provider_tokens(sum(map(count, texts)))
+        return shipped_ratio(*self.asked).provider_tokens(sum(map(count, texts)))
 
     def send(
         self,
@@ -96,7 +90,6 @@ class MeteredClient:
         options: RequestOptions,
         on_text: OnText | None = None,
     ) -> tuple[str, str]:
-        """Return what the model answers, and what is doubtful about it."""
         reply = self.send(prompt, message, on_text=on_text, options=options)
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)

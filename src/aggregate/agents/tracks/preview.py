@@ -19,30 +19,16 @@ _LEVELS = tuple(Level)
 
 @dataclass(frozen=True, slots=True)
 class PreviewStep:
-    """A ticket in the order of a run.
-
-    Attributes:
-        wave: Tickets of one wave can run at one time; the first is 1.
-        waits_for: The tickets whose results its worker is shown.
-        tokens: Of what its worker would get, without these results.
-        budget: The most that these may be.
-        recipient: Whom it asks; no model for the scripted worker.
-        usage: What sending it would use by the model's count, as its cache is expected to work, answers left out; of a
-            ticket with tools the plan and the answer, to which its steps come.
-        cost: What that costs in US dollars, ``None`` where no price is known.
-        lowered: The files of which less is shown than is configured, in order.
-        hidden: The files of which nothing is shown.
-    """
-
-    wave: int
+    wave: int  # tickets of one wave can run at one time; the first is 1
     ticket: Ticket
     waits_for: tuple[str, ...]
-    tokens: int
+    tokens: int  # of what its worker would get, without the results that it waits for
     budget: int
-    recipient: Recipient
+    recipient: Recipient  # no model for the scripted worker
+    # By the model's count and as its cache is expected to work, without answers and the steps of tools.
     usage: Usage
-    cost: Decimal | None
-    lowered: tuple[FileChoice, ...]
+    cost: Decimal | None  # in US dollars, where a price is known
+    lowered: tuple[FileChoice, ...]  # of which less is shown than is configured
     hidden: tuple[FileChoice, ...]
 
 
@@ -53,18 +39,7 @@ def preview(
     warm_up: bool = True,
     max_cost: float | None = None,
 ) -> list[PreviewStep]:
-    """Return the steps of a run in which every ticket succeeds, in order.
-
-    Args:
-        tickets: What would be run.
-        contexts: Composes what the workers would get.
-        warm_up: Whether one worker is sent ahead of others that share its prefix.
-        max_cost: The most US dollars that the user allows the run.
-
-    Raises:
-        ConfigError: A focus file, a persona, a model, a tool or the price of a limited model is missing.
-        BudgetError: What a ticket must be shown exceeds its budget.
-    """
+    """Return the steps of a run in which every ticket succeeds, in order."""
     check_prices(tickets, contexts.asks, max_cost=max_cost)
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))

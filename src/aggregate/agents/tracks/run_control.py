@@ -33,35 +33,21 @@ from aggregate.base.errors import StateError, TrackError
 from aggregate.base.text import did_you_mean
 from aggregate.project.configuration import Project
 
-INTERRUPTED = "interrupted"
-"""What a run is called that is not over and that nobody conducts."""
+INTERRUPTED = "interrupted"  # what a run is called that is not over and that nobody conducts
 
 
 @dataclass(frozen=True, slots=True)
 class TrackProgress:
-    """How the latest run of a track stands.
-
-    Attributes:
-        state: ``running``, ``interrupted`` (nobody conducts it now), ``finished`` or ``cancelled``.
-        lines: One for each ticket that has ended.
-        waiting: Tickets that are in the queue or being worked on.
-        untouched: Tickets that nothing was done for yet, or that were not over when the run was cancelled.
-        approvals: Tickets that wait for a person's decision.
-        tickets: All tickets in order, each with its children behind it.
-    """
-
     run_id: str
-    state: str
-    lines: tuple[ReportLine, ...]
-    waiting: tuple[str, ...]
-    untouched: tuple[str, ...]
-    approvals: tuple[str, ...]
-    tickets: tuple[Ticket, ...]
+    state: str  # running, interrupted (nobody conducts it now), finished or cancelled
+    lines: tuple[ReportLine, ...]  # one for each ticket that has ended
+    waiting: tuple[str, ...]  # in the queue or being worked on
+    untouched: tuple[str, ...]  # not begun, or not over when the run was cancelled
+    approvals: tuple[str, ...]  # wait for a person's decision
+    tickets: tuple[Ticket, ...]  # all in order, each with its children behind it
 
 
 class PastRun:
-    """The tickets of a run, each with its children behind it, and what each of them came to."""
-
     def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
         self._queue = queue
         self._run = tickets
@@ -170,8 +156,6 @@ class PastRun:
 
 
 class _Runs(NamedTuple):
-    """The runs of a track that a database has."""
-
     track: Track
     engine: Engine
     queue: DbosQueue
@@ -203,11 +187,7 @@ def _under_way(
 
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
-    """End the latest run of a track; what is under way is dropped when it comes. Returns the run's name.
-
-    Raises:
-        TrackError: There is no such track, or no run under way.
-    """
+    """End the latest run of a track; what is under way is dropped when it comes. Returns the run's name."""
     otherwise = "there is no run to cancel: all are over"
     with _under_way(project, name, database, otherwise) as (runs, run):
         runs.table.set_state(run, CANCELLED)
@@ -223,11 +203,7 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
 
 
 def status(project: Project, name: str, *, database: str = "") -> TrackProgress | None:
-    """Return how the latest run of a track stands, ``None`` where there was none.
-
-    Raises:
-        TrackError: There is no such track.
-    """
+    """Return how the latest run of a track stands, ``None`` where there was none."""
     with _runs_of(open_track(project.folder, name), project, database) as runs:
         run = runs.table.latest() if runs else None
         if runs is None or run is None:
@@ -249,11 +225,7 @@ def decide(
     note: str = "",
     database: str = "",
 ) -> str:
-    """Approve or reject a ticket of the latest run that waits for it. Returns the run's name.
-
-    Raises:
-        TrackError: There is no such track or run, or the ticket waits for no decision.
-    """
+    """Approve or reject a ticket of the latest run that waits for it. Returns the run's name."""
     otherwise = "no run is under way, so that nothing waits"
     with _under_way(project, name, database, otherwise) as (runs, run):
         names = [ticket.id for ticket in run.tickets.tickets]
@@ -273,11 +245,7 @@ def decide(
 
 
 def forget(project: Project, name: str, *, database: str = "") -> list[str]:
-    """Delete what the database has of a track's runs that are over; their files stay. Returns the runs' names.
-
-    Raises:
-        TrackError: There is no such track.
-    """
+    """Delete what the database has of a track's runs that are over; their files stay. Returns the runs' names."""
     with _runs_of(open_track(project.folder, name), project, database) as runs:
         over = runs.table.over() if runs else []
         if runs is None or not over:

@@ -22,6 +22,7 @@ _STATES: dict[RunStatus | None, str] = {
     RunStatus.ERROR: "failed",
     RunStatus.TIMEOUT: "timed out",
 }
+_MOST_EDGES = 500  # Mermaid draws no more, and of more nobody could follow any
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
@@ -81,26 +82,14 @@ class RunFiles:
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """What a report says of one ticket.
-
-    Attributes:
-        status: How it ended, ``None`` where it was not run or is not over.
-        attempts: How often a worker was asked.
-        tokens: What all attempts have taken.
-        errors: Why attempts failed, or why it was not run.
-        cost: What they have cost in US dollars, ``None`` where that is not known.
-        seconds: How long they took.
-        left_out: Its condition was not met, so that nobody was asked; that is no failure.
-    """
-
     ticket: Ticket
-    status: RunStatus | None = None
+    status: RunStatus | None = None  # None where it was not run or is not over
     attempts: int = 0
     tokens: int = 0
-    errors: tuple[str, ...] = ()
-    cost: float | None = None
+    errors: tuple[str, ...] = ()  # why attempts failed, or why it was not run
+    cost: float | None = None  # in US dollars, as far as is known
     seconds: float = 0.0
-    left_out: bool = False
+    left_out: bool = False  # its condition was not met: nobody was asked, which is no failure
 
     @property
     def is_done(self) -> bool:
@@ -124,9 +113,9 @@ def report_text(
     warnings: Sequence[str] = (),
     *,
     names: Callable[[str], Mapping[str, str]] = lambda _ticket: {},
+    waits_for: Mapping[str, Sequence[str]] | None = None,
     earlier_cost: float = 0.0,
 ) -> str:
-    """Return the report as markdown; the same outcomes give the same bytes."""
     done = sum(line.status is RunStatus.SUCCESS for line in lines)
     left_out = sum(line.left_out for line in lines)
     words = [f"{done:,} of {len(lines):,} tickets done"]
@@ -138,6 +127,7 @@ def report_text(
         f"# Report: {heading_text(title)}",
         f"{', '.join([*words, account(lines, earlier_cost)])}.",
         _table(lines, names),
+        *_graph(lines, waits_for or {}),
         *_section("## Failures", failures),
     ]
     if _is_long(failures):
@@ -160,7 +150,6 @@ def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
 
 
 def dollars(amount: float | None) -> str:
-    """Return an amount of US dollars as a person reads it, ``""`` for nothing and for one that is not known."""
     return f"${amount:.4f}" if amount else ""
 
 
@@ -188,12 +177,26 @@ def _table(lines: Sequence[ReportLine], names: Callable[[str], Mapping[str, str]
     return "\n".join(rows)
 
 
+def _graph(lines: Sequence[ReportLine], waits_for: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the tickets and what they wait for as a block that many viewers of markdown draw."""
+    own = [line for line in lines if line.ticket.id == parent_of(line.ticket.id)]
+    names = {line.ticket.id: f"t{i}" for i, line in enumerate(own, 1)}
+    edges = [
+        f"{names[needed]} --> {name}"
+        for each, name in names.items()
+        for needed in waits_for.get(each, ())
+    ]
+    if not 0 < len(edges) <= _MOST_EDGES:
+        return []
+    boxes = [f'{names[line.ticket.id]}["{line.ticket.id}: {line.state}"]' for line in own]
+    return [fence("\n    ".join(["flowchart LR", *boxes, *edges]), "mermaid")]
+
+
 def _is_long(sentences: Sequence[str]) -> bool:
     return sum(map(len, sentences)) >= THRESHOLD
 
 
 def _section(heading: str, sentences: Sequence[str]) -> list[str]:
-    """Return a section of sentences, or the first ones shortened where they are long together; nothing for none."""
     if not sentences:
         return []
     if _is_long(sentences):

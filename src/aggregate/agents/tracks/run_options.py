@@ -10,13 +10,10 @@ from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.values import FailurePolicy
 
-LEASE_SECONDS = 15.0
-"""Longer than a pause of a busy machine, and short beside the minutes that an answer may take."""
+LEASE_SECONDS = 15.0  # longer than a pause of a busy machine, short beside an answer's minutes
 
 
 class TicketState(StrEnum):
-    """What an observer hears of a ticket."""
-
     STARTED = "started"
     DONE = "done"
     FAILED = "failed"
@@ -27,8 +24,6 @@ class TicketState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TicketEvent:
-    """A change in a ticket's state."""
-
     ticket: Ticket
     state: TicketState
     detail: str = ""
@@ -37,36 +32,19 @@ class TicketEvent:
 
 @dataclass(frozen=True, slots=True)
 class PollingOptions:
-    """How a run goes about its tickets.
-
-    Attributes:
-        window: Assignments in the queue at one time; it bounds memory and must exceed what all workers together work
-            on at one time.
-        poll: Seconds between two looks at the queue when nothing has ended, as far as is known.
-        warm_up: Send one worker ahead of others that share its prefix.
-    """
-
-    window: int = 256  # 32 workers of the default concurrency
-    poll: float = 0.02
-    warm_up: bool = True
+    # Assignments in the queue at one time, more than all workers together work on: 32 of the default concurrency.
+    window: int = 256
+    poll: float = 0.02  # seconds between two looks at the queue when nothing has ended
+    warm_up: bool = True  # send one worker ahead of others that share its prefix
 
 
 @dataclass(frozen=True, slots=True)
 class TrackResult:
-    """What a run came to.
-
-    Attributes:
-        lines: One for each ticket, in order.
-        cancelled: It was stopped before its end.
-        unmerged: Variables that could not be merged; the report says why.
-        stopped: Why tickets that nothing kept back were not begun: what the run may cost is spent; ``""`` for none.
-    """
-
     report: Path
-    lines: tuple[ReportLine, ...]
+    lines: tuple[ReportLine, ...]  # one for each ticket, in order
     cancelled: bool = False
-    unmerged: tuple[str, ...] = ()
-    stopped: str = ""
+    unmerged: tuple[str, ...] = ()  # variables that could not be merged; the report says why
+    stopped: str = ""  # why tickets that nothing kept back were not begun: the limit of cost
 
     @property
     def succeeded(self) -> bool:

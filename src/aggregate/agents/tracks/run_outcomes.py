@@ -29,9 +29,7 @@ from aggregate.base.values import (
 NO_JSON = (
     "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
 )
-CHUNK = 200
-"""Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
-once."""
+CHUNK = 200  # outcomes that are held at one time: an answer may have megabytes
 _OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}
 
 
@@ -111,12 +109,16 @@ class RunOutcomes:
     def of(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
         remaining = iter(ids)
         while chunk := list(islice(remaining, CHUNK)):
-            yield from self._of_chunk(chunk)
-
-    def spent_before(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
-        """Yield the outcomes of these tickets' earlier rounds, which were paid for too."""
-        keys = [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
-        yield from self.queue.outcomes(keys).values()
+            in_queue = self.queue.outcomes([self.keys.of(ticket_id) for ticket_id in chunk])
+            yield from map(self._readable, in_queue.values())
+            for ticket_id in chunk:
+                if ticket_id in self.children:
+                    children = self.children[ticket_id]
+                    outcomes = {each.ticket: each for each in self.of(children)}
+                    in_order = [outcomes[child] for child in children]
+                    yield folded(self._tickets[ticket_id], in_order, on_error=self.run.on_error)
+                elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
+                    yield ending.outcome(ticket_id)
 
     def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
         in_order = sorted(set(ids), key=self._position.__getitem__)
@@ -139,17 +141,6 @@ class RunOutcomes:
             merged = self.merge(ids, on_error=FailurePolicy.SKIP)
             values |= {name: result.value for name, result in merged.items() if name[0] == "$"}
         return values
-
-    def _of_chunk(self, ids: Sequence[str]) -> Iterator[TicketOutcome]:
-        in_queue = self.queue.outcomes([self.keys.of(ticket_id) for ticket_id in ids])
-        yield from map(self._readable, in_queue.values())
-        for ticket_id in ids:
-            if ticket_id in self.children:
-                outcomes = {each.ticket: each for each in self.of(self.children[ticket_id])}
-                children = [outcomes[child] for child in self.children[ticket_id]]
-                yield folded(self._tickets[ticket_id], children, on_error=self.run.on_error)
-            elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
-                yield ending.outcome(ticket_id)
 
     def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
         """Return an outcome, failed where others could not refer to its answer: a database may hold any text."""

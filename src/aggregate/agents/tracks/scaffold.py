@@ -15,25 +15,37 @@ from aggregate.base.disk import confined, exclusive_access, project_root, read_t
 from aggregate.base.errors import TrackError
 from aggregate.base.text import heading_text
 
-_SLUG_CHARACTERS: Final = 40
-"""Of a name in a track's id, which is part of file names, beside a date and a ticket."""
-_COMMENT_CHARACTERS: Final = 98
-"""Of a line behind its mark: 100 in all, as in most projects."""
+_SLUG_CHARACTERS: Final = 40  # of an id's name, part of file names beside a date and a ticket
 _REGISTER: Final = "# Project Tracks\n"
+_PHASE: Final = """\
+## Phase 1
+
+- [ ] Task: Research the question
+- [ ] Task: Answer the question
+"""
+_LOOK: Final = "Find what in the files bears on this question, with paths, and what speaks against:"
+_TICKETS: Final = """\
+# Each ticket is a worker's job. All keys that it may have:
+{keys}
+
+[[tickets]]
+id = "research"
+title = "Research the question"
+prompt = {research}
+collect_into = "$findings"
+
+[[tickets]]
+id = "answer"
+title = "Answer the question"
+prompt = {answer}
+depends_on = ["$findings"]
+"""
 
 
 def new_track(folder: Path, name: str, *, time: datetime, question: str = "") -> Path:
     """Write a track's files and its entry in ``tracks.md``, and return its ``tickets.toml``.
 
-    Args:
-        folder: The project's.
-        name: What the track is about, in a few words; its id is made of them and the date.
-        time: Now.
-        question: What the track is to answer; by default the name.
-
-    Raises:
-        TrackError: No id can be made of the name, or there is such a track.
-        OutputError: A file cannot be written, or would lie outside of the project.
+    Its id is made of the name, a few words, and the date; it is to answer the question, by default the name.
     """
     slug = re.sub(r"[^\w]+", "_", name.lower()).strip("_")[:_SLUG_CHARACTERS].rstrip("_")
     track_id = f"{slug}_{time:%Y%m%d}"
@@ -45,8 +57,10 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
         raise TrackError(f"{track}: there is such a track: give another name")
     question = question or name
     title, now = heading_text(name), timestamp(time)
-    tickets = _tickets_for(question)
-    tasks = "\n".join(f"- [ ] Task: {ticket['title']}" for ticket in tickets)
+    prompts = [f"{_LOOK}\n\n{question}", f"Answer from the findings:\n\n{question}"]
+    research, answer = (tomlkit.string(each, multiline=True).as_string() for each in prompts)
+    keys = f"{', '.join(Ticket.model_fields)}."
+    comment = "\n".join(wrap(keys, 100, initial_indent="# ", subsequent_indent="# "))
     metadata = {
         "track_id": track_id,
         "type": "chore",
@@ -57,9 +71,9 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
     }
     texts = {
         "spec.md": f"# Specification: {title}\n\n## Overview\n\n{question}\n",
-        "plan.md": f"# Plan: {title}\n\n## Phase 1\n\n{tasks}\n",
+        "plan.md": f"# Plan: {title}\n\n{_PHASE}",
         "metadata.json": json.dumps(metadata, indent=2, ensure_ascii=False) + "\n",
-        "tickets.toml": _toml(tickets),
+        "tickets.toml": _TICKETS.format(keys=comment, research=research, answer=answer),
     }
     for file_name, text in texts.items():
         replace_text(confined(track / file_name, root), text)
@@ -70,36 +84,3 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
         entry = f"---\n\n- [ ] **Track: {title}**\n*Link: [{link}]({link})*\n"
         replace_text(register, f"{before.rstrip()}\n\n{entry}")
     return track / "tickets.toml"
-
-
-def _tickets_for(question: str) -> list[dict[str, object]]:
-    look = "Find what in the files bears on this question, with paths, and what speaks against:"
-    return [
-        {
-            "id": "research",
-            "title": "Research the question",
-            "prompt": f"{look}\n\n{question}",
-            "collect_into": "$findings",
-        },
-        {
-            "id": "answer",
-            "title": "Answer the question",
-            "prompt": f"Answer from the findings:\n\n{question}",
-            "depends_on": ["$findings"],
-        },
-    ]
-
-
-def _toml(tickets: list[dict[str, object]]) -> str:
-    tables = tomlkit.aot()
-    for ticket in tickets:
-        table = tomlkit.table()
-        table.update(ticket)
-        table["prompt"] = tomlkit.string(str(ticket["prompt"]), multiline=True)
-        tables.append(table)
-    document = tomlkit.document()
-    document.add(tomlkit.comment("Each ticket is a worker's job. All keys that it may have:"))
-    for line in wrap(f"{', '.join(Ticket.model_fields)}.", _COMMENT_CHARACTERS):
-        document.add(tomlkit.comment(line))
-    document["tickets"] = tables
-    return tomlkit.dumps(document)

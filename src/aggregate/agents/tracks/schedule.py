@@ -13,11 +13,8 @@ Prefix = tuple[object, ...]
 class Schedule:
     """The order of a run: what is ready, under way and over. Time plays no part in it.
 
-    Args:
-        prefix: Returns what decides how a ticket's request begins: equal for tickets that share a cached prefix.
-        on_error: ``fail`` keeps the dependents of a failed ticket from running.
-        warm_up: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer
-            has begun to come.
+    Tickets with an equal ``prefix`` share what a provider has in its cache, which can be read only when a first answer
+    has begun to come: with ``warm_up`` one of them goes ahead.
     """
 
     def __init__(

@@ -37,8 +37,7 @@ from aggregate.base.text import first_of
 from aggregate.project.configuration import Project
 
 NOTHING_TO_RESUME = "no run to resume: all are over; begin one with aggregate conduct run"
-MOST_NAMED = 10
-"""Tickets that are named in a sentence."""
+MOST_NAMED = 10  # tickets that are named in a sentence
 USUAL = RunOptions()
 
 
@@ -145,7 +144,6 @@ def _go_on(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> RunRow:
-    """Let a run go on, and what failed in it, or is named, be run once more."""
     again: Mapping[str, int] = {}
     is_free = run.state != RUNNING or not is_conducted(engine, run.run_id)
     if (options.resume or options.retry) and is_free:
@@ -171,13 +169,7 @@ def _go_on(
 def run_worker(
     database: str, worker: Worker, *, lease: float = LEASE_SECONDS
 ) -> Iterator[WorkerProcess]:
-    """Let this process work on the tickets of every track on ``database``, a URL or a file, while the block runs.
-
-    ``lease`` is the seconds after which this process counts as dead if it gives no sign of life.
-
-    Raises:
-        StateError: The database cannot be used.
-    """
+    """Let this process work on the tickets of every track on ``database``, a URL or a file, while the block runs."""
     with (
         open_database(database_url(database)) as engine,
         WorkerProcess(engine, worker, lease=lease) as process,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.values import Entry, FileItem, RenderedFile, Segment, Stability
@@ -18,8 +18,7 @@ from aggregate.prompt import (
     tier3_segments,
 )
 
-TIER3 = "tier3"
-"""The strategy of tickets that name no other."""
+TIER3 = "tier3"  # the strategy of tickets that name no other
 SHARED_CHARACTERS = 20_000
 """What workers share if one is sent ahead for all: more than the 4,096 tokens of the largest minimum of a provider's
 cache."""
@@ -89,17 +88,13 @@ class SharedFiles:
         return {**own, **{segment.source: segment for segment in added[1:]}}
 
     def named(self, focus: str) -> list[str]:
-        """Return the paths of the project's files that a focus file names."""
         return [file.path for file in self._tier3_files().named(focus)]
 
     def has(self, focus: str) -> bool:
-        """Tell whether a focus file names one of the project that can be read."""
         return any(not file.error for file in self._tier3_files().named(focus))
 
     def _make_tier3_files(self) -> Tier3Files:
-        def finish(segments: Sequence[Segment]) -> Sequence[Segment]:
-            return _changing(segments, self.late_paths)
-
+        finish = partial(_changing, late_paths=self.late_paths)
         return Tier3Files(self._files.files, as_rendered=True, finish=finish)
 
     def _make_strategy_section(self, strategy: str) -> tuple[Segment, ...]:

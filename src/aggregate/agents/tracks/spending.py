@@ -44,7 +44,6 @@ class Spending:
 
     @property
     def reason(self) -> str:
-        """Why no further ticket is begun, ``""`` while the limit leaves room."""
         if self.limit is None:
             return ""
         if self.unpriced:

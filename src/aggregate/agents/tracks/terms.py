@@ -18,17 +18,13 @@ from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import PROVIDERS, ChatClient, context_window, cost, shipped_ratio
 
 _USUAL = EngineLimits()
-_ANSWER: Final = 16_000
-"""Tokens that a model may write, which ``auto`` leaves free: as many as a request allows by default."""
+_ANSWER: Final = 16_000  # tokens that auto leaves free: as many as a request allows by default
 _ONCE: Final = 0.8
 """The most that a context takes of the tokens of an attempt that sends it once: the answer has the others."""
-_TWICE: Final = 0.4
-"""The same of a ticket with tools, whose context is sent with the plan and with the answer."""
+_TWICE: Final = 0.4  # the same where the context is sent with the plan and with the answer
 
 
 class Recipient(NamedTuple):
-    """Whom to ask; empty where the worker's own client is meant."""
-
     provider: str = ""
     model: str = ""
     base_url: str = ""
@@ -37,8 +33,7 @@ class Recipient(NamedTuple):
         return " ".join(part for part in self if part)
 
 
-OWN: Final = Recipient()
-"""Whoever the worker was started for; of the scripted worker nobody."""
+OWN: Final = Recipient()  # whoever the worker was started for; of the scripted worker nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +85,6 @@ def user_limits(
     max_seconds: float | None = None,
     max_steps: int | None = None,
 ) -> TicketLimits:
-    """Return the limits that are named here, else those of the user's own configuration, else the usual ones."""
     table = user_config().conduct
     return TicketLimits(
         max_tokens or table.max_tokens or USUAL.max_tokens,
@@ -100,7 +94,6 @@ def user_limits(
 
 
 def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Recipient:
-    """Return whom a ticket with this persona asks, ``OWN`` where the persona names nobody."""
     persona = find_persona(project, persona_name)
     if not (persona.provider or persona.model or persona.base_url):
         return OWN
@@ -168,8 +161,6 @@ def check_prices(
 
 
 class GrantedBudget(NamedTuple):
-    """The most tokens of all that a ticket's worker is shown."""
-
     budget: Budget
     is_own: bool = False  # its own or its persona's: then files are chosen for this ticket alone
     is_named: bool = False  # else the focus files may exceed it
@@ -190,7 +181,7 @@ def grant_budget(
     if named is None:
         tokens = default_tokens(recipient, most=table.most)
     elif named == AUTO:
-        tokens = auto_budget(_window_of(recipient), _ANSWER, most=table.most)
+        tokens = auto_budget(context_window(recipient.model), _ANSWER, most=table.most)
     else:
         tokens = named
     share = _TWICE if ticket.tools else _ONCE
@@ -201,12 +192,8 @@ def grant_budget(
 
 
 def default_tokens(recipient: Recipient, *, most: int) -> int:
-    window = _window_of(recipient)
+    window = context_window(recipient.model)
     if window is None:
         return auto_budget(None, 0, most=most)
     ratio = shipped_ratio(recipient.provider, recipient.model)
     return max(1, min(ratio.own_tokens(window // 2), most))
-
-
-def _window_of(recipient: Recipient) -> int | None:
-    return context_window(recipient.model) if recipient.model else None

@@ -30,13 +30,10 @@ from aggregate.prompt import (
     request_for,
 )
 
-_SEPARATOR_TOKENS = 1
-"""Of the separator between the context and the task: it never takes more, and where it joins the last token none."""
+_SEPARATOR_TOKENS = 1  # at the most, where it does not join the last token
 
 
 class TicketParts:
-    """Knows of each ticket whom it asks, its budget, its task, and the files that it may be shown."""
-
     def __init__(self, project: Project, track: Track | None, terms: WorkerTerms) -> None:
         self._project = project
         self._terms = terms
@@ -72,7 +69,6 @@ class TicketParts:
         return (Entry(FileItem(self.spec, force_full=True)),) if self.spec else ()
 
     def asked(self, ticket: Ticket) -> Request:
-        """Return what a ticket is shown, without its focus files and its task."""
         return self._request(self._strategy(ticket))
 
     def whole_prompt(self, ticket: Ticket, results: tuple[Segment, ...] = ()) -> Prompt:
@@ -88,7 +84,6 @@ class TicketParts:
         return limits
 
     def recipient(self, ticket: Ticket) -> Recipient:
-        """Return whom the ticket's persona names, the run's own model for nobody."""
         return self._recipient(ticket.persona)
 
     def asks(self, ticket: Ticket) -> Recipient:
@@ -141,7 +136,6 @@ class TicketParts:
 
 
 def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instructions: str = "") -> str:
-    """Return the last message to a worker; the ticket's own words end it."""
     if leaves_open(instructions):  # the task would stand in it
         instructions = fence(instructions, "text")
     parts = ["## Instructions", instructions] if instructions else []

@@ -15,23 +15,17 @@ _Text = Annotated[str, Field(min_length=1)]
 USUAL_CHILDREN = 32
 """Tickets that a list may be spread over where nobody said otherwise: more than a person reads, less than anybody is
 surprised to pay for."""
-EXPRESSION_CHARACTERS = 2_000
-"""Of a condition: it is one line."""
-MOST_CHILDREN = 1000
-"""The hard bound: a track is written by whoever wrote the project, and a list by a model."""
+EXPRESSION_CHARACTERS = 2_000  # of a condition: it is one line
+MOST_CHILDREN = 1000  # a track is written by whoever wrote the project, a list by a model
 Dollars = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class TicketKind(StrEnum):
-    """Who ends a ticket."""
-
     WORK = "work"
     APPROVAL = "approval"
 
 
 class Ticket(BaseModel):
-    """One worker's job."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(pattern=TICKET_ID)  # part of file names
@@ -94,7 +88,6 @@ class Tickets(BaseModel):
 
 
 def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
-    """Return for each ticket the ids that it waits for, in the tickets' order."""
     by_name: dict[str, set[str]] = {}
     for ticket in tickets:
         by_name.setdefault(ticket.id, set()).add(ticket.id)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from time import monotonic
 
 from aggregate.agents.tracks.answer_schema import with_schema
 from aggregate.agents.tracks.fan_out import fault_of
@@ -13,21 +14,15 @@ from aggregate.base.values import MergeStrategy
 from aggregate.project.configuration import line_of_key, parse_toml, read_toml_text, validate_table
 
 TICKETS = "tickets.toml"
-MOST_BYTES = 5_000_000
-"""Of the file: ten thousand tickets with a paragraph each, which are read in about a second."""
-_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
-"""What a variable may be called (rule O-20)."""
-Problem = tuple[tuple[str | int, ...], str]
-"""The keys of a value in the file, and what is wrong with it."""
+MOST_BYTES = 5_000_000  # ten thousand tickets with a paragraph each, read in about a second
+MOST_SECONDS = 30.0
+"""Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two."""
+_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")  # what a variable may be called (rule O-20)
+Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, and what is wrong
 
 
 def load_tickets(path: Path) -> Tickets:
-    """Read, validate and check a track's tickets.
-
-    Raises:
-        ConfigError: An unknown key, a wrong type, a doubled id, an unknown dependency, a cycle, or a variable that is
-            merged in two ways; the message names file and line.
-    """
+    """Read, validate and check a track's tickets; what is wrong is told with file and line."""
     text = read_toml_text(path, limit=MOST_BYTES)
     loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
     problems = chain(_problems(loaded.tickets), _problems_of_expressions(loaded.tickets))
@@ -48,7 +43,6 @@ def load_tickets(path: Path) -> Tickets:
 
 
 def check_tickets(tickets: Tickets) -> Tickets:
-    """Return tickets that did not come from a file, where they can be run."""
     for _keys, message in _problems(tickets.tickets):
         raise ValueError(message)
     return tickets
@@ -120,10 +114,14 @@ def _problems_of_approval(ticket: Ticket) -> Iterator[tuple[str, str]]:
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
     """Yield conditions and lists that can never be evaluated; the sandbox is asked, which takes a moment."""
     waits_for = dependencies(tickets)
+    begin = monotonic()
     for i, ticket in enumerate(tickets):
         known = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
         for key in ("when", "for_each"):
             expression = getattr(ticket, key)
             if expression and (fault := fault_of(expression, known)):
                 message = f'{key} of "{ticket.id}" cannot be evaluated: {fault}'
+                yield ("tickets", i, key), message
+            elif monotonic() - begin > MOST_SECONDS:
+                message = f"the expressions up to this one take more than {MOST_SECONDS:g} s to read: simplify them"
                 yield ("tickets", i, key), message

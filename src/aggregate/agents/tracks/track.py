@@ -24,8 +24,7 @@ _LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _VALUE = r'("{}"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)'
 """A key of a JSON object with its value, which is no list and no object."""
-TRACK_ID = re.compile(r"\w[\w.-]*")
-"""What a track's id may be, in any script; it is a folder's name."""
+TRACK_ID = re.compile(r"\w[\w.-]*")  # in any script; it is a folder's name
 FOLDER = "conductor"
 TRACKS = "tracks.md"
 
@@ -39,8 +38,6 @@ class Checkbox(StrEnum):
 
 
 class TrackStatus(StrEnum):
-    """The Conductor's words for how far a track is."""
-
     NEW = "new"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
@@ -58,8 +55,6 @@ CHECKBOXES = {
 
 @dataclass(frozen=True, slots=True)
 class PlanTask:
-    """A task or sub-task of a plan, without ``Task:`` and without the commit at its end."""
-
     text: str
     checkbox: Checkbox
     offset: int  # where the checkbox stands in the plan's text
@@ -145,7 +140,6 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
 
 
 def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
-    """Return the text of ``tracks.md`` with one track's checkbox set; every other byte stays."""
     offsets = [entry.offset for entry in read_tracks_file(text) if entry.track_id == track_id]
     return _with_checkboxes(text, dict.fromkeys(offsets, checkbox))
 
@@ -162,14 +156,11 @@ def set_values(text: str, values: Mapping[str, str]) -> str:
 
 
 def timestamp(time: datetime) -> str:
-    """Return a time as the Conductor writes it: ISO 8601 in UTC with ``Z``."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A track that stands in ``tracks.md``."""
-
     track_id: str
     description: str
     folder: Path
@@ -177,7 +168,6 @@ class Track:
     written_in: Path | None = None  # what its files must lie in, links resolved, to be changed
 
     def tickets(self) -> Tickets:
-        """Read its tickets."""
         path = self.folder / TICKETS
         if not path.is_file():
             raise TrackError(
@@ -217,11 +207,7 @@ class Track:
 
 
 def open_track(project_folder: Path, name: str) -> Track:
-    """Return the track of that id, or the only one whose id begins with ``name``.
-
-    Raises:
-        TrackError: There is no ``tracks.md``, no such track, more than one, or its folder is missing.
-    """
+    """Return the track of that id, or the only one whose id begins with ``name``."""
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(

@@ -35,12 +35,10 @@ from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeE
 from aggregate.base.values import FailurePolicy
 
 USUAL = PollingOptions()
-LAID_DOWN = 4
-"""Tickets that are laid down between two looks at the queue: a look costs about as much as laying one down."""
+LAID_DOWN = 4  # tickets between two looks at the queue, which cost about as much as one
 DECISION_SECONDS = 0.2
 """Between two looks whether a person has decided, where nothing else is waited for."""
-MARK_SECONDS = 0.5
-"""The plan's checkboxes are written at most this often, for a person looks at them; the last ones always."""
+MARK_SECONDS = 0.5  # between two writings of the plan's checkboxes, which a person looks at
 
 
 class TrackRun:
@@ -48,16 +46,8 @@ class TrackRun:
 
     It keeps no state that the queue does not have: started again after a kill it finds what has ended and what was
     enqueued, and goes on. Prompts are written before they are enqueued and replies when they are collected, under names
-    that a second writing repeats, so each ticket is in the files exactly once.
-
-    Args:
-        track: Whose checkboxes and metadata follow the run.
-        outcomes: What is run, the queue, and what its tickets come to.
-        files: Where prompts, replies and the report are written.
-        polling: How many assignments are in the queue at one time, and how often it is looked at.
-        max_cost: The most US dollars that the run may cost, ``None`` for no limit.
-        cancelled: Asked before each ticket and between two looks at the queue.
-        changed: Set when an answer has ended or begun in this process; what other processes do is seen by looking.
+    that a second writing repeats, so each ticket is in the files exactly once. ``changed`` is set when an answer has
+    ended or begun in this process; what other processes do is seen by looking.
     """
 
     def __init__(
@@ -121,7 +111,9 @@ class TrackRun:
 
         That is taken up whatever room there is: it is paid for, or will be.
         """
-        for outcome in self._outcomes.spent_before(ids):
+        # Earlier rounds were paid for too.
+        earlier = [key for ticket_id in ids for key in self._keys.earlier(ticket_id)]
+        for outcome in self._queue.outcomes(earlier).values():
             self._spending.add(outcome)
             self._spending.earlier += outcome.cost or 0.0
         begun: list[str] = []
@@ -143,7 +135,6 @@ class TrackRun:
                 self._start(self._schedule.tickets[ticket_id])
 
     def _start(self, ticket: Ticket) -> None:
-        """Ask a worker or a person, or spread a list; what was enqueued before a restart is only waited for."""
         if ticket.when and not self._is_met(ticket):
             return
         self._mark(ticket, Checkbox.STARTED)
@@ -171,7 +162,6 @@ class TrackRun:
         return False
 
     def _ask_worker(self, ticket: Ticket) -> None:
-        """Compose a ticket's assignment from the results that it waits for, and put it into the queue."""
         if ticket.id not in self._asked_before:
             is_child = parent_of(ticket.id) != ticket.id
             try:
@@ -242,7 +232,6 @@ class TrackRun:
         self._end(outcome, announce=True)
 
     def _end(self, outcome: TicketOutcome, *, announce: bool) -> None:
-        """Note how a ticket ended, and which others are not run because of it."""
         ticket = self._schedule.tickets[outcome.ticket]
         self._asked.pop(ticket.id, None)
         self._approvals.discard(ticket.id)
@@ -324,6 +313,7 @@ class TrackRun:
             results,
             self._contexts.warnings,
             names=self._files.names,
+            waits_for=self._schedule.waits_for,
             earlier_cost=self._spending.earlier,
         )
         # A result's errors beyond those of its failed tickets are the merging's own.

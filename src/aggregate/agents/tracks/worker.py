@@ -27,56 +27,34 @@ from aggregate.sending.clients import (
     with_redaction,
 )
 
-_GRACE_SECONDS = 0.5
-"""How much later than its attempt a request ends, so that the attempt is what has timed out."""
+_GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 
 
 class Worker(Protocol):
     """Answers assignments; it is called from several threads at once."""
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Return the answer.
+        """Return the answer, or raise: a ``WorkerError`` with ``again`` off is not asked for again.
 
-        Args:
-            assignment: What is asked.
-            begun: May be called when the answer begins to come; for one that is sent ahead, others start then.
-
-        Raises:
-            WorkerError: There is none; with ``again`` off it is not asked for again. Any other exception is a failed
-                attempt like it.
+        ``begun`` may be called when the answer begins to come; for one that is sent ahead, others start then.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Lets language models work on assignments: one request for each, or the agent where a ticket names tools.
+    """Lets language models work on assignments: one request for each, or the agent where a ticket names tools."""
 
-    Attributes:
-        client: Reaches the model that is asked where a ticket's persona names none.
-        model: Which of its models; ``""`` is its own choice.
-        root: The folder that project tools may read.
-        terms: What the user allows; ``None`` for the usual limits, and the tools that read ``root``.
-        clients: Those that reach the models of personas.
-        open_provider: Returns a client for a provider's model that ``clients`` lack, such as one that the database
-            names; ``None`` where none may be opened.
-    """
-
-    client: ChatClient
+    client: ChatClient  # reaches the model that is asked where a ticket's persona names none
     model: str = ""
-    root: Path = Path()
-    terms: WorkerTerms | None = None
-    clients: Mapping[Recipient, ChatClient] = field(default_factory=dict)
+    root: Path = Path()  # the folder that project tools may read
+    terms: WorkerTerms | None = None  # None for the usual limits, and the tools that read root
+    clients: Mapping[Recipient, ChatClient] = field(default_factory=dict)  # of personas' models
+    # For a provider's model that these lack, such as one that the database names.
     open_provider: Callable[[str, str], ChatClient] | None = None
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Send the context with the task behind it; with tools, reach the task as a goal first.
-
-        Raises:
-            WorkerError: The provider refused or failed, the model refused to answer or wrote nothing, a limit is
-                reached, a tool does not exist, or the worker may not ask the model that a persona names. It has what
-                all requests before have taken, which were paid for.
-        """
+        """Send the context with the task behind it; with tools, reach the task as a goal first."""
         # A database, too, can only lower what this worker's user allows.
         allowed = self.terms.limits if self.terms else USUAL
         limits = allowed.lowered(assignment.max_tokens, assignment.max_steps)
@@ -101,7 +79,6 @@ class ModelWorker:
             ) from error
 
     def _client(self, assignment: Assignment) -> MeteredClient:
-        """Return whom to ask: the model of the ticket's persona, else the worker's own."""
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
         if recipient == OWN:
             return MeteredClient(self.client, self.model)
@@ -238,11 +215,7 @@ def make_worker(
 
 
 def parse_worker(spec: str) -> tuple[str, str]:
-    """Return the provider that ``spec`` names and its model, ``""`` for the usual one.
-
-    Raises:
-        TrackError: There is no such worker.
-    """
+    """Return the provider that ``spec`` names and its model, ``""`` for the usual one."""
     kind, _, argument = spec.partition(":")
     if kind == SCRIPTED:
         return SCRIPTED, ""

@@ -58,25 +58,16 @@ larger focus would make the beginning small for all."""
 _CHARACTERS: Final = 12
 """A text with so many characters for each token of a budget exceeds it: real ones have three to five. It is not
 counted."""
-_AROUND_FILE = 200
-"""More than a file's heading and its fences have beside its path, which may be escaped."""
-_AROUND_ALL = 1_000
-"""More than the headings of all sections, the note on turns that are left out, and separators have."""
-_REMEMBERED = 4
-"""Sets of files whose reading is remembered: that of the project, and those with focus files beside it."""
+_AROUND_FILE = 200  # more than a heading and fences beside a path, which may be escaped
+_AROUND_ALL = 1_000  # more than all headings, the note on turns that are left out, separators
+_REMEMBERED = 4  # sets of files: the project's, and those with focus files beside it
 
 
 class WorkerContexts:
     """Composes workers' contexts from a project that is read once, so that a fan-out shares its bytes.
 
-    Files, screenshots, beads and discussion are read when the first context needs them, and each
-    file is rendered once: a ticket's context selects and joins what is there. Another run reads
-    everything anew.
-
-    Args:
-        project: Whose files, screenshots, beads and discussion the workers see.
-        track: Whose ``spec.md`` the workers see.
-        terms: What the user allows the workers.
+    Each file is read and rendered when the first context needs it: a ticket's context selects and joins what is there.
+    Another run reads everything anew.
     """
 
     def __init__(
@@ -127,7 +118,6 @@ class WorkerContexts:
             self._compose_alone(ticket, granted, self._parts.asked(ticket))
 
     def schedule(self, tickets: Tickets, *, warm_up: bool = True) -> Schedule:
-        """Return the order of a run whose workers share their beginning."""
         self.share(tickets.tickets)
         return Schedule(
             tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, prefix=self._prefix
@@ -203,13 +193,11 @@ class WorkerContexts:
         record_audit(path, request, composition, shown)
 
     def choices(self, ticket: Ticket) -> tuple[FileChoice, ...]:
-        """Return what was decided about each file for the last assignment; none where all are shown as configured."""
         if self._last is None or self._last[0] != ticket.id:
             return ()
         return tuple(self._last[2].choices)
 
     def _prefix(self, ticket: Ticket) -> tuple[object, ...]:
-        """Return what decides how a ticket's request begins."""
         if ticket.id in self._alone:
             return (ticket.id,)
         request = self._parts.asked(ticket)
@@ -289,7 +277,6 @@ class WorkerContexts:
     def _compose_alone(
         self, ticket: Ticket, granted: GrantedBudget, request: Request
     ) -> Composition:
-        """Return the context that is chosen for one ticket's task, its focus files in full (rule B-11)."""
         named = {focus: self._parts.files.named(focus) for focus in ticket.focus_files}
         paths = tuple(dict.fromkeys(path for each in named for path in named[each] or [each]))
         unnamed = (Entry(FileItem(focus)) for focus in named if not named[focus])
@@ -385,7 +372,8 @@ class _SharedBeginning:
 
     def prompt(self, in_full: Mapping[str, Segment], results: Sequence[Segment]) -> Prompt:
         segments = self.composition.prompt.segments
-        late = {one.source: one for one in segments if self._is_late(one)} | dict(in_full)
+        files = [one for one in segments if one.section is Section.FILES]
+        late = {one.source: one for one in files if one.source in self.late_paths} | dict(in_full)
         changing = [replace(segment, stability=Stability.SLOW) for segment in late.values()]
         others = [segment for segment in segments if segment.section is not Section.FILES]
         stable = [segment for segment in others if segment.section is not Section.HISTORY]
@@ -407,9 +395,6 @@ class _SharedBeginning:
     def shares_much(self) -> bool:
         """Whether a provider's cache can hold what all tickets begin with."""
         return sum(len(segment.text) for segment in self._shared()) >= SHARED_CHARACTERS
-
-    def _is_late(self, segment: Segment) -> bool:
-        return segment.section is Section.FILES and segment.source in self.late_paths
 
     def _shared(self) -> list[Segment]:
         return [

@@ -9,8 +9,6 @@ from aggregate.cli.options import config_option
 
 
 class ConductGroup(LazyGroup):
-    """Its commands."""
-
     table = CONDUCT
 
 

@@ -14,8 +14,6 @@ Command = Callable[..., None]
 
 
 class TermsSettings(TypedDict):
-    """The values of ``terms_options``."""
-
     spec: str
     base_url: str
     folder: Path | None
@@ -26,8 +24,6 @@ class TermsSettings(TypedDict):
 
 
 class RunSettings(TermsSettings):
-    """The values of ``run_options`` that do not concern the project."""
-
     database: str
     lease: float
     places: int | None
@@ -159,13 +155,6 @@ decision_options = _adding(
 
 
 def open_terms(settings: TermsSettings, root: Path) -> WorkerTerms:
-    """Return what the user allows.
-
-    Raises:
-        TrackError: There is no such worker.
-        ToolError: A tool cannot be used.
-        ConfigError: The user's own configuration cannot be used.
-    """
     provider, model = parse_worker(settings["spec"])
     permissions = ("read", *settings["allow"])
     registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)

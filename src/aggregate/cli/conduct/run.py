@@ -90,7 +90,6 @@ def _ticket_lines(step: PreviewStep, *, like: str) -> Iterator[str]:
 
 
 def _lowered(choices: Sequence[FileChoice]) -> str:
-    """Return how many files are shown with less than is configured, and which of these matter most."""
     counts = Counter(f"{choice.most} to {choice.level}" for choice in choices)
     kinds = ", ".join(f"{number:,} from {kind}" for kind, number in sorted(counts.items()))
     by_rank = sorted(choices, key=lambda choice: (choice.rank is None, choice.rank or 0))

@@ -36,15 +36,7 @@ def start_track(
     retry: tuple[str, ...] = (),
     only: bool = False,
 ) -> None:
-    """Run a track to its end and print the report's path.
-
-    Raises:
-        Exit: With 1, if a ticket failed or a variable could not be merged.
-        TrackError: There is no such track or worker, or with ``resume`` no run to go on with.
-        ToolError: A tool cannot be used.
-        ConfigError: The tickets cannot be run as they are.
-        StateError: The database cannot be used.
-    """
+    """Run a track to its end and print the report's path; exit with 1 if a ticket failed or a merge."""
     terms = open_terms(settings, project.folder)
     track = open_track(project.folder, name)
     worker = None if settings["no_work"] else _open_worker(project, track, settings["spec"], terms)
@@ -85,7 +77,6 @@ def _say_event(event: TicketEvent) -> None:
 
 
 def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) -> Worker:
-    """Return who works in this process, with a client for each model that a persona names; these are said."""
     redaction = redaction_for(project, sending=True)
     safely = partial(with_redaction, allow=redaction.allow, tell=warn)
     personas = [ticket.persona for ticket in track.tickets().tickets]

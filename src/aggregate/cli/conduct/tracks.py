@@ -29,7 +29,6 @@ def new(name: str, question: str, config: Path) -> None:
 
 
 def print_tracks(config: Path) -> None:
-    """Print the tracks of the project with this configuration, each with its mark."""
     tracks = list_tracks(open_project(config).folder)
     if not tracks:
         say(

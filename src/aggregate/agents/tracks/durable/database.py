@@ -19,31 +19,24 @@ from aggregate.base.disk import create_private, private_folder, state_folder
 from aggregate.base.errors import StateError
 from aggregate.project.configuration import Project
 
-Engine = sa.Engine
-"""The connections to a database, for those who only pass them on."""
+Engine = sa.Engine  # the connections to a database, for those who only pass them on
 SQLITE = "sqlite:///"
 PATIENCE_SECONDS = 60.0
 """How long a run waits for a database that went away: a restart takes less. Workers, which nobody
 watches, wait for as long as it takes."""
 _RETRY_SECONDS = 0.1
-_MAX_RETRY_SECONDS = 2.0
-"""The most between two looks whether it is back: a person waits for the run to go on."""
+_MAX_RETRY_SECONDS = 2.0  # a person waits for the run to go on
 _POOL_SIZE = 16
 _MAX_OVERFLOW = 48
 """Connections beyond the pool, closed after use. Each ticket has a thread that may want one, and so
 have the queue's poller and the heartbeat: SQLAlchemy's 15 in all let workers wait for each other."""
-_SUBSEC_SINCE = (3, 42)
-"""SQLite knows ``unixepoch('subsec')`` from here on."""
-_BUSY_SECONDS = 30
-"""How long SQLite waits for other processes; as long as DBOS does on an engine of its own."""
+_SUBSEC_SINCE = (3, 42)  # SQLite knows unixepoch('subsec') from here on
+_BUSY_SECONDS = 30  # of SQLite for other processes; as DBOS has it on an engine of its own
 _BUSY_LOOK_SECONDS = 0.02
-_SCHEMA_LOCK = 7266437226
-"""Any number that no other program on the server uses for an advisory lock."""
+_SCHEMA_LOCK = 7266437226  # an advisory lock's number that no other program on the server uses
 _T = TypeVar("_T")
-DATABASE = "conductor.sqlite"
-"""Where runs are kept by default, in the project's state folder."""
-JSON = DBOSPortableJSONSerializer()
-"""What workflows' inputs, outputs and steps are written with."""
+DATABASE = "conductor.sqlite"  # where runs are kept by default, in the project's state folder
+JSON = DBOSPortableJSONSerializer()  # what workflows' inputs, outputs and steps are written with
 
 METADATA = sa.MetaData()
 RUNS = sa.Table(
@@ -115,7 +108,6 @@ def refuse_pickles() -> None:
 
 
 def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
-    """Raise what is said of a row that is not read."""
     raise StateError(
         f"{name} in the database {fault} and is not read: it comes from an older version or from somebody "
         "else; end the run with `aggregate conduct cancel`, delete it with `aggregate conduct forget`, or use another "
@@ -124,7 +116,6 @@ def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
 
 
 def database_url(text: str) -> str:
-    """Return a URL for the engine: ``postgres://`` and ``postgresql://`` get their driver, a path becomes SQLite."""
     for scheme in ("postgres://", "postgresql://"):
         if text.startswith(scheme):
             return "postgresql+psycopg://" + text.removeprefix(scheme)
@@ -219,7 +210,6 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -
 
 @contextmanager
 def database_errors(url: str) -> Iterator[None]:
-    """Turn a database's errors into one sentence."""
     try:
         yield
     except (SQLAlchemyError, dbos_errors.DBOSException, OSError) as error:

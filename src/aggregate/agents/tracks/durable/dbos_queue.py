@@ -13,11 +13,10 @@ What is set here and in ``worker_process``, and why:
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
@@ -44,8 +43,7 @@ VERSION = "aggregate-conductor-3"
 """Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's."""
 QUEUE = "tickets"
 WORKFLOW = "ticket"
-POLL_SECONDS = 0.02
-"""Between two looks for work: small beside any model's answer."""
+POLL_SECONDS = 0.02  # between two looks for work: small beside any model's answer
 SHARED_POLL_SECONDS = 0.1
 """The same on a server, which each worker asks so often: with four workers on two cores that looked every 0.02 s, a run
 took three times as long as with this."""
@@ -55,18 +53,14 @@ are made again."""
 MAX_STARTS = 20
 """Starts of one ticket in processes that were killed; one that kills its workers is given up after these. Well above
 what restarts of a machine bring about."""
-_NOT_URGENT = 1
-"""DBOS gives out the least number first, and before it what has none."""
-_BEGUN = "begun"
-"""The attribute of a workflow whose answer has begun to come."""
-_KEYS_AT_ONCE = 1_000
-"""Of one statement: SQLite takes 32,766 values, Postgres 65,535."""
+_NOT_URGENT = 1  # DBOS gives out the least number first, and before it what has none
+_BEGUN = "begun"  # the attribute of a workflow whose answer has begun to come
+_KEYS_AT_ONCE = 1_000  # of one statement: SQLite takes 32,766 values, Postgres 65,535
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 
 @contextmanager
 def open_database(url: str) -> Iterator[sa.Engine]:
-    """Yield an engine on a database with all tables in it, and close its connections afterwards."""
     engine = open_engine(url)
     try:
         prepare_database(engine)
@@ -95,6 +89,7 @@ class DbosQueue:
         refuse_pickles()
         self._engine = engine
         self._segments = SegmentTable(engine)
+        self._workflows = workflow_table(engine.dialect.name, "status").c
         self._client = DBOSClient(
             system_database_engine=engine,
             application_name=APPLICATION,
@@ -138,7 +133,6 @@ class DbosQueue:
         retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
 
     def assignment(self, text: str, digests: Sequence[str]) -> Assignment:
-        """Return the assignment that ``put`` wrote as these values."""
         bare = Assignment.from_json(text)
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
@@ -150,17 +144,17 @@ class DbosQueue:
 
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         # Most of what is asked for is still under way, and to look at a row costs more than to find it.
-        workflows = self._find(self._with_status(keys, lambda status: status.in_(_ENDED)))
+        workflows = self._find(self._with_status(keys, self._workflows.status.in_(_ENDED)))
         return {workflow.workflow_id: _outcome(workflow) for workflow in workflows}
 
     def keys(self, run_id: str) -> set[str]:
-        return self._keys_where(lambda columns: begins_with(columns.workflow_uuid, f"{run_id}/"))
+        return self._keys_where(begins_with(self._workflows.workflow_uuid, f"{run_id}/"))
 
     def unfinished(self, keys: Collection[str]) -> set[str]:
-        return self._with_status(keys, lambda status: status.not_in(_ENDED))
+        return self._with_status(keys, self._workflows.status.not_in(_ENDED))
 
     def cancelled(self, keys: Collection[str]) -> set[str]:
-        return self._with_status(keys, lambda status: status == "CANCELLED")
+        return self._with_status(keys, self._workflows.status == "CANCELLED")
 
     def cancel(self, keys: Collection[str]) -> None:
         unfinished = sorted(self.unfinished(keys))
@@ -178,7 +172,6 @@ class DbosQueue:
         return {workflow.workflow_id for workflow in workflows}
 
     def requeue(self, keys: Collection[str]) -> None:
-        """Offer what a worker took to any worker once more."""
         if keys:
             self._client.resume_workflows(sorted(keys), queue_name=QUEUE)
 
@@ -198,24 +191,15 @@ class DbosQueue:
             workflows += retry_while_away(self._engine, find)
         return workflows
 
-    def _with_status(
-        self,
-        keys: Collection[str],
-        condition: Callable[[sa.ColumnElement[str]], sa.ColumnElement[bool]],
-    ) -> set[str]:
+    def _with_status(self, keys: Collection[str], condition: sa.ColumnElement[bool]) -> set[str]:
         met: set[str] = set()
         for batch in batches(keys, _KEYS_AT_ONCE):
-            met |= self._keys_where(
-                lambda columns, batch=batch: (  # type: ignore[misc]
-                    columns.workflow_uuid.in_(batch) & condition(columns.status)
-                )
-            )
+            met |= self._keys_where(self._workflows.workflow_uuid.in_(batch) & condition)
         return met
 
-    def _keys_where(self, condition: Callable[[Any], sa.ColumnElement[bool]]) -> set[str]:
+    def _keys_where(self, condition: sa.ColumnElement[bool]) -> set[str]:
         """Return the keys of workflows; nothing else of them is read, so that garbled ones can be ended."""
-        columns = workflow_table(self._engine.dialect.name, "status").c
-        query = sa.select(columns.workflow_uuid).where(condition(columns))
+        query = sa.select(self._workflows.workflow_uuid).where(condition)
 
         def find() -> set[str]:
             with self._engine.connect() as connection:

@@ -27,12 +27,9 @@ from aggregate.agents.tracks.durable.database import (
 from aggregate.agents.tracks.durable.dbos_queue import QUEUE
 from aggregate.agents.tracks.run_options import LEASE_SECONDS
 
-RENEWALS_PER_LEASE = 3
-"""So that two renewals may fail before others take a process for dead."""
-_FORGOTTEN_SECONDS = 86_400
-"""How long a lease that ran out stays, for a person who looks for what has happened."""
-_STOP_SECONDS = 5.0
-"""What a renewal that is under way gets when the process ends."""
+RENEWALS_PER_LEASE = 3  # so that two renewals may fail before others take a process for dead
+_FORGOTTEN_SECONDS = 86_400  # a lease stays, for a person who looks for what has happened
+_STOP_SECONDS = 5.0  # what a renewal that is under way gets when the process ends
 _POSTGRES_CLOCK = "extract(epoch from clock_timestamp())"
 _SQLITE_CLOCK = (
     "((julianday('now') - 2440587.5) * 86400.0)"  # 1970 is that day; days have so many seconds
@@ -41,8 +38,6 @@ _SQLITE_CLOCK = (
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """A process that works on tickets, or conducts a run."""
-
     executor_id: str
     host: str  # where its number means something; "" where that is not known, and its lease alone shows its end
     pid: int
@@ -138,7 +133,6 @@ class Heartbeat:
         return sorted(working - alive - {self.me.executor_id})
 
     def any_alive(self, prefix: str) -> bool:
-        """Tell whether a process whose id begins so gives signs of life."""
         named = self._leases().where(begins_with(LEASES.c.executor_id, prefix))
         with self._engine.connect() as connection:
             leases = connection.execute(named).mappings().all()
@@ -184,7 +178,6 @@ def conducting(
 
 
 def is_conducted(engine: sa.Engine, run_id: str) -> bool:
-    """Tell whether a process conducts a run now: its lease holds, and it has not ended on this machine."""
     heartbeat = _heartbeat(engine, run_id, 0)
     return retry_while_away(engine, lambda: heartbeat.any_alive(_prefix(run_id)))
 

@@ -27,11 +27,9 @@ from aggregate.base.errors import StateError
 from aggregate.base.values import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
-_MOST_ROUNDS = 1_000_000
-"""Nobody retries so often: a larger number is somebody else's."""
+_MOST_ROUNDS = 1_000_000  # nobody retries so often: a larger number is somebody else's
 _DIGEST_BYTES = 16
-_ROWS_AT_ONCE = 500
-"""Of one statement: SQLite takes 32,766 values, and 500 files are mostly some megabytes."""
+_ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes
 _REMEMBERED = 20_000
 """Segments of files whose digests, or that themselves, are remembered: the next ticket has nearly the same ones."""
 
@@ -47,7 +45,6 @@ class RunRow:
 
     @property
     def tickets(self) -> Tickets:
-        """What is run: the tickets of the moment when it began."""
         try:
             return check_tickets(Tickets.model_validate_json(self.tickets_json))
         except ValueError:  # pydantic's own error is one
@@ -55,8 +52,6 @@ class RunRow:
 
 
 class RunTable:
-    """The runs of one project's track."""
-
     def __init__(self, engine: sa.Engine, project: str, track: str) -> None:
         self._engine = engine
         self._project = project
@@ -128,8 +123,6 @@ def _insert(engine: sa.Engine, table: sa.Table) -> Any:  # noqa: ANN401 - of eit
 
 
 class EndingTable:
-    """The endings and rounds of one run."""
-
     def __init__(self, engine: sa.Engine, run_id: str) -> None:
         self._engine = engine
         self._run_id = run_id
@@ -205,7 +198,6 @@ class SegmentTable:
         self._read: dict[str, Segment] = {}
 
     def write(self, run_id: str, segments: Sequence[Segment]) -> list[str]:
-        """Put the segments of a context here, if they are not, and return their digests in order."""
         digests = list(map(_digest_of, segments))
         by_digest = dict(zip(digests, segments, strict=True))
         new = [digest for digest in by_digest if (run_id, digest) not in self._written]
@@ -221,7 +213,6 @@ class SegmentTable:
         return digests
 
     def read(self, run_id: str, digests: Sequence[str]) -> tuple[Segment, ...]:
-        """Return the segments with these digests."""
         segments = {digest: self._read[digest] for digest in digests if digest in self._read}
         unread = [digest for digest in set(digests) if digest not in segments]
         columns = SEGMENTS.c
@@ -231,7 +222,12 @@ class SegmentTable:
             # A worker waits by itself for a database that is away.
             with self._engine.connect() as connection:
                 rows = connection.execute(query).all()
-            segments |= {digest: _from_row(digest, text, run_id) for digest, text in rows}
+            for digest, text in rows:
+                if _digest(text) != digest:  # whoever reaches the database may have written it
+                    refuse_row(f"the segment {digest} of {run_id}")
+                section, markdown, stability, source = json.loads(text)
+                segment = Segment(Section(section), markdown, Stability(stability), source)
+                segments[digest] = segment
         if len(self._read) + len(segments) > _REMEMBERED:
             self._read = {}
         # Results are one ticket's own, and to remember them would only take memory.
@@ -240,14 +236,6 @@ class SegmentTable:
             if digest not in segments:
                 refuse_row(f"the segment {digest} of {run_id}", "is not there")
         return tuple(segments[digest] for digest in digests)
-
-
-def _from_row(digest: str, text: str, run_id: str) -> Segment:
-    """Return a segment; whoever reaches the database may have written its row."""
-    if _digest(text) != digest:
-        refuse_row(f"the segment {digest} of {run_id}")
-    section, markdown, stability, source = json.loads(text)
-    return Segment(Section(section), markdown, Stability(stability), source)
 
 
 def _digest_of(segment: Segment) -> str:

@@ -40,25 +40,17 @@ from aggregate.agents.tracks.run_options import LEASE_SECONDS
 from aggregate.agents.tracks.worker import Worker
 from aggregate.base.errors import StateError
 
-LISTEN_SECONDS = 0.05
-"""How long a closing process waits for a listener that runs do not need, at the most; DBOS's own is a second."""
-CLOSE_SECONDS = 2.0
-"""What a process that ends gives its attempts to notice; another worker takes them up."""
-MAX_REQUEUES = 3
-"""How often one process gives a ticket back that it could not record: each time a model is asked again."""
-_ONLY = Lock()
-"""Held by the one process that is open here."""
+LISTEN_SECONDS = 0.05  # of a closing process for a listener that runs do not need; DBOS takes 1
+CLOSE_SECONDS = 2.0  # for attempts to notice that it ends; another worker takes them up
+MAX_REQUEUES = 3  # of a ticket that could not be recorded: each time a model is asked again
+_ONLY = Lock()  # held by the one process that is open here
 
 
 class WorkerProcess:
     """This process as a worker: it takes tickets from the queue while the block runs.
 
-    Only one can be open in a process, for DBOS keeps itself in globals.
-
-    Args:
-        worker: Who answers; called from several threads at once.
-        lease: Seconds after which this process counts as dead if it gives no sign of life.
-        changed: Set each time that an answer has ended or, for one that others wait for, begun.
+    Only one can be open in a process, for DBOS keeps itself in globals. ``changed`` is set each time that an answer has
+    ended or, for one that others wait for, begun.
     """
 
     def __init__(
@@ -121,7 +113,6 @@ class WorkerProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop taking tickets, leave those under way to others, and take DBOS down."""
         try:
             self._stop.set()
             for stop in list(self._busy):
