@@ -46,20 +46,11 @@ def test_nothing_has_changed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "revision",
     [
-        "-h",
-        "--output=x",
-        "nowhere",
-        "HEAD~9",
-        "HEAD:a.py",
-        "a b",
-        "\n",
-        " ",
-        "x\0y",
-        "HEAD..",
+        "-h", "--output=x", "nowhere", "HEAD~9", "HEAD:a.py", "a b", "\n", " ", "x\0y", "HEAD..",
         "x" * 5000,
         "@{",
     ],
-)
+)  # fmt: skip
 def test_a_revision_that_there_is_not(tmp_path: Path, revision: str) -> None:
     """What names no commit is refused in one sentence, and nothing of it reaches git as an option (rule T-2)."""
     Repository(tmp_path).commit("begin", {"a.py": LINES})

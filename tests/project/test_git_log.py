@@ -268,8 +268,7 @@ def test_another_object_in_a_commits_place_does_not_count(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("encoding", "expected"),
-    [("ISO-8859-1", "retry ÿ"), ("UTF-16", ""), ("ucs-4", "")],
+    ("encoding", "expected"), [("ISO-8859-1", "retry ÿ"), ("UTF-16", ""), ("ucs-4", "")]
 )
 def test_messages_in_other_encodings(tmp_path: Path, encoding: str, expected: str) -> None:
     """One whose encoding does not extend ASCII is left out: git would print what lies in its memory instead (T-2)."""

@@ -15,42 +15,10 @@ from tests.projects import project
 
 NAMES = ["a", "b.py", "c.log", "build", "ü n", "#x", "!y", "[z]", ".dot", "q?", "-r", "x y"]
 RULES = [
-    "*.log",
-    "/a",
-    "a/",
-    "build/",
-    "!b.py",
-    "!c.log",
-    "**/b.py",
-    "a/**",
-    "a/**/c.log",
-    "/*/b.py",
-    "\\#x",
-    "\\!y",
-    "[[]z]",
-    "\\[z\\]",
-    "q\\?",
-    "x y",
-    "x\\ y",
-    "c.log ",
-    "c.log\\ ",
-    "*",
-    "!*/",
-    "!/build",
-    ".*",
-    "# a comment",
-    "",
-    "ü*",
-    "[a-c]*",
-    "[!a]",
-    "a/b.py",
-    "b.py/",
-    "**",
-    "/",
-    "a?",
-    "build/**/b.py",
-    "!build/b.py",
-]
+    "*.log", "/a", "a/", "build/", "!b.py", "!c.log", "**/b.py", "a/**", "a/**/c.log", "/*/b.py", "\\#x", "\\!y",
+    "[[]z]", "\\[z\\]", "q\\?", "x y", "x\\ y", "c.log ", "c.log\\ ", "*", "!*/", "!/build", ".*", "# a comment", "",
+    "ü*", "[a-c]*", "[!a]", "a/b.py", "b.py/", "**", "/", "a?", "build/**/b.py", "!build/b.py",
+]  # fmt: skip
 TREES = st.dictionaries(
     st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join),
     st.just("x"),
@@ -151,17 +119,7 @@ def found(folder: Path, entry: str) -> list[str]:
         ("*.py", ["a.py", "brackets[1].py"]),
         ("**", "all"),
         ("**/*", "all"),
-        (
-            "**/*.py",
-            [
-                "a.py",
-                "brackets[1].py",
-                "src/.hidden/h.py",
-                "src/a.py",
-                "src/deep/er/c.py",
-                "src/data.py",
-            ],
-        ),
+        ("**/*.py", ["a.py", "brackets[1].py", "src/.hidden/h.py", "src/a.py", "src/deep/er/c.py", "src/data.py"]),
         ("src/**/*.py", ["src/.hidden/h.py", "src/a.py", "src/data.py", "src/deep/er/c.py"]),
         ("src/**/c.py", ["src/deep/er/c.py"]),
         ("src/**/a.py", ["src/a.py"]),
@@ -192,7 +150,7 @@ def found(folder: Path, entry: str) -> list[str]:
         ("[z-a].py", []),
         ("[", []),
     ],
-)
+)  # fmt: skip
 def test_what_a_pattern_means(tmp_path: Path, entry: str, expected: list[str] | str) -> None:
     """Stars stay within a name, two span folders, dots are plain, brackets in a real name are the name (M-2)."""
     files = [
@@ -250,16 +208,9 @@ def test_links_stay_inside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "a\nb.py",
-        'qu"ote.py',
-        "tab\t.py",
-        "ü.py",
-        "sp ace.py",
-        "-dash.py",
-        "\\back.py",
-        "b\udcff.py",
+        "a\nb.py", 'qu"ote.py', "tab\t.py", "ü.py", "sp ace.py", "-dash.py", "\\back.py", "b\udcff.py",
     ],
-)
+)  # fmt: skip
 def test_names_come_back_as_they_are(tmp_path: Path, name: str) -> None:
     """Names with any byte survive git's lists (M-2, M-X18)."""
     folder = project(tmp_path, {name: ""})
@@ -296,15 +247,11 @@ def test_a_repository_cannot_start_programs(tmp_path: Path, setting: str) -> Non
         ({"a.py": "", "inner/.git/HEAD": "", "inner/b.py": ""}, "", "", "", "*.py", ["a.py"]),
     ],
     ids=[
-        "a name means the file",
-        "an ignored folder that is named",
-        "a lone slash says nothing",
-        "what git tracks counts",
-        "the repository's own excludes",
-        "rules above the base folder",
+        "a name means the file", "an ignored folder that is named", "a lone slash says nothing",
+        "what git tracks counts", "the repository's own excludes", "rules above the base folder",
         "a nested repository",
     ],
-)
+)  # fmt: skip
 def test_in_a_repository_git_decides(
     tmp_path: Path,
     files: dict[str, str],

@@ -153,12 +153,7 @@ def test_the_keys_are_those_that_were_promised(tmp_path: Path) -> None:
     assert data["seeds"] == {"focus": ["a.py:2-3"], "symbols": ["C.f"], "since": "HEAD~1"}
     assert data["budget"] == {"tokens": 8000, "history": 0.2, "results": 0.2, "order": "edges"}
     assert data["cut"] == [
-        {
-            "section": "history",
-            "what": "turns 1 to 2",
-            "tokens": 300,
-            "reason": "its share is full",
-        }
+        {"section": "history", "what": "turns 1 to 2", "tokens": 300, "reason": "its share is full"}
     ]
     assert data["missing"] == [{"evidence": "history", "reason": "there is no git repository"}]
 
@@ -263,16 +258,11 @@ def test_secrets_are_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "[]",
-        "{}",
-        '{"version":2}',
-        "null",
+        "", "[]", "{}", '{"version":2}', "null",
         "[" * 100_000,
-        '{"version":1,"rows":[1]}',
-        '{"version":1,"rows":{},"seeds":3}',
+        '{"version":1,"rows":[1]}', '{"version":1,"rows":{},"seeds":3}',
     ],
-)
+)  # fmt: skip
 def test_a_damaged_audit_is_none(text: str, tmp_path: Path) -> None:
     """What is no audit of ours is as if there were none: no traceback, no wrong answer (rule A-1)."""
     prompt = write_numbered(tmp_path, "demo", "x")
@@ -309,20 +299,6 @@ def test_prune_deletes_audits(tmp_path: Path) -> None:
         ".demo_002.audit.json",
         "demo_002.md",
     ]
-
-
-def test_a_glob_never_takes_an_audit(tmp_path: Path) -> None:
-    """What lies beside prompts is not fed back into the next one (rule A-1)."""
-    folder = project(tmp_path, FILES)
-    prompt = write_numbered(folder / "md_gen", "demo", "x")
-    write_audit(prompt, audited(folder))
-    config = {
-        "project": {"name": "demo"},
-        "files": {"base_dir": str(folder), "paths": ["**/*"]},
-        "output": {"output_dir": str(folder / "md_gen")},
-    }
-    composition = compose_prompt(request_for(open_project(config)), index=Index(None, limit=1))
-    assert [file.path for file in composition.files] == ["a.py", "b.py", "c\n.py"]
 
 
 def test_manifests_tell_what_became_of_files(tmp_path: Path) -> None:

@@ -176,14 +176,3 @@ def test_what_the_index_lost_is_made_again(tmp_path: Path) -> None:
     assert names == [[("Changed",)], [], [("name3",)]]
     assert corpus.text(changed) == "class Changed:\n    pass\n"
     assert corpus.text(gone) == ""
-
-
-def test_text_and_analysis_go_together(tmp_path: Path) -> None:
-    """A file that changes while a prompt is composed is analysed as it is read (rule L-1)."""
-    folder = tmp_path / "p"
-    corpus, _ = corpus_of(large(folder, 3), kept_nothing())
-    number = [file.path for file in corpus.files].index("src/000.py")
-    assert corpus.analyses([number])[0].definitions[0].path == ("name0",)
-    (folder / "src/000.py").write_text("x = 1\n\n\ndef late():\n    pass\n")
-    assert "late" in corpus.text(number)
-    assert corpus.analyses([number])[0].definitions[0].path == ("late",)

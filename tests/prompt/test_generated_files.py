@@ -107,14 +107,6 @@ def test_gitattributes_above_the_base_folder(tmp_path: Path) -> None:
     assert list(shown(made(folder / "src/deep", "../**/*.py"))) == ["../**/*.py"]
 
 
-def test_unusable_attributes_are_a_warning(tmp_path: Path) -> None:
-    """A file of attributes that cannot be used is named, and the prompt is made without it."""
-    rules = "\n".join(f"{i}*{i}?x linguist-generated" for i in range(2_001))
-    composition = made(project(tmp_path, {"a.py": "x\n", ".gitattributes": rules}), "*.py")
-    assert list(shown(composition)) == ["a.py"]
-    assert [warning[:25] for warning in composition.warnings] == [".gitattributes: not used:"]
-
-
 def test_secrets_in_a_banner_are_replaced(tmp_path: Path) -> None:
     """The line that a note quotes of a file is redacted like all of the prompt."""
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -55,40 +55,6 @@ SHOP = {
 }
 
 
-SERVER = {
-    "main.go": """\
-        package main
-
-        import "example.org/server/retry"
-
-        func main() {
-        \tretry.Do(3, func() error {
-        \t\treturn nil
-        \t})
-        }
-        """,
-    "retry/retry.go": """\
-        // Package retry calls again what has failed.
-        package retry
-
-        // Do calls f until it does not fail, at most times.
-        func Do(times int, f func() error) error {
-        \tvar err error
-        \tfor i := 0; i < times; i++ {
-        \t\tif err = f(); err == nil {
-        \t\t\treturn nil
-        \t\t}
-        \t}
-        \treturn err
-        }
-
-        // Wait sleeps between two calls.
-        func Wait(seconds int) {
-        \tsleep(seconds)
-        }
-        """,
-    "go.mod": "module example.org/server\n",
-}
 NOTES = {
     "guide.md": "# Guide\n\nHow to begin.\n\n## Install\n\nRun the installer.\n\n## Use\n\nStart it.\n",
     "data.json": '{\n  "name": "demo",\n  "sizes": [1, 2, 3],\n  "deep": {"a": {"b": 1}}\n}\n',

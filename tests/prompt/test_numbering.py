@@ -97,13 +97,6 @@ def test_the_next_number_is_one_above_the_highest(
     assert find_next_increment(tmp_path, "n") == expected
 
 
-def test_a_folder_that_is_missing_starts_at_one(tmp_path: Path) -> None:
-    """No folder, or a file in its place, means number 1 (M-1)."""
-    (tmp_path / "file").touch()
-    assert find_next_increment(tmp_path / "gone", "n") == 1
-    assert find_next_increment(tmp_path / "file", "n") == 1
-
-
 def test_a_new_prompt_has_no_records_of_an_earlier_one(tmp_path: Path) -> None:
     """An account that lies there already, left or planted, is none of the new prompt's (rules A-1 and A-2)."""
     records = [audit_path(tmp_path / "p_001.md"), request_log_path(tmp_path / "p_001.md")]

@@ -26,40 +26,18 @@ def taken(folder: Path, config: str) -> list[str]:
 
 
 OWN = [
-    "md_gen/demo_001.md",
-    "md_gen/demo_1234.md",
-    "md_gen/demo_001.reply.md",
-    "md_gen/.demo_001.chain.json",
-    "md_gen/.demo_001.audit.json",
-    "md_gen/.demo-0123456789abcdef.tmp",
-    "md_gen/older_007.md",
-    "md_gen/.older_007.chain.json",
-    "md_gen/older_007.reply.md",
-    "out/theirs_001.md",
-    "out/theirs_001.reply.md",
-    "out/.theirs_001.chain.json",
-    "docs/here_012.md",
-    "docs/.here_012.audit.json",
-    "md_gen/track_001/report.md",
-    "md_gen/track_001/001_first.prompt.md",
-    "md_gen/track_001/002_second.failed.md",
-    "md_gen/track_001/.report.md-0123456789abcdef.tmp",
-    ".manual_slop.toml-0123456789abcdef.tmp",
-    "state/data_cache/x/1.json",
-    "state/conductor.sqlite",
-    "state/conductor.sqlite-wal",
-    "state/state.db",
-]
+    "md_gen/demo_001.md", "md_gen/demo_1234.md", "md_gen/demo_001.reply.md", "md_gen/.demo_001.chain.json",
+    "md_gen/.demo_001.audit.json", "md_gen/.demo-0123456789abcdef.tmp", "md_gen/older_007.md",
+    "md_gen/.older_007.chain.json", "md_gen/older_007.reply.md", "out/theirs_001.md", "out/theirs_001.reply.md",
+    "out/.theirs_001.chain.json", "docs/here_012.md", "docs/.here_012.audit.json", "md_gen/track_001/report.md",
+    "md_gen/track_001/001_first.prompt.md", "md_gen/track_001/002_second.failed.md",
+    "md_gen/track_001/.report.md-0123456789abcdef.tmp", ".manual_slop.toml-0123456789abcdef.tmp",
+    "state/data_cache/x/1.json", "state/conductor.sqlite", "state/conductor.sqlite-wal", "state/state.db",
+]  # fmt: skip
 THEIRS = [
-    "docs/demo_001.md",
-    "docs/.here.json",
-    "md_gen/adr_001.md",
-    "md_gen/notes.md",
-    "md_gen/track_001/notes.md",
-    "src/state/conductor.sqlite.py",
-    "state/machine.py",
-    "x.tmp",
-]
+    "docs/demo_001.md", "docs/.here.json", "md_gen/adr_001.md", "md_gen/notes.md", "md_gen/track_001/notes.md",
+    "src/state/conductor.sqlite.py", "state/machine.py", "x.tmp",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("pattern", ["**", "{md_gen,docs,out,src,state}/**", "md_gen/**"])

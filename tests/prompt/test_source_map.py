@@ -180,22 +180,6 @@ def test_what_stands_for_lines_says_how_many(tmp_path: Path) -> None:
     assert composition.find("gone.py", 1) is None
 
 
-def test_a_line_with_a_secret_is_not_verbatim(tmp_path: Path) -> None:
-    """A line in which a secret was replaced says so; the lines around it are verbatim (rule L-1)."""
-    text = f"first = 1\n{PLANTED[0].content}\nlast = 2\n"
-    (tmp_path / "key.py").write_text(text, encoding="utf-8")
-    config = {"project": {"name": "d"}, "files": {"base_dir": str(tmp_path), "paths": ["key.py"]}}
-    request = replace(request_for(open_project(config)), redaction=Redaction())
-    composition = compose_prompt(request, index=Index(None, limit=1))
-    origins = check(composition, {"key.py": text})
-    odd = [
-        origin for origin in origins if origin.kind is OriginKind.FILE and not origin.is_verbatim
-    ]
-    assert odd
-    assert {origin.stands_for for origin in odd} == {"a line with a secret that was replaced"}
-    assert origins[5].is_verbatim
-
-
 def test_every_other_section_has_origins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns, beads, results and screenshots are named, their fences and headings are generated (rule L-1)."""
     beads = [

@@ -17,10 +17,7 @@ def test_sums_add_each_weighed_value_once() -> None:
     ]
     weights = {"a": 2.0, "b": -1.0}
     assert add_to_files([0.0, 0.0, 1.0], evidences, weights) == [2.0, 0.0, 2.0]
-    assert add_to_pieces({0: [0.0, 1.0], 1: [3.0]}, evidences, weights) == {
-        0: [2.0, 2.5],
-        1: [3.0],
-    }
+    assert add_to_pieces({0: [0.0, 1.0], 1: [3.0]}, evidences, weights) == {0: [2.0, 2.5], 1: [3.0]}
 
 
 def test_probabilities_are_the_softmax_over_all() -> None:

@@ -1,11 +1,7 @@
 """What the history says: similar changes, recently changed definitions, and what changes together."""
 
 from aggregate.ranking import Question
-from aggregate.ranking.history_evidence import (
-    changed_definitions,
-    changed_files,
-    changed_together,
-)
+from aggregate.ranking.history_evidence import changed_definitions, changed_files, changed_together
 from tests.ranking.asking import ask, by_definition, by_path, commit, inquiry, matched, project
 
 HISTORY = (

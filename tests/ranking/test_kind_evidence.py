@@ -2,12 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.kind_evidence import (
-    file_kinds,
-    inner_tests,
-    language_share,
-    no_programs,
-)
+from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share, no_programs
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
 

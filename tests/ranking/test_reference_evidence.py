@@ -42,10 +42,7 @@ def test_callers_and_tests_count() -> None:
     corpus = project()
     evidence = spread(corpus, "find_route")
     assert by_definition(corpus, evidence)["src/router.py:Router.match"] == 1.0
-    assert matched(corpus, evidence)["src/router.py"] in (
-        "calls find_route",
-        "imports find_route",
-    )
+    assert matched(corpus, evidence)["src/router.py"] in ("calls find_route", "imports find_route")
     evidence = spread(corpus, "Router")
     assert matched(corpus, evidence)["tests/test_router.py"] == "tests Router"
 

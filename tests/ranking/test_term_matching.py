@@ -4,17 +4,7 @@ import pytest
 
 from aggregate.ranking.inquiry import TermMatcher
 
-NAMES = (
-    "retry_loop",
-    "",
-    "run",
-    "Entries",
-    "loops",
-    "with\nloop",
-    "entryRetry",
-    "a retry",
-    "loop",
-)
+NAMES = ("retry_loop", "", "run", "Entries", "loops", "with\nloop", "entryRetry", "a retry", "loop")
 
 
 @pytest.mark.parametrize("names", [NAMES, ("café_loop", "İİ_loop", *NAMES), ("run", "go"), ()])

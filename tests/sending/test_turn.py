@@ -180,11 +180,7 @@ def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
     assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py", "b.py*"]
     assert files_of(
         ready(folder, "?", ModelSelection(provider="scripted", model="claude-opus-5"))
-    ) == [
-        "a.py",
-        "c.py",
-        "b.py",
-    ]
+    ) == ["a.py", "c.py", "b.py"]
     assert files_of(ready(folder, "?", ModelSelection(persona="brief"))) == ["a.py", "c.py", "b.py"]
     os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 3601))
     assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]

@@ -66,22 +66,16 @@ ODD_VALUES: st.SearchStrategy[object] = st.sampled_from(
         -(10**5000),
         2**63,
         -1,
-        0,
-        1,
-        7,
+        0, 1, 7,
         math.nan,
         math.inf,
-        None,
-        True,
-        "",
-        "AAAA",
-        "x",
+        None, True, "", "AAAA", "x",
         [],
         [7],
         {},
         b"",
     ]
-)
+)  # fmt: skip
 CAPTURED: dict[str, Any] = {**FuzzyAnchor.create_slice(HUNDRED, 40, 50, symbol="a.b")}
 
 

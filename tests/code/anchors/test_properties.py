@@ -11,21 +11,10 @@ from aggregate.code.anchors.anchor import bare_lines
 
 LINE = st.sampled_from(
     [
-        "",
-        "}",
-        "    }",
-        "\t",
-        "return",
-        "x = 1",
-        "def run():",
-        "class Möbius:",
-        "    pass",
-        "# ———",
-        "雪",
-        "a\x0cb",
+        "", "}", "    }", "\t", "return", "x = 1", "def run():", "class Möbius:", "    pass", "# ———", "雪", "a\x0cb",
         "if x:\r",
     ]
-) | st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=12)
+) | st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=12)  # fmt: skip
 TEXT = st.builds(
     lambda lines, end: "\n".join(lines) + end,
     st.lists(LINE, min_size=1, max_size=40),

@@ -191,10 +191,7 @@ def test_an_attribute_names_the_language(tag: str, code: str, rows: list[str]) -
     """Scripts and styles are read in the language of their tag; others have a row of their own only (M-34)."""
     text = f"<p>x</p>\n<{tag}>\n{code}\n</{tag.split()[0]}>\n"
     outline = outline_of("a.html", text).splitlines()
-    assert [row.split(maxsplit=1)[1] for row in outline] == [
-        f"<{tag}>",
-        *rows,
-    ]
+    assert [row.split(maxsplit=1)[1] for row in outline] == [f"<{tag}>", *rows]
     assert all(row.startswith("3-3") for row in outline[1:])
 
 

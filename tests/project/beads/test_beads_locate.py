@@ -36,19 +36,10 @@ def make(root: Path, *names: str) -> Path:
         (["vc.db"], None),
         (["registry.json"], None),
         (["deletions.jsonl", "interactions.jsonl", "routes.jsonl", "molecules.jsonl"], None),
-        (
-            [
-                "beads.base.jsonl",
-                "beads.left.jsonl",
-                "beads.right.jsonl",
-                "issues.jsonl.new",
-                "backup/",
-            ],
-            None,
-        ),
+        (["beads.base.jsonl", "beads.left.jsonl", "beads.right.jsonl", "issues.jsonl.new", "backup/"], None),
         ([], None),
     ],
-)
+)  # fmt: skip
 def test_what_makes_a_project(tmp_path: Path, names: list[str], for_bd: bool | None) -> None:
     """A folder is a project by the files that bd accepts, and for us by a JSONL file alone (M-52)."""
     make(tmp_path, ".beads/", *(f".beads/{name}" for name in names))

@@ -109,26 +109,17 @@ class TestRecord:
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
-            (
-                "2025-10-12T00:43:03.453438-07:00",
-                datetime(2025, 10, 12, 7, 43, 3, 453438, tzinfo=UTC),
-            ),
-            (
-                "2025-11-02T09:44:12.538697729Z",
-                datetime(2025, 11, 2, 9, 44, 12, 538697, tzinfo=UTC),
-            ),
+            ("2025-10-12T00:43:03.453438-07:00", datetime(2025, 10, 12, 7, 43, 3, 453438, tzinfo=UTC)),
+            ("2025-11-02T09:44:12.538697729Z", datetime(2025, 11, 2, 9, 44, 12, 538697, tzinfo=UTC)),
             ("2025-11-02 09:44:12", datetime(2025, 11, 2, 9, 44, 12, tzinfo=UTC)),
             ("2025-11-02 09:44:12.5-08:00", datetime(2025, 11, 2, 17, 44, 12, 500000, tzinfo=UTC)),
-            (
-                "2025-11-02 09:44:12.5 -0800 PST m=+0.01",
-                datetime(2025, 11, 2, 17, 44, 12, 500000, tzinfo=UTC),
-            ),
+            ("2025-11-02 09:44:12.5 -0800 PST m=+0.01", datetime(2025, 11, 2, 17, 44, 12, 500000, tzinfo=UTC)),
             ("2025-13-02T09:44:12Z", None),
             ("0001-01-01T00:00:00+01:00", None),
             ("yesterday", None),
             (None, None),
         ],
-    )
+    )  # fmt: skip
     def test_times(self, text: str | None, expected: datetime | None) -> None:
         """RFC 3339 to the nanosecond and the ways of Go and SQLite are understood, other texts are no time."""
         assert parse_time(text) == expected

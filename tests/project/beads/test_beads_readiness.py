@@ -57,18 +57,10 @@ CHILD = "parent-child:p"
             pytest.param([bead("a", issue_type=kind)], "", id=kind)
             for kind in ("merge-request", "gate", "molecule", "message", "agent", "role", "rig")
         ),
-        pytest.param(
-            [bead("a", issue_type="epic"), bead("b", issue_type="own")], "a b", id="other types"
-        ),
-        pytest.param(
-            [bead("a", defer_until=LATER), bead("b", defer_until=NOW)], "b", id="deferred"
-        ),
+        pytest.param([bead("a", issue_type="epic"), bead("b", issue_type="own")], "a b", id="other types"),
+        pytest.param([bead("a", defer_until=LATER), bead("b", defer_until=NOW)], "b", id="deferred"),
         pytest.param([bead("p", defer_until=LATER), bead("c", CHILD)], "", id="deferred parent"),
-        pytest.param(
-            [bead("p", defer_until=EARLIER), bead("c", CHILD)],
-            "c p",
-            id="parent deferred in the past",
-        ),
+        pytest.param([bead("p", defer_until=EARLIER), bead("c", CHILD)], "c p", id="parent deferred in the past"),
         pytest.param(
             [bead("p", defer_until=LATER), bead("c", CHILD), bead("g", "parent-child:c")],
             "g",
@@ -83,9 +75,7 @@ CHILD = "parent-child:p"
         ),
         pytest.param([bead("a", "b"), bead("b", status="closed")], "a", id="closed blocker"),
         pytest.param([bead("a", "b"), bead("b", status="completed")], "a", id="completed blocker"),
-        pytest.param(
-            [bead("a", "b"), bead("b", status="pinned")], "a", id="blocker with status pinned"
-        ),
+        pytest.param([bead("a", "b"), bead("b", status="pinned")], "a", id="blocker with status pinned"),
         pytest.param([bead("a", "b"), bead("b", status="hooked")], "", id="hooked blocker"),
         pytest.param([bead("a", "gone", "external")], "a", id="missing blocker"),
         pytest.param([bead("a", "a")], "", id="itself"),
@@ -111,11 +101,7 @@ CHILD = "parent-child:p"
             "g x",
             id="done child stops the spread",
         ),
-        pytest.param(
-            [bead("w", "waits-for:p"), bead("p"), bead("c", CHILD)],
-            "c p",
-            id="waits for all children",
-        ),
+        pytest.param([bead("w", "waits-for:p"), bead("p"), bead("c", CHILD)], "c p", id="waits for all children"),
         pytest.param(
             [bead("w", "waits-for:p"), bead("p"), bead("c", CHILD, status="closed")],
             "p w",
@@ -153,7 +139,7 @@ CHILD = "parent-child:p"
             id="a pinned child opens no gate",
         ),
     ],
-)
+)  # fmt: skip
 def test_ready(beads: list[Bead], expected: str) -> None:
     """Each rule of ready work on the smallest project that shows it (M-52, M-X14)."""
     assert ready_ids(*beads) == expected

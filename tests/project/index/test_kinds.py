@@ -57,14 +57,10 @@ def test_a_version_is_the_same_for_the_same_code(site: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "change",
     [
-        "base/text/lines.py",
-        "code/syntax/queries/python.scm",
-        "base/values/files.py",
-        "code/syntax/added.py",
-        "a new version of the grammar",
-        "a new binary of the grammar",
+        "base/text/lines.py", "code/syntax/queries/python.scm", "base/values/files.py", "code/syntax/added.py",
+        "a new version of the grammar", "a new binary of the grammar",
     ],
-)
+)  # fmt: skip
 def test_a_version_changes_with_the_code(site: Path, change: str) -> None:
     """With a module, a query file, a new module, and what others have made, which is never imported (rule I-1)."""
     before = version_of(site, "some_grammar")

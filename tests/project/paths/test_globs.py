@@ -12,22 +12,8 @@ from aggregate.project.paths import compile_glob
 from aggregate.project.paths.globs import MOST_ALTERNATIVES, MOST_CHARACTERS
 
 PIECES = [
-    "a",
-    "b",
-    "ab",
-    "c",
-    "*",
-    "?",
-    "[ab]",
-    "[!a]",
-    "{a,b}",
-    "{a,*b}",
-    "{,a}",
-    "{a,{b,ab}}",
-    "**",
-    "*a*",
-    "{*,a}b",
-]
+    "a", "b", "ab", "c", "*", "?", "[ab]", "[!a]", "{a,b}", "{a,*b}", "{,a}", "{a,{b,ab}}", "**", "*a*", "{*,a}b",
+]  # fmt: skip
 NAMES = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join)
 PATTERNS = st.lists(NAMES | st.just("**"), min_size=1, max_size=5).map("/".join)
 PATHS = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=5).map("/".join)

@@ -75,10 +75,7 @@ def test_a_project_preset_hides_the_global_one(manager: ContextPresetManager) ->
     manager.save_preset(ContextPreset("shared", ["b.py"]), scope="global")  # type: ignore[list-item]
     assert {
         name: [item.path for item in one.files] for name, one in manager.load_all().items()
-    } == {
-        "old": ["a.py"],
-        "shared": ["b.py"],
-    }
+    } == {"old": ["a.py"], "shared": ["b.py"]}
     assert (manager.scope_of("old"), manager.scope_of("shared")) == ("project", "global")
     manager.delete_preset("old")
     assert [item.path for item in manager.load_all()["old"].files] == ["b.py"]

@@ -11,25 +11,16 @@ from tests.prompt.fit.files import FRAME, Source, new_fit, shown_text, words
 LINES = st.lists(
     st.sampled_from(
         [
-            "def f(x):\n",
-            "    return x + 1\n",
-            "\n",
-            "        if (a,\n",
-            "x = {\n",
-            "// c\n",
-            "}\n",
-            "    \n",
+            "def f(x):\n", "    return x + 1\n", "\n", "        if (a,\n", "x = {\n", "// c\n", "}\n", "    \n",
             "äöü 漢字 😀\n",
             "a" * 90 + "\n",
-            "\r\n",
-            "{\n",
-            "///\n",
+            "\r\n", "{\n", "///\n",
             f"    {'0xff77b1fcbebcdc4f, ' * 6}\n".replace(", \n", ",\n"),
         ]
     ),
     min_size=1,
     max_size=60,
-)
+)  # fmt: skip
 
 
 @st.composite
@@ -165,9 +156,3 @@ def _shown_lines(fit: Fit) -> set[tuple[int, int]]:
         for line, mark in enumerate(state.marks)
         if mark
     }
-
-
-def _price(source: Source) -> int:
-    fit = new_fit([source], signatures=0.0)
-    fit.advance(1_000_000)
-    return fit.spent

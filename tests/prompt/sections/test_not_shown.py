@@ -71,8 +71,7 @@ def test_odd_names_stay_on_their_lines() -> None:
 @given(
     files=st.lists(
         st.tuples(
-            st.text(alphabet="abc/é漢 .", min_size=1, max_size=30),
-            st.integers(1, 10_000_000),
+            st.text(alphabet="abc/é漢 .", min_size=1, max_size=30), st.integers(1, 10_000_000)
         ),
         max_size=30,
     ),
@@ -88,10 +87,7 @@ def test_the_limit_holds(files: list[Hidden], limit: int) -> None:
 
 @given(
     files=st.lists(
-        st.tuples(
-            st.text(alphabet="abc/é漢 .", min_size=1, max_size=30),
-            st.integers(1, 10**7),
-        ),
+        st.tuples(st.text(alphabet="abc/é漢 .", min_size=1, max_size=30), st.integers(1, 10**7)),
         max_size=30,
     ),
     part=st.integers(0, 30),

@@ -32,11 +32,6 @@ def test_section() -> None:
     )
 
 
-def test_no_images() -> None:
-    """Without screenshots there is no section (M-51)."""
-    assert screenshots_section([]) == ""
-
-
 @pytest.mark.parametrize(
     ("path", "link"),
     [

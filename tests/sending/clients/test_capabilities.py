@@ -4,7 +4,7 @@ import pytest
 
 from aggregate.base.errors import ProviderError
 from aggregate.sending.clients import Client, RequestOptions
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
+from aggregate.sending.clients.client import ScriptedTransport
 from aggregate.sending.clients.protocol import ResponseFormat, capabilities_of
 from tests.fakes.transports import Hangs, TakesTextAlone
 from tests.sending.cache.prompts import state
@@ -80,20 +80,3 @@ def test_a_turn_has_its_time() -> None:
             PROMPT, "Why?", options=RequestOptions(seconds=0.05)
         )
     assert transport.stopped.is_set()
-
-
-@pytest.mark.parametrize(
-    "error", [OSError("no space"), ValueError("bad"), TimeoutError("slow"), ProviderError("mine")]
-)
-def test_what_the_listener_raises_is_the_callers(error: Exception) -> None:
-    """It is not taken for a failure of the provider, and nothing is asked again."""
-
-    def fail(_: str) -> None:
-        raise error
-
-    client = scripted_client(["one", "two"])
-    with pytest.raises(type(error)) as caught:
-        client.send(PROMPT, "Why?", on_text=fail)
-    assert caught.value is error
-    assert isinstance(client.transport, ScriptedTransport)
-    assert len(client.transport.requests) == 1

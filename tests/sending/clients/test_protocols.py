@@ -24,14 +24,10 @@ PATHS = {
 }
 KEYS = dict.fromkeys(
     (
-        "ANTHROPIC_API_KEY",
-        "MINIMAX_API_KEY",
-        "OPENAI_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "GEMINI_API_KEY",
+        "ANTHROPIC_API_KEY", "MINIMAX_API_KEY", "OPENAI_API_KEY", "DEEPSEEK_API_KEY", "GEMINI_API_KEY",
     ),
     "k",
-)
+)  # fmt: skip
 SCHEMA = {
     "type": "object",
     "properties": {"answer": {"type": "boolean"}},

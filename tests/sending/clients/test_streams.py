@@ -45,10 +45,7 @@ def test_a_stream_that_ends_badly(
 def test_a_connection_that_ends_in_an_answer(provider: str) -> None:
     """The server was reached: it is not called out of reach, and what came is passed on."""
     pieces: list[str] = []
-    with (
-        sending(BEGINNINGS[provider], missing=99) as url,
-        pytest.raises(ProviderError) as caught,
-    ):
+    with sending(BEGINNINGS[provider], missing=99) as url, pytest.raises(ProviderError) as caught:
         connect(provider, url).send(Prompt(()), "Hello?", on_text=pieces.append)
     assert str(caught.value).startswith(f"{provider} broke off the connection at {url}: ")
     assert (pieces, caught.value.retryable) == (["Hel"], True)
