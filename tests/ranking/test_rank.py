@@ -82,19 +82,6 @@ def test_reasons_say_what_moved_a_file() -> None:
     assert of_test[-1][:2] == ("test", WEIGHTS["test"])
 
 
-def test_a_kind_that_is_left_out_counts_nothing() -> None:
-    """Without the weight of tests a test can be the best, and is told no such reason: each evidence can be left out."""
-    corpus = project()
-    weights = {kind: weight for kind, weight in WEIGHTS.items() if kind != "test"}
-    question = ask("match the router with x")
-    of_test = corpus.number("tests/test_router.py")
-    with_all = by_number(rank(corpus, question))[of_test]
-    without = by_number(rank(corpus, question, weights=weights))[of_test]
-    assert without.score > 10 * with_all.score
-    assert "test" in [reason.kind for reason in with_all.reasons]
-    assert "test" not in [reason.kind for reason in without.reasons]
-
-
 def test_a_heavier_seed_never_lowers_its_file() -> None:
     """The more a symbol weighs, the likelier its file."""
     corpus = project()
