@@ -50,7 +50,7 @@ def as_git_says(folder: Path) -> dict[str, bool]:
     }
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=30)
 @given(MACRO, st.lists(LINES, max_size=4), st.lists(LINES, max_size=3))
 def test_marks_are_those_of_git(
     tmp_path_factory: pytest.TempPathFactory, macro: str, above: list[str], below: list[str]

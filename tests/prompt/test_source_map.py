@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.values import (
     AS_THEY_ARE,
@@ -281,7 +281,6 @@ def _rendered(draw: st.DrawFn) -> RenderedFile:
 
 
 @given(files=st.lists(_rendered(), max_size=4), history=st.lists(st.text("ab:-`\n #x"), max_size=3))
-@settings(max_examples=80, deadline=None, derandomize=True)
 def test_whatever_is_shown_each_line_has_one_origin(
     files: list[RenderedFile], history: list[str]
 ) -> None:

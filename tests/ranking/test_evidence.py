@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from aggregate.ranking import WEIGHTS, ChangedLines, Question, rank
+from aggregate.ranking import ChangedLines, Question, rank
+from aggregate.ranking.history_evidence import changed_together
 from tests.fakes.corpus import FakeCorpus
-from tests.ranking.asking import PROJECT, ask, commit, project
+from tests.ranking.asking import PROJECT, ask, by_path, commit, inquiry, matched, project
 
 Told = Mapping[str, tuple[float, str]]
 
@@ -104,14 +105,10 @@ def test_what_an_evidence_says_of_files(kind: str, question: Question, expected:
 def test_changes_that_came_together() -> None:
     """Files that were changed twice with a likely one count; once is chance (rule T-1)."""
     corpus = project()
-    weights = {**WEIGHTS, "changed together": 9.0}
-    reasons = {
-        corpus.files[ranked.file].path: reason.matched
-        for ranked in rank(corpus, ask("router.py", commits=HISTORY), weights=weights).files
-        for reason in ranked.reasons
-        if reason.kind == "changed together"
-    }
-    assert reasons == {ROUTES: "changed together with src/router.py in 2 commits"}
+    put, _ = inquiry(corpus, ask("anything", commits=HISTORY))
+    evidence = changed_together(put, {corpus.number(ROUTER): 1.0})
+    assert by_path(corpus, evidence) == {ROUTES: 1.0}
+    assert matched(corpus, evidence) == {ROUTES: f"changed together with {ROUTER} in 2 commits"}
 
 
 SHOP = {

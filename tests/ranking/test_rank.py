@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import fsum
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from simulation.piece_features import features
 
 from aggregate.base.values import Missing
@@ -228,7 +228,6 @@ WORDS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(WORDS, max_size=12), st.lists(WORDS, max_size=3), st.lists(WORDS, max_size=3))
 def test_odd_questions_are_answered(words: list[str], symbols: list[str], paths: list[str]) -> None:
     """Whatever is asked, every file is ranked once, the same twice over (rules T-4 and T-5)."""

@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.ranking import read_task
 from aggregate.ranking.question import NamedPlace, TaskText
@@ -159,7 +159,6 @@ def test_no_text_takes_for_ever(part: str) -> None:
     )
     | st.text()
 )
-@settings(max_examples=150, deadline=None)
 def test_any_text_is_read(text: str) -> None:
     """No text is an error, what is told is bounded and has its form, and twice the same (rules T-4 and T-5)."""
     task = read_task(text)

@@ -184,7 +184,7 @@ def test_deleting_and_applying_wait_for_another_change(tmp_path: Path) -> None:
             with changing(config):
                 document = open_document(config)
                 has_begun.set()
-                time.sleep(0.3)
+                time.sleep(0.05)
                 document["task"] = {"text": "theirs"}
                 write_document(config, document)
 

@@ -1,7 +1,7 @@
 """Fitting: never over, monotone, as full as can be, and as good as the best choice on small cases."""
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.tokens import count
 from aggregate.prompt.fit.fit import Fit
@@ -40,7 +40,6 @@ FILES = st.lists(sources(), min_size=1, max_size=5)
 
 
 @given(files=FILES, limit=st.integers(0, 2_000))
-@settings(max_examples=75, deadline=None)
 def test_prices_are_never_below_what_is_added(files: list[Source], limit: int) -> None:
     """The exact tokens of what is shown never exceed what was spent, nor does that exceed the limit (rule B-1)."""
     fit = new_fit(files, count=count)
@@ -54,7 +53,6 @@ def test_prices_are_never_below_what_is_added(files: list[Source], limit: int) -
 
 
 @given(files=FILES, limits=st.lists(st.integers(0, 1_500), min_size=2, max_size=4))
-@settings(max_examples=75, deadline=None)
 def test_a_larger_limit_shows_all_that_a_smaller_one_does(
     files: list[Source], limits: list[int]
 ) -> None:
@@ -69,7 +67,6 @@ def test_a_larger_limit_shows_all_that_a_smaller_one_does(
 
 
 @given(files=FILES, limits=st.lists(st.integers(0, 1_500), min_size=1, max_size=3))
-@settings(max_examples=100, deadline=None)
 def test_advancing_in_portions_shows_what_one_go_shows(
     files: list[Source], limits: list[int]
 ) -> None:

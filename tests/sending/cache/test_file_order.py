@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.tokens import count
 from aggregate.base.values import Prompt, Section, Segment, Stability
@@ -154,7 +154,6 @@ CONTENTS = st.dictionaries(
 )
 
 
-@settings(max_examples=60)
 @given(st.lists(CONTENTS, min_size=1, max_size=8), st.sampled_from([PREFIX, MARKS, LOCAL]))
 def test_every_file_can_be_told_as_it_is(
     contents: list[dict[str, str]], policy: CachePolicy

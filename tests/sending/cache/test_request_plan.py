@@ -1,7 +1,7 @@
 """The cache plan: which blocks a request has, and where its breakpoints stand."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from aggregate.base.values import Prompt, Section, Segment, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
@@ -53,7 +53,6 @@ def test_without_marks_only_turns_are_cut(policy: CachePolicy) -> None:
     ]
 
 
-@settings(max_examples=40)
 @given(discussions())
 def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
     """Whatever the policy, the request's text is the prompt's markdown, and its tokens are the prompt's."""
@@ -63,7 +62,6 @@ def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
             assert plan.total == sum(turn.tokens) == sum(block.tokens for block in plan.blocks)
 
 
-@settings(max_examples=40)
 @given(discussions())
 def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
     """Never more breakpoints than the provider allows, none below the minimum, none where no block ends."""
@@ -78,7 +76,6 @@ def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
             assert list(plan.layout.ends) == sorted(set(plan.layout.ends))
 
 
-@settings(max_examples=40)
 @given(discussions())
 def test_stable_blocks_do_not_move(turns: list[State]) -> None:
     """A turn that only adds to the discussion begins with the very blocks of the turn before it."""

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 from genai_prices import Usage as Priced, calc_price, data
-from hypothesis import given, settings
+from hypothesis import given
 
 from aggregate.base.values import Usage
 from aggregate.sending.cache import SimulatedCache, charge
@@ -94,7 +94,6 @@ def by_the_book(plans: list[RequestPlan], *, pause: float) -> list[int]:
     return reads
 
 
-@settings(max_examples=40)
 @given(discussions())
 def test_the_look_back_is_respected(turns: list[State]) -> None:
     """The simulator reads no more than a second, plain reading of the policy allows."""
@@ -108,7 +107,6 @@ def test_the_look_back_is_respected(turns: list[State]) -> None:
         assert [usage.cache_read for _, usage in done] == plain
 
 
-@settings(max_examples=40)
 @given(discussions())
 def test_every_token_is_charged_once(turns: list[State]) -> None:
     """Fresh, written and read tokens add up to the request, and only a known prefix is read."""
@@ -128,7 +126,6 @@ def test_every_token_is_charged_once(turns: list[State]) -> None:
             longest = max(longest, plan.total)
 
 
-@settings(max_examples=40)
 @given(discussions())
 def test_what_is_expected_is_what_is_charged(turns: list[State]) -> None:
     """The plan's forecast for a second request is the simulator's account of it."""

@@ -1,6 +1,6 @@
 """Turns of the discussion go as messages of whoever has said them."""
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from aggregate.base.values import SEPARATOR, Prompt
 from aggregate.prompt.sections.discussion import Omitted, discussion_segments
@@ -85,7 +85,6 @@ def test_a_turn_without_words_is_shown() -> None:
     assert shown(plan_of(history)) == [f"{START}\n\na\n\nAI: \n\nc"]
 
 
-@settings(max_examples=30)
 @given(discussions())
 def test_messages_keep_their_beginning(turns: list[State]) -> None:
     """Whatever is cached: sides alternate from the user to the user, and each text is a piece of the prompt."""
