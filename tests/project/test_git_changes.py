@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError
 from aggregate.project.git import changed_lines
 from aggregate.project.git.git_changes import ChangedRange
 from tests.project.history import Repository

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError
 from aggregate.project.history import find_history_file
 from aggregate.project.history.history_reader import load_history
 

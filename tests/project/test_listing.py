@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from aggregate import resolve_paths
+from aggregate import open_project, request_for, resolve_paths
 from aggregate.project.files import FolderListing
 from aggregate.project.files.walk import walk_files
-from aggregate.prompt import open_project, request_for, select_files
+from aggregate.prompt import select_files
 from tests.project.repository import git, untracked_and_tracked
 from tests.projects import project
 

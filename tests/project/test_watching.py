@@ -344,13 +344,3 @@ def test_a_path_that_no_system_takes_is_no_folder(
     watched = backend(str(tmp_path), lambda _entry: None)
     watched.add(str(tmp_path / ("deep/" * 1000)))
     watched.close()
-
-
-def test_all_that_has_come_is_there_at_once(tmp_path: Path) -> None:
-    """Waiting for no time gives what has come already."""
-    with TreeWatch(tmp_path) as watch:
-        (tmp_path / "a").write_text("a")
-        time.sleep(0.1)
-        changes = watch.wait(0)
-        assert changes is not None
-        assert changes.paths == (str(tmp_path.resolve() / "a"),)

@@ -7,34 +7,28 @@ from typing import Any
 
 import pytest
 
-from aggregate.base.values import (
-    Audit,
+from aggregate import (
     Budget,
-    Cut,
+    Composition,
     FileChoice,
-    FileOrder,
-    Level,
-    Missing,
     Place,
-    Reason,
-    Section,
     Task,
+    compose_prompt,
+    open_project,
+    request_for,
 )
+from aggregate.base.values import Audit, Cut, FileOrder, Level, Missing, Reason, Section
 from aggregate.project.index import Index
 from aggregate.prompt import (
-    Composition,
     Request,
     audit_of,
     audit_path,
     audit_schema,
     compare_manifests,
-    compose_prompt,
     count_prompt,
     newest_audited,
-    open_project,
     prune_outputs,
     read_audit,
-    request_for,
     write_audit,
     write_numbered,
 )

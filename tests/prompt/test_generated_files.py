@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import build_file_items
+from aggregate import Composition, build_file_items, compose_prompt, open_project, request_for
 from aggregate.base.values import Redaction
-from aggregate.prompt import Composition, compose_prompt, open_project, request_for
 from tests.cli.command_line import start
 from tests.projects import project
 

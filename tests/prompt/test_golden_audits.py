@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from aggregate.base.values import Audit, Budget, Task
+from aggregate import Budget, Task, compose_prompt, open_project, request_for
+from aggregate.base.values import Audit
 from aggregate.project.index import Index
-from aggregate.prompt import audit_of, compose_prompt, count_prompt, open_project, request_for
+from aggregate.prompt import audit_of, count_prompt
 from tests.projects import project
 
 SHOP = {

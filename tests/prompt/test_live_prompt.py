@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import LivePrompt, compose_prompt, open_project, request_for
 from aggregate.project.index import Index
-from aggregate.prompt import LivePrompt, Request, compose_prompt, open_project, request_for
+from aggregate.prompt import Request
 from tests.projects import project
 
 CODE = "def f{0}(x):\n    return x * {0}\n"

@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import find_next_increment
 from aggregate.base.errors import OutputError
-from aggregate.prompt import (
-    audit_path,
-    find_next_increment,
-    prune_outputs,
-    request_log_path,
-    write_numbered,
-)
+from aggregate.prompt import audit_path, prune_outputs, request_log_path, write_numbered
 
 LINE = "a line of the prompt, with an é\n"
 LINES = 40_000

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
-from aggregate.base.values import Place, Task
+from aggregate import ConfigError, Place, Task, open_project, request_for
 from aggregate.project.index import Index
-from aggregate.prompt import open_project, request_for
 from aggregate.prompt.ranked_files import question_for, resolve_place
 from aggregate.ranking import ChangedLines, Question
 from tests.project.history import Repository

@@ -10,22 +10,24 @@ from typing import Any
 
 import pytest
 
-from aggregate import FuzzyAnchor, compose_prompt, run
+from aggregate import (
+    AggregatedResult,
+    FuzzyAnchor,
+    Prompt,
+    View,
+    compose_prompt,
+    load_config,
+    open_project,
+    request_for,
+    run,
+)
 from aggregate.agents.goals import ChatModel, Question, QuestionKind
 from aggregate.base.redaction.redact import digest_of
 from aggregate.base.redaction.scan import find_secrets
-from aggregate.base.values import (
-    AS_THEY_ARE,
-    AggregatedResult,
-    MergeStrategy,
-    Prompt,
-    Redaction,
-    View,
-)
-from aggregate.project.configuration import load_config
+from aggregate.base.values import AS_THEY_ARE, MergeStrategy, Redaction
 from aggregate.project.history.history_reader import load_history
 from aggregate.project.index import Index
-from aggregate.prompt import Strategy, open_project, redaction_for, request_for
+from aggregate.prompt import Strategy, redaction_for
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.cache import SimulatedCache
 from aggregate.sending.clients import with_redaction

@@ -10,10 +10,17 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.agents.results import merge_outputs
-from aggregate.base.errors import AggregateError, OutputError
-from aggregate.base.values import AggregatedResult, LabelledOutput
-from aggregate.prompt import compact_data, load_data_reference, prune_data_cache, with_references
+from aggregate import (
+    AggregatedResult,
+    AggregateError,
+    LabelledOutput,
+    compact_data,
+    load_data_reference,
+    merge_outputs,
+    prune_data_cache,
+)
+from aggregate.base.errors import OutputError
+from aggregate.prompt import with_references
 
 RUNS = {
     "activities": [{"name": f"Run {n}", "distance": n, "moving_time": 60} for n in range(63)],

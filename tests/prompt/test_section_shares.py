@@ -6,16 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.values import (
-    SEPARATOR,
-    AggregatedResult,
-    Budget,
-    Cut,
-    GroupStatus,
-    MergeStrategy,
-    Segment,
-)
-from aggregate.prompt import Request, open_project, request_for
+from aggregate import AggregatedResult, Budget, Segment, open_project, request_for
+from aggregate.base.values import SEPARATOR, Cut, GroupStatus, MergeStrategy
+from aggregate.prompt import Request
 from aggregate.prompt.section_shares import (
     FittedSection,
     fit_history,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
-from aggregate.prompt import Composition, compose_prompt, open_project, request_for, select_files
+from aggregate import Composition, ConfigError, compose_prompt, open_project, request_for
+from aggregate.prompt import select_files
 from tests.project.repository import git
 from tests.projects import project
 

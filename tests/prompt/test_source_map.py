@@ -7,23 +7,28 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.values import (
-    AS_THEY_ARE,
+from aggregate import (
     AggregatedResult,
     Budget,
+    Composition,
+    Prompt,
+    Task,
+    ViewMode,
+    compose_prompt,
+    open_project,
+    request_for,
+)
+from aggregate.base.values import (
+    AS_THEY_ARE,
     GroupStatus,
     MergeStrategy,
     Origin,
     OriginKind,
-    Prompt,
     Redaction,
     RenderedFile,
     Span,
-    Task,
-    ViewMode,
 )
 from aggregate.project.index import Index
-from aggregate.prompt import Composition, compose_prompt, open_project, request_for
 from aggregate.prompt.sections import changed_heading, changed_segment, results_segments
 from aggregate.prompt.sections.discussion import discussion_segments
 from aggregate.prompt.sections.files import file_block, file_segment, rendered_segment

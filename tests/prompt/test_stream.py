@@ -9,10 +9,11 @@ from typing import ClassVar
 
 import pytest
 
+from aggregate import Prompt, compose_prompt, open_project, request_for, stream_prompt
 from aggregate.base.disk import temporary_name
-from aggregate.base.values import AS_THEY_ARE, Prompt, Redaction
+from aggregate.base.values import AS_THEY_ARE, Redaction
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER, FileState, Index
-from aggregate.prompt import Request, compose_prompt, open_project, request_for, stream_prompt
+from aggregate.prompt import Request
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.views import render_view
 from aggregate.prompt import render_all
 from tests.projects import project

@@ -10,29 +10,21 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from aggregate.base.errors import BudgetError
-from aggregate.base.tokens import count
-from aggregate.base.values import (
+from aggregate import (
     AggregatedResult,
     Budget,
-    FileOrder,
-    GroupStatus,
-    Level,
-    MergeStrategy,
+    BudgetError,
+    Composition,
     Place,
     Task,
-)
-from aggregate.project.index import Index
-from aggregate.prompt import (
-    Candidates,
-    Composition,
-    Request,
     compose_prompt,
-    fit_prompt,
+    count,
     open_project,
-    rank_files,
     request_for,
 )
+from aggregate.base.values import FileOrder, GroupStatus, Level, MergeStrategy
+from aggregate.project.index import Index
+from aggregate.prompt import Candidates, Request, fit_prompt, rank_files
 
 FUNCTION = '''def {name}({argument}):
     """Return what {name} makes of {argument}."""

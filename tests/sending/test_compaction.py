@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import load_config
-from aggregate.base.errors import AggregateError, ConfigError, OutputError, ProviderError
-from aggregate.base.values import FinishReason, Reply, Usage
+from aggregate import (
+    AggregateError,
+    ConfigError,
+    FinishReason,
+    ProviderError,
+    Reply,
+    Usage,
+    load_config,
+)
+from aggregate.base.errors import OutputError
 from aggregate.project.history import append_turns
 from aggregate.project.history.history_reader import load_history
 from aggregate.sending import (

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from aggregate import AnchorState, FuzzyAnchor, Resolution
 from aggregate.base.errors import AnchorError
-from aggregate.code.anchors import AnchorState, FuzzyAnchor, Resolution
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 

@@ -6,7 +6,7 @@ from typing import Any
 import tomlkit
 from hypothesis import given, strategies as st
 
-from aggregate.code.anchors import AnchorState, FuzzyAnchor
+from aggregate import AnchorState, FuzzyAnchor
 from aggregate.code.anchors.anchor import bare_lines
 
 LINE = st.sampled_from(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.code.anchors import AnchorState, FuzzyAnchor, Resolution
+from aggregate import AnchorState, FuzzyAnchor, Resolution
 
 READ = "def read(path):\n    with open(path) as stream:\n        return stream.read()\n\n"
 WRITE = (

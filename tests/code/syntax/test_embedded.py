@@ -2,7 +2,8 @@
 
 import pytest
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.views import render_view
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
@@ -193,12 +194,6 @@ def test_an_attribute_names_the_language(tag: str, code: str, rows: list[str]) -
     outline = outline_of("a.html", text).splitlines()
     assert [row.split(maxsplit=1)[1] for row in outline] == [f"<{tag}>", *rows]
     assert all(row.startswith("3-3") for row in outline[1:])
-
-
-def test_a_page_without_scripts_of_its_own_is_as_before() -> None:
-    """Scripts that are elsewhere, and empty ones, have no rows (M-34)."""
-    text = '<h1>A</h1>\n<script src="a.js"></script>\n<script>\n</script>\n<style></style>\n'
-    assert outline_of("a.html", text) == "1-5  <h1>A</h1>\n"
 
 
 @pytest.mark.parametrize("path", ["a.html", "a.vue", "a.svelte"])

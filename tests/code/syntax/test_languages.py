@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.syntax import language_of
 from aggregate.prompt import render_all
 from tests.viewing import check_skeleton, masked_of, outline_of, sample, skeleton_of, summary_of

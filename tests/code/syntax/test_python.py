@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate import ASTParser
-from aggregate.base.values import ViewMode, ViewRequest
+from aggregate import ASTParser, ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.syntax.elision import without_bodies
 from tests.viewing import language_called, rendered
 

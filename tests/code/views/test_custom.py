@@ -2,8 +2,8 @@
 
 from tests.viewing import rendered
 
-from aggregate import FuzzyAnchor
-from aggregate.base.values import ViewMode, ViewRequest
+from aggregate import FuzzyAnchor, ViewMode
+from aggregate.base.values import ViewRequest
 
 OLD = "import os\n\n\ndef first():\n    return os.name\n\n\ndef second():\n    return os.sep\n"
 

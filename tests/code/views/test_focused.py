@@ -3,8 +3,9 @@
 import pytest
 from tests.viewing import rendered
 
+from aggregate import View, ViewMode
 from aggregate.base.text import split_lines
-from aggregate.base.values import Span, View, ViewMode, ViewRequest
+from aggregate.base.values import Span, ViewRequest
 from aggregate.code.views import focused
 
 FULL = "import a\n\ndef f():\n    return 1\n\ndef g():\n    return 2\n"

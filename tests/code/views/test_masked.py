@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import pytest
 from tests.viewing import rendered
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 
 PYTHON = '''\
 import x

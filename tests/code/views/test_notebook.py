@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.views import render_view
 
 MODES = [ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY, ViewMode.MASKED]

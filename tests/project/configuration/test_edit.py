@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError
 from aggregate.project.configuration import (
     changing,
     global_config_path,

@@ -7,8 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate import AggregateError, load_config, run
-from aggregate.base.errors import ConfigError
+from aggregate import AggregateError, ConfigError, load_config, run
 from aggregate.project.configuration import first_config, json_schema, validate
 from aggregate.project.configuration.key_position import key_lines
 

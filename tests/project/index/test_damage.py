@@ -29,7 +29,6 @@ from tests.project.index.samples import (
 
 ALL = 100
 """What ``fill`` keeps with 20 files."""
-RENEWED = "was damaged: it is made anew"
 _PAGE = 16_384
 
 

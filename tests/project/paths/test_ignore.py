@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError, open_project, request_for
 from aggregate.project.files import FolderListing
 from aggregate.project.paths import IgnoreRules, TooManyRulesError
 from aggregate.project.paths.ignore_rules import MOST_LINES, MOST_PATTERNS
-from aggregate.prompt import open_project, request_for, select_files
+from aggregate.prompt import select_files
 from tests.projects import project
 
 PIECES = ["a", "b", "*", "?", "[ab]", "[!a]", "**", "*a*", "\\a", "ab"]

@@ -11,8 +11,8 @@ from tests.base.values.test_file_item import values
 from tests.cli.command_line import start
 from tests.projects import project
 
-from aggregate import ContextPreset, ContextPresetManager, FileItem, FuzzyAnchor, run
-from aggregate.base.errors import ConfigError, PresetError
+from aggregate import ConfigError, ContextPreset, ContextPresetManager, FileItem, FuzzyAnchor, run
+from aggregate.base.errors import PresetError
 from aggregate.project.configuration import changing
 from aggregate.project.configuration.edit import open_document, write_document
 

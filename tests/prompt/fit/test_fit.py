@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.tokens import count
+from aggregate import count
 from aggregate.prompt.fit.fit import Fit
 from aggregate.ranking import DefinedName
 from tests.prompt.fit.files import FRAME, Source, new_fit, shown_text, words

@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.values import FileChoice, Level, SentFile
+from aggregate import FileChoice
+from aggregate.base.values import Level, SentFile
 from aggregate.prompt.fit.kept_levels import BELOW, ENOUGH, FRESH, LEAST_FRESH, LIKELY, keep_levels
 
 ROOM = 1000

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.tokens import count
+from aggregate import count
 from aggregate.base.values import SEPARATOR, Section
 from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from aggregate.base.values import Section, Segment, ShownText, Span, Stability
+from aggregate import Segment
+from aggregate.base.values import Section, ShownText, Span, Stability
 from aggregate.prompt.sections import shown_in_older
 from aggregate.prompt.sections.files import file_block
 

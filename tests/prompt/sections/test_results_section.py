@@ -8,19 +8,17 @@ from hypothesis import given, strategies as st
 from tests.projects import project
 from tests.rendering import headings
 
-from aggregate import build_tier3_context, run
-from aggregate.agents.results import merge_outputs
-from aggregate.agents.subagents import SubagentSession
-from aggregate.base.values import (
+from aggregate import (
     AggregatedResult,
     Answer,
-    AnswerKind,
-    AnswerSource,
-    GroupStatus,
     LabelledOutput,
-    MergeStrategy,
+    SubagentSession,
+    build_tier3_context,
+    load_data_reference,
+    merge_outputs,
+    run,
 )
-from aggregate.prompt import load_data_reference
+from aggregate.base.values import AnswerKind, AnswerSource, GroupStatus, MergeStrategy
 from aggregate.prompt.sections import results_segments
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.tokens import count
-from aggregate.base.values import Prompt, Section, Segment, Stability
+from aggregate import Prompt, Segment, count
+from aggregate.base.values import Section, Stability
 from aggregate.prompt import count_prompt
 from aggregate.prompt.sections import gone_segment, told_lines
 from aggregate.prompt.sections.changed_files import file_lines

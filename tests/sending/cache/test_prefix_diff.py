@@ -2,7 +2,8 @@
 
 import pytest
 
-from aggregate.base.values import Prompt, Section, Segment, Stability
+from aggregate import Prompt, Segment
+from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import HashedPrompt, compare_prefixes
 from aggregate.sending.cache.fingerprint import DivergenceCause, PromptFingerprint
 from tests.sending.cache.prompts import State, state

@@ -2,7 +2,8 @@
 
 from hypothesis import given
 
-from aggregate.base.values import SEPARATOR, Prompt
+from aggregate import Prompt
+from aggregate.base.values import SEPARATOR
 from aggregate.prompt.sections.discussion import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import NO_CACHE, CachePolicy, policy_for

@@ -8,9 +8,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from aggregate.base.errors import ClientError, ClientSetupError, PromptTooLongError, ProviderError
-from aggregate.base.values import Usage
-from aggregate.sending.clients import Client, RequestOptions, cost, open_client
+from aggregate import (
+    Client,
+    ClientError,
+    ClientSetupError,
+    PromptTooLongError,
+    ProviderError,
+    RequestOptions,
+    Usage,
+    open_client,
+)
+from aggregate.sending.clients import cost
 from aggregate.sending.clients.client import scripted_client
 from aggregate.sending.clients.retry import Retry, seconds_of
 from tests.fakes.transports import BreaksOff

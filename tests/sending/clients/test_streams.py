@@ -4,9 +4,7 @@ import logging
 
 import pytest
 
-from aggregate.base.errors import ProviderError
-from aggregate.base.values import FinishReason, Prompt
-from aggregate.sending.clients import Client, open_client
+from aggregate import Client, FinishReason, Prompt, ProviderError, open_client
 from aggregate.sending.clients.retry import Retry
 from tests.fakes.senders import BEGINNINGS, FAILURES, REFUSAL, sending
 
