@@ -38,19 +38,10 @@ def test_committed_staged_changed_and_new_files(tmp_path: Path) -> None:
 
 
 REVISIONS = [
-    "-h",
-    "--output=x",
-    "nowhere",
-    "HEAD~9",
-    "HEAD:a.py",
-    "a b",
-    "\n",
-    " ",
-    "x\0y",
-    "HEAD..",
+    "-h", "--output=x", "nowhere", "HEAD~9", "HEAD:a.py", "a b", "\n", " ", "x\0y", "HEAD..",
     "x" * 5000,
     "@{",
-]
+]  # fmt: skip
 
 
 def test_a_revision_that_there_is_not(tmp_path: Path) -> None:

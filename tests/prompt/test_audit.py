@@ -132,26 +132,6 @@ def test_accounts_of_many_files_are_one_text(count: int, tmp_path: Path) -> None
     assert back.rows == rows
 
 
-def test_the_keys_are_those_that_were_promised(tmp_path: Path) -> None:
-    """The file has the keys of the format, at the top and in each row (rules A-1, A-4)."""
-    data = json.loads(audit_text(audited(project(tmp_path, FILES))))
-    promised = "version task seeds budget tokens sections missing cut rows"
-    assert {*promised.split()} <= data.keys()
-    row = "path entry level most pinned tokens score rank evidence definitions next"
-    assert {*row.split()} <= data["rows"][0].keys()
-    assert data["rows"][0]["evidence"][0] == {
-        "kind": "named in the task",
-        "weight": 1.25,
-        "matched": "a.py",
-    }
-    assert data["seeds"] == {"focus": ["a.py:2-3"], "symbols": ["C.f"], "since": "HEAD~1"}
-    assert data["budget"] == {"tokens": 8000, "history": 0.2, "results": 0.2, "order": "edges"}
-    assert data["cut"] == [
-        {"section": "history", "what": "turns 1 to 2", "tokens": 300, "reason": "its share is full"}
-    ]
-    assert data["missing"] == [{"evidence": "history", "reason": "there is no git repository"}]
-
-
 def violations(value: object, schema: dict[str, Any], place: str = "") -> list[str]:
     """Return where a value is not as a schema of ours says; it knows the words that ours uses."""
     if "anyOf" in schema:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import Composition, build_file_items, compose_prompt, open_project, request_for
+from aggregate import Composition, compose_prompt, open_project, request_for
 from aggregate.base.values import Redaction
 from tests.cli.command_line import start
 from tests.projects import project
@@ -127,12 +127,6 @@ def test_a_name_cannot_forge_a_line(tmp_path: Path) -> None:
         "x\\x0a  lock file: real.py (1)/",
         "  lock file: uv.lock (2)",
     ]
-
-
-def test_hosts_get_a_record_for_each_file(tmp_path: Path) -> None:
-    """``build_file_items`` shows all files, as it returns a record for each of them (M-5, M-60)."""
-    records = build_file_items(project(tmp_path, FILES), ["src/*.py"])
-    assert [record["path"] for record in records] == ["src/a.py", "src/b.py", "src/c.py"]
 
 
 def test_the_option_goes_before_the_configuration(tmp_path: Path) -> None:

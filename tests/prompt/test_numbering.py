@@ -114,17 +114,11 @@ def test_a_namespace_means_itself(tmp_path: Path, namespace: str) -> None:
     assert prune_outputs(tmp_path, namespace, keep=1) == [first]
 
 
-def test_a_folder_in_the_way_is_stepped_over(tmp_path: Path) -> None:
-    """A folder with the next name costs that number only (M-1, M-X21)."""
-    (tmp_path / "n_001.md").mkdir()
-    assert write_numbered(tmp_path, "n", "x").name == "n_002.md"
-
-
-def test_a_dangling_link_is_not_written_through(tmp_path: Path) -> None:
-    """A link with the next name counts as taken; what it points to stays untouched (M-X21)."""
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/n_001.md").symlink_to(tmp_path / "elsewhere.md")
-    assert write_numbered(tmp_path / "out", "n", "x").name == "n_002.md"
+def test_what_is_in_the_way_is_stepped_over(tmp_path: Path) -> None:
+    """A folder with the next name, or a dangling link, which is not written through (M-1, M-X21)."""
+    (tmp_path / "out/n_001.md").mkdir(parents=True)
+    (tmp_path / "out/n_002.md").symlink_to(tmp_path / "elsewhere.md")
+    assert write_numbered(tmp_path / "out", "n", "x").name == "n_003.md"
     assert not (tmp_path / "elsewhere.md").exists()
 
 

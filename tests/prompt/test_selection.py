@@ -88,25 +88,6 @@ def test_an_odd_name_breaks_no_message(tmp_path: Path) -> None:
     ]
 
 
-def test_a_symbol_or_slice_that_is_gone_is_a_warning(tmp_path: Path) -> None:
-    """A mistyped symbol of a mask and an orphaned slice are visible in the prompt and warnings of the run."""
-    folder = project(tmp_path, {"a.py": "def f():\n    pass\n", "b.py": "x = 1\n"})
-    entries = [
-        {"path": "a.py", "view_mode": "masked", "ast_mask": {"f": "sig", "nope": "def"}},
-        {
-            "path": "b.py",
-            "view_mode": "custom",
-            "custom_slices": [{"start_line": 7, "end_line": 9, "tag": "x"}],
-        },
-    ]
-    composed = made(folder, {"paths": entries})
-    first, second = composed.warnings
-    assert first == "a.py: symbol not found: nope"
-    assert second.startswith("b.py: --- [Slice: x] Lines 7-9: orphaned: ")
-    assert first.removeprefix("a.py: ") in composed.prompt.markdown
-    assert second.removeprefix("b.py: ") in composed.prompt.markdown
-
-
 def test_a_glob_for_ignored_files_says_so(tmp_path: Path) -> None:
     """A glob that matches nothing but ignored or excluded files names one; nothing at all is still nothing."""
     folder = project(

@@ -221,21 +221,16 @@ def test_data_are_shown_by_their_outline_where_it_is_shorter() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "(function (window) {\n%s\n})(window);\n",
-        "(function () {\n%s\n}).call(this);\n",
-        "!function () {\n%s\n}();\n",
-        "await (async () => {\n%s\n})();\n",
-        "var App = (function () {\n%s\n})();\n",
-        "window.App = (function () {\n%s\n}());\n",
-        "define(['a'], function (a) {\n%s\n});\n",
+        "(function (window) {\n%s\n})(window);\n", "(function () {\n%s\n}).call(this);\n",
+        "!function () {\n%s\n}();\n", "await (async () => {\n%s\n})();\n", "var App = (function () {\n%s\n})();\n",
+        "window.App = (function () {\n%s\n}());\n", "define(['a'], function (a) {\n%s\n});\n",
         "$(document).ready(function () {\n%s\n});\n",
         "(function (root, factory) {\n%s\n})(this, function () {\n%s\n});\n",
         "(function (global, factory) {\n%s\n})(this, (function (exports) {\n%s\n}));\n",
-        "register('plugin', function (editor) {\n%s\n});\n",
-        "module.exports = {\n  name: 'x',\n%s,\n};\n",
+        "register('plugin', function (editor) {\n%s\n});\n", "module.exports = {\n  name: 'x',\n%s,\n};\n",
         "export default {\n%s,\n};\n",
     ],
-)
+)  # fmt: skip
 def test_a_wrapper_does_not_swallow_the_file(text: str) -> None:
     """A function or an object around the whole file stays open and what stands in it is cut (M-33)."""
     head = "  area(r)" if text.endswith(",\n};\n") else "  function area(r)"

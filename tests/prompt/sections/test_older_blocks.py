@@ -35,14 +35,6 @@ def test_spans(content: str, spans: list[Span] | None) -> None:
     assert (None if shown is None else list(shown.spans or ())) == spans
 
 
-def test_a_file_that_is_not_known() -> None:
-    """Where the text is not there or could not be read nothing is said (rule L-1)."""
-    block = file_block("x.py", "import one\n")
-    assert shown_in_older(block, now("")) is None
-    assert shown_in_older(block, now(is_message=True)) is None
-    assert shown_in_older(block, Segment(Section.FILES, block, Stability.STABLE, "x.py")) is None
-
-
 def test_a_file_of_one_line_without_end() -> None:
     """A block that repeats a line is given up soon, and a place that is found is one of its own (rule L-1)."""
     many = "x\n" * 50_000

@@ -24,6 +24,7 @@ def test_section() -> None:
         Screenshot("a (1).png", exists=False),
         Screenshot("/abs/x.png"),
     ]
+    assert screenshots_section([]) == ""
     assert screenshots_section(given_images) == (
         "## Screenshots\n\n"
         "![login_page.png](shots/login_page.png)\n\n"
