@@ -132,47 +132,32 @@ def test_accounts_of_many_files_are_one_text(count: int, tmp_path: Path) -> None
     assert back.rows == rows
 
 
+KINDS: dict[str, type | tuple[type, ...]] = {
+    "string": str, "boolean": bool, "null": type(None), "array": list, "object": dict, "integer": int, "number": (int, float),
+}  # fmt: skip
+
+
 def violations(value: object, schema: dict[str, Any], place: str = "") -> list[str]:
     """Return where a value is not as a schema of ours says; it knows the words that ours uses."""
     if "anyOf" in schema:
         found = [violations(value, option, place) for option in schema["anyOf"]]
         return [] if not all(found) else found[-1]
-    if "const" in schema:
-        return [] if value == schema["const"] else [place]
-    if "enum" in schema:
-        return [] if value in schema["enum"] else [place]
-    kinds: dict[str, type | tuple[type, ...]] = {
-        "string": str,
-        "boolean": bool,
-        "null": type(None),
-        "array": list,
-        "object": dict,
-        "integer": int,
-        "number": (int, float),
-    }
-    if not isinstance(value, kinds[schema["type"]]):
+    if "const" in schema or "enum" in schema:
+        return [] if value in schema.get("enum", [schema.get("const")]) else [place]
+    if not isinstance(value, KINDS[schema["type"]]):
         return [place]
     if isinstance(value, list):
-        items = [violations(item, schema["items"], f"{place}[]") for item in value]
-        return [problem for item in items for problem in item]
-    if isinstance(value, dict):
-        return _in_table(value, schema, place)
+        return [one for item in value for one in violations(item, schema["items"], f"{place}[]")]
     if isinstance(value, int | float):
-        is_low = value < schema.get("minimum", value)
-        return [place] if is_low or value > schema.get("maximum", value) else []
-    return []
-
-
-def _in_table(value: dict[str, Any], schema: dict[str, Any], place: str) -> list[str]:
-    properties = schema.get("properties", {})
-    problems = [
-        f"{place}.{key} is missing" for key in schema.get("required", ()) if key not in value
-    ]
+        low, high = schema.get("minimum", value), schema.get("maximum", value)
+        return [] if low <= value <= high else [place]
+    if not isinstance(value, dict):
+        return []
+    missing = [key for key in schema.get("required", ()) if key not in value]
+    problems = [f"{place}.{key} is missing" for key in missing]
     for key, item in value.items():
-        other = schema.get("additionalProperties")
-        described = properties.get(key, other)
-        names = schema.get("propertyNames", {}).get("enum", [key])
-        if not described or key not in names:
+        described = schema.get("properties", {}).get(key, schema.get("additionalProperties"))
+        if not described or key not in schema.get("propertyNames", {}).get("enum", [key]):
             problems.append(f"{place}.{key} is not described")
         else:
             problems += violations(item, described, f"{place}.{key}")
