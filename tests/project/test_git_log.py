@@ -77,17 +77,6 @@ def test_a_commit_of_many_files_tells_of_none(tmp_path: Path) -> None:
     assert [len(commit.paths) for commit in log(tmp_path)] == [MOST_PATHS, 0]
 
 
-def test_a_flood_of_names_costs_only_its_commit(tmp_path: Path) -> None:
-    """Where git prints more than is read at once, the commits before and behind are told all the same (rule T-5)."""
-    repository = Repository(tmp_path)
-    repository.commit("begin", {"a.py": "1"})
-    repository.commit("old", {"a.py": "2"})
-    repository.commit("flood", {f"{n:0200}": "1" for n in range(MOST_PATHS + 100)})
-    repository.commit("new", {"a.py": "3"})
-    told = [(commit.message.strip(), commit.paths) for commit in log(tmp_path, most_bytes=50_000)]
-    assert told == [("new", ("a.py",)), ("flood", ()), ("old", ("a.py",))]
-
-
 def test_floods_in_a_row_cost_only_themselves(tmp_path: Path) -> None:
     """However many commits print more than is read at once, all are told, whichever are asked together (I-2, T-5)."""
     repository = Repository(tmp_path)
@@ -208,14 +197,6 @@ def test_where_there_is_no_history(tmp_path: Path) -> None:
     assert find_head(str(tmp_path)) is None
     assert why_no_history(str(tmp_path)) == ""
     (tmp_path / ".git" / "HEAD").write_text("garbage", encoding="utf-8")
-    assert find_head(str(tmp_path)) is None
-
-
-def test_a_missing_git_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the program there is no history, and the reason is named (rule T-5)."""
-    git(tmp_path, "init", "-q")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert "not installed" in why_no_history(str(tmp_path))
     assert find_head(str(tmp_path)) is None
 
 

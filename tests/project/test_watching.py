@@ -334,13 +334,3 @@ def test_a_backend_takes_folders_while_it_reports(
     assert not was_added
     added.set()
     watched.close()
-
-
-@BACKENDS
-def test_a_path_that_no_system_takes_is_no_folder(
-    tmp_path: Path, backend: Callable[[str, Report], Backend]
-) -> None:
-    """A folder deeper than a path can say is not watched, and stops nothing."""
-    watched = backend(str(tmp_path), lambda _entry: None)
-    watched.add(str(tmp_path / ("deep/" * 1000)))
-    watched.close()

@@ -91,16 +91,6 @@ def test_what_is_called_fresh_or_moved_is_the_captured_text(
 
 
 @given(slices(), TEXT)
-def test_the_same_question_has_the_same_answer(drawn: tuple[str, int, int], new: str) -> None:
-    """Capturing and relocating are deterministic and change nothing that they are given."""
-    text, start, end = drawn
-    piece, again = (FuzzyAnchor.create_slice(text, start, end) for _ in range(2))
-    assert piece == again
-    assert FuzzyAnchor.resolve(piece, new) == FuzzyAnchor.resolve(again, new)
-    assert piece == again
-
-
-@given(slices(), TEXT)
 def test_a_slice_survives_toml(drawn: tuple[str, int, int], new: str) -> None:
     """Written as TOML without its empty keys and read again, a slice gives the same answer (M-41, M-X10)."""
     text, start, end = drawn

@@ -99,11 +99,6 @@ def test_skeleton() -> None:
     assert rendered(request(ViewMode.SKELETON)).text == SKELETON
 
 
-def test_the_skeleton_of_a_skeleton_is_itself() -> None:
-    """There is nothing left to cut (M-33)."""
-    assert rendered(request(ViewMode.SKELETON, SKELETON)).text == SKELETON
-
-
 def test_the_skeleton_keeps_crlf() -> None:
     """Line ends are the file's own, also beside a docstring (M-X18)."""
     crlf = rendered(request(ViewMode.SKELETON, SOURCE.replace("\n", "\r\n"))).text

@@ -18,13 +18,6 @@ def captured(start: int, end: int, **names: str) -> dict[str, object]:
     return dict(FuzzyAnchor.create_slice(OLD, start, end, **names))
 
 
-def test_a_fresh_slice_says_nothing_but_its_place() -> None:
-    """The line begins as the contract says; tag and comment are shown where they are (M-42)."""
-    assert shown([captured(4, 5, tag="first", comment="the old way")], OLD) == (
-        "--- [Slice: first] (the old way) Lines 4-5: ---\ndef first():\n    return os.name"
-    )
-
-
 def test_a_moved_slice_is_found_and_says_so() -> None:
     """Lines above it were added: the numbers are those of the file as it is now (M-X9)."""
     view = shown([captured(8, 9)], "# one\n# two\n" + OLD)

@@ -11,7 +11,7 @@ from tests.base.values.test_file_item import values
 from tests.cli.command_line import start
 from tests.projects import project
 
-from aggregate import ConfigError, ContextPreset, ContextPresetManager, FileItem, FuzzyAnchor, run
+from aggregate import ConfigError, ContextPreset, ContextPresetManager, FileItem, run
 from aggregate.base.errors import PresetError
 from aggregate.project.configuration import changing
 from aggregate.project.configuration.edit import open_document, write_document
@@ -138,16 +138,6 @@ def test_presets_survive_toml(
     preset = ContextPreset(name, files, ["a b.png"], description, budget)
     manager.save_preset(preset)
     assert manager.load_all()[name] == preset
-
-
-def test_a_captured_slice_survives_toml(manager: ContextPresetManager) -> None:
-    """A slice with its anchor is found again after saving and loading (M-41, M-X10)."""
-    text = "one\ntwo\nthree\nfour\n"
-    piece = dict(FuzzyAnchor.create_slice(text, 2, 3))
-    manager.save_preset(ContextPreset("s", [FileItem("a.py", custom_slices=[piece])]))
-    (loaded,) = manager.load_all()["s"].files[0].custom_slices
-    found = FuzzyAnchor.resolve(loaded, "zero\n" + text)
-    assert (found.start_line, found.end_line, found.state.value) == (3, 4, "moved")
 
 
 def test_thousands_of_presets_are_listed_in_one_reading(tmp_path: Path) -> None:
