@@ -21,7 +21,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # No test is timed: machines are shared, and the first example often loads a vocabulary or a grammar. The default run
 # draws the same examples each time, so that it fails for a change and not by chance; --hypothesis-profile explore
 # draws new ones, and many more.
-settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=30)
 settings.register_profile("explore", deadline=None, max_examples=400)
 settings.load_profile("steady")
 

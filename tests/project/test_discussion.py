@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, strategies as st
 
-from aggregate.base.errors import ConfigError, OutputError
+from aggregate import ConfigError
+from aggregate.base.errors import OutputError
 from aggregate.project.history import append_turns, history_file
 from aggregate.project.history.history_reader import load_history
 

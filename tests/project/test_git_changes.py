@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError
 from aggregate.project.git import changed_lines
 from aggregate.project.git.git_changes import ChangedRange
 from tests.project.history import Repository
@@ -37,37 +37,22 @@ def test_committed_staged_changed_and_new_files(tmp_path: Path) -> None:
     assert changed_lines(str(tmp_path / "sub"), "HEAD") == [ChangedRange("ü b.py")]
 
 
-def test_nothing_has_changed(tmp_path: Path) -> None:
-    """A work tree that equals the revision has no changes (rule T-2)."""
-    Repository(tmp_path).commit("begin", {"a.py": LINES})
-    assert changed_lines(str(tmp_path), "HEAD") == []
+REVISIONS = [
+    "-h", "--output=x", "nowhere", "HEAD~9", "HEAD:a.py", "a b", "\n", " ", "x\0y", "HEAD..",
+    "x" * 5000,
+    "@{",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "revision",
-    [
-        "-h",
-        "--output=x",
-        "nowhere",
-        "HEAD~9",
-        "HEAD:a.py",
-        "a b",
-        "\n",
-        " ",
-        "x\0y",
-        "HEAD..",
-        "x" * 5000,
-        "@{",
-    ],
-)
-def test_a_revision_that_there_is_not(tmp_path: Path, revision: str) -> None:
+def test_a_revision_that_there_is_not(tmp_path: Path) -> None:
     """What names no commit is refused in one sentence, and nothing of it reaches git as an option (rule T-2)."""
     Repository(tmp_path).commit("begin", {"a.py": LINES})
-    with pytest.raises(ConfigError) as caught:
-        changed_lines(str(tmp_path), revision)
-    assert "no revision" in str(caught.value)
-    assert len(str(caught.value)) < 400
-    assert "\n" not in str(caught.value)
+    assert changed_lines(str(tmp_path), "HEAD") == []
+    for revision in REVISIONS:
+        with pytest.raises(ConfigError, match="no revision") as caught:
+            changed_lines(str(tmp_path), revision)
+        assert len(str(caught.value)) < 400
+        assert "\n" not in str(caught.value)
     assert [path.name for path in tmp_path.iterdir() if path.name != ".git"] == ["a.py"]
 
 

@@ -68,9 +68,3 @@ def test_a_patch_that_was_cut_anywhere() -> None:
     for end in range(len(PATCH)):
         told = list(read_hunks(PATCH[:end]))
         assert told[:-1] == whole[: max(len(told) - 1, 0)]
-
-
-def test_garbage_is_no_patch() -> None:
-    """Bytes that are no patch tell nothing (rule T-5)."""
-    assert list(read_hunks(bytes(range(256)).replace(b"\0", b"") * 10)) == []
-    assert list(read_hunks(b"@@ -1,999999999 +1,999999999 @@\n" * 3)) == []

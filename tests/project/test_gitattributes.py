@@ -15,26 +15,10 @@ from tests.projects import project
 FILES = ["a.py", "b c.py", "d/a.py", "d/e/a.go", "d/e/é.go", "#x", "lib/a.min.js"]
 PATTERNS = st.sampled_from(
     [
-        "*",
-        "*.py",
-        "a.py",
-        "/a.py",
-        "d/",
-        "d/**",
-        "d/*",
-        "e/*.go",
-        "**/e/*",
-        "lib",
-        "[ab]*",
-        "?.py",
-        "!a.py",
-        '"open',
-        "#x",
-        '"#x"',
-        '"b c.py"',
-        '"d/e/\\303\\251.go"',
+        "*", "*.py", "a.py", "/a.py", "d/", "d/**", "d/*", "e/*.go", "**/e/*", "lib", "[ab]*", "?.py", "!a.py",
+        '"open', "#x", '"#x"', '"b c.py"', '"d/e/\\303\\251.go"',
     ]
-)
+)  # fmt: skip
 _NAME = "linguist-generated"
 ATTRIBUTES = st.sampled_from(
     [
@@ -43,13 +27,9 @@ ATTRIBUTES = st.sampled_from(
         f"!{_NAME}",
         f"{_NAME}=true",
         f"{_NAME}=false",
-        "made",
-        "-made",
-        "text",
-        "linguist-vendored",
-        "diff=generated",
+        "made", "-made", "text", "linguist-vendored", "diff=generated",
     ]
-)
+)  # fmt: skip
 LINES = st.builds(
     lambda pattern, attributes: " ".join((pattern, *attributes)),
     PATTERNS,
@@ -70,7 +50,7 @@ def as_git_says(folder: Path) -> dict[str, bool]:
     }
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=30)
 @given(MACRO, st.lists(LINES, max_size=4), st.lists(LINES, max_size=3))
 def test_marks_are_those_of_git(
     tmp_path_factory: pytest.TempPathFactory, macro: str, above: list[str], below: list[str]
@@ -90,8 +70,7 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     """A link is not followed, and a file with too many rules is named and not used; others count."""
     rules = "\n".join(f"{i}*{i}?x linguist-generated" for i in range(MOST_PATTERNS + 1))
     project(
-        tmp_path,
-        {"p/many/.gitattributes": rules, "p/.gitattributes": "*.py linguist-generated\n"},
+        tmp_path, {"p/many/.gitattributes": rules, "p/.gitattributes": "*.py linguist-generated\n"}
     )
     project(tmp_path, {"outside": "* linguist-generated\n", "p/linked/x.c": ""})
     (tmp_path / "p/linked/.gitattributes").symlink_to(tmp_path / "outside")

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError
 from aggregate.project.history import find_history_file
 from aggregate.project.history.history_reader import load_history
 
@@ -62,15 +62,11 @@ def test_no_turns(tmp_path: Path, text: str) -> None:
         (b"[discussion]\nturns = []", "history", "there is no history; write history = "),
         (b"history = 'x'", "history", "history is no list; write it as a list"),
         (b"[discussion]\nhistory = 5", "discussion.history", "discussion.history is no list"),
-        (
-            b"history = ['a', 5]",
-            "history",
-            "entry 2 of history is a int; write a string or a table",
-        ),
+        (b"history = ['a', 5]", "history", "entry 2 of history is a int; write a string or a table"),
         (b"history = []\n[discussion]\nhistory = []", "history", "both at the top level and under"),
         (b"x = " + b"[" * 5000, "", "the history is not TOML"),
     ],
-)
+)  # fmt: skip
 def test_errors_name_file_and_cure(tmp_path: Path, content: bytes, key: str, message: str) -> None:
     """What cannot be used is one error with the file, the key, and what to do."""
     path = tmp_path / "history.toml"

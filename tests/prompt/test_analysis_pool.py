@@ -13,15 +13,11 @@ REQUESTS: Sequence[AnalysisRequest] = [
     ("a.py", SourceFile("def f():\n    return g()\n")),
     ("hidden.py", SourceFile("x = 1 # \u202e\n", may_hide=True)),
     ("image.png", SourceFile("", error="binary content (7 bytes)", is_binary=True)),
-    None,
-    None,
-    *(
-        (f"{number}.go", SourceFile(f"package a\n\nfunc F{number}() {{}}\n"))
-        for number in range(450)
-    ),
+    None, None,
+    *((f"{number}.go", SourceFile(f"package a\n\nfunc F{number}() {{}}\n")) for number in range(450)),
     ("odd.txt", SourceFile("\ud800 lone\n")),
     None,
-]
+]  # fmt: skip
 
 
 def here() -> list[bytes | None]:

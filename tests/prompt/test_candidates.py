@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.tokens import count
-from aggregate.base.values import SEPARATOR, Level, ViewMode
+from aggregate import ViewMode, count, open_project, request_for
+from aggregate.base.values import SEPARATOR, Level
 from aggregate.project.index import Index
-from aggregate.prompt import Candidates, open_project, rank_files, request_for
+from aggregate.prompt import Candidates, rank_files
 from aggregate.prompt.fit.fit import FileLines, ShownLines
 from aggregate.prompt.sections.files import file_block
 from tests.projects import project

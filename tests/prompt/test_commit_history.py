@@ -5,7 +5,7 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.project.index import Index
 from aggregate.prompt.commit_history import (
@@ -121,7 +121,6 @@ def test_the_reason_of_no_history(
     assert reasons.get(kind, "no commit with a parent") in history.missing.reason
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.builds(Commit, TERMS, PATHS, st.just(()), TERMS), min_size=1, max_size=6))
 def test_commits_are_packed_without_loss(commits: list[Commit]) -> None:
     """What is kept of commits is what they were, whatever their files are called (rule I-2)."""

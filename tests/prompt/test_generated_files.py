@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import build_file_items
+from aggregate import Composition, compose_prompt, open_project, request_for
 from aggregate.base.values import Redaction
-from aggregate.prompt import Composition, compose_prompt, open_project, request_for
 from tests.cli.command_line import start
 from tests.projects import project
 
@@ -107,14 +106,6 @@ def test_gitattributes_above_the_base_folder(tmp_path: Path) -> None:
     assert list(shown(made(folder / "src/deep", "../**/*.py"))) == ["../**/*.py"]
 
 
-def test_unusable_attributes_are_a_warning(tmp_path: Path) -> None:
-    """A file of attributes that cannot be used is named, and the prompt is made without it."""
-    rules = "\n".join(f"{i}*{i}?x linguist-generated" for i in range(2_001))
-    composition = made(project(tmp_path, {"a.py": "x\n", ".gitattributes": rules}), "*.py")
-    assert list(shown(composition)) == ["a.py"]
-    assert [warning[:25] for warning in composition.warnings] == [".gitattributes: not used:"]
-
-
 def test_secrets_in_a_banner_are_replaced(tmp_path: Path) -> None:
     """The line that a note quotes of a file is redacted like all of the prompt."""
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -136,12 +127,6 @@ def test_a_name_cannot_forge_a_line(tmp_path: Path) -> None:
         "x\\x0a  lock file: real.py (1)/",
         "  lock file: uv.lock (2)",
     ]
-
-
-def test_hosts_get_a_record_for_each_file(tmp_path: Path) -> None:
-    """``build_file_items`` shows all files, as it returns a record for each of them (M-5, M-60)."""
-    records = build_file_items(project(tmp_path, FILES), ["src/*.py"])
-    assert [record["path"] for record in records] == ["src/a.py", "src/b.py", "src/c.py"]
 
 
 def test_the_option_goes_before_the_configuration(tmp_path: Path) -> None:

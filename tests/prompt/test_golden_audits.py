@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from aggregate.base.values import Audit, Budget, Task
+from aggregate import Budget, Task, compose_prompt, open_project, request_for
+from aggregate.base.values import Audit
 from aggregate.project.index import Index
-from aggregate.prompt import audit_of, compose_prompt, count_prompt, open_project, request_for
+from aggregate.prompt import audit_of, count_prompt
 from tests.projects import project
 
 SHOP = {
@@ -55,40 +56,6 @@ SHOP = {
 }
 
 
-SERVER = {
-    "main.go": """\
-        package main
-
-        import "example.org/server/retry"
-
-        func main() {
-        \tretry.Do(3, func() error {
-        \t\treturn nil
-        \t})
-        }
-        """,
-    "retry/retry.go": """\
-        // Package retry calls again what has failed.
-        package retry
-
-        // Do calls f until it does not fail, at most times.
-        func Do(times int, f func() error) error {
-        \tvar err error
-        \tfor i := 0; i < times; i++ {
-        \t\tif err = f(); err == nil {
-        \t\t\treturn nil
-        \t\t}
-        \t}
-        \treturn err
-        }
-
-        // Wait sleeps between two calls.
-        func Wait(seconds int) {
-        \tsleep(seconds)
-        }
-        """,
-    "go.mod": "module example.org/server\n",
-}
 NOTES = {
     "guide.md": "# Guide\n\nHow to begin.\n\n## Install\n\nRun the installer.\n\n## Use\n\nStart it.\n",
     "data.json": '{\n  "name": "demo",\n  "sizes": [1, 2, 3],\n  "deep": {"a": {"b": 1}}\n}\n',

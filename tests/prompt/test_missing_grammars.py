@@ -1,6 +1,5 @@
 """Files of known languages whose grammars are not installed."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -49,21 +48,6 @@ def test_a_run_says_once_what_to_install(tmp_path: Path) -> None:
         "warning: a.rb: shown without its structure (and 1 more file), as the grammar of ruby is not "
         "installed: pip install 'manual-slop[languages]'"
     ]
-
-
-def test_a_notebook_is_shown_without_the_grammar_of_its_cells(tmp_path: Path) -> None:
-    """Its cells are shown as they are, in views that parse."""
-    cell = {"cell_type": "code", "source": ["class Parcel\n", "end"], "outputs": [], "metadata": {}}
-    kernel = {"language_info": {"name": "ruby"}}
-    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (tmp_path / "n.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
-    for mode in ("skeleton", "outline"):
-        (tmp_path / "manual_slop.toml").write_text(
-            f'[files]\npaths = [{{ path = "n.ipynb", view_mode = "{mode}" }}]\n', encoding="utf-8"
-        )
-        document, _ = without_ruby(tmp_path, "run", "--stdout")
-        assert "Traceback" not in document
-        assert "class Parcel" in document or "cell" in document
 
 
 def test_commands_that_look_say_so_too(tmp_path: Path) -> None:

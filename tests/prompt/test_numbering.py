@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import find_next_increment
 from aggregate.base.errors import OutputError
-from aggregate.prompt import (
-    audit_path,
-    find_next_increment,
-    prune_outputs,
-    request_log_path,
-    write_numbered,
-)
+from aggregate.prompt import audit_path, prune_outputs, request_log_path, write_numbered
 
 LINE = "a line of the prompt, with an é\n"
 LINES = 40_000
@@ -97,13 +92,6 @@ def test_the_next_number_is_one_above_the_highest(
     assert find_next_increment(tmp_path, "n") == expected
 
 
-def test_a_folder_that_is_missing_starts_at_one(tmp_path: Path) -> None:
-    """No folder, or a file in its place, means number 1 (M-1)."""
-    (tmp_path / "file").touch()
-    assert find_next_increment(tmp_path / "gone", "n") == 1
-    assert find_next_increment(tmp_path / "file", "n") == 1
-
-
 def test_a_new_prompt_has_no_records_of_an_earlier_one(tmp_path: Path) -> None:
     """An account that lies there already, left or planted, is none of the new prompt's (rules A-1 and A-2)."""
     records = [audit_path(tmp_path / "p_001.md"), request_log_path(tmp_path / "p_001.md")]
@@ -126,17 +114,11 @@ def test_a_namespace_means_itself(tmp_path: Path, namespace: str) -> None:
     assert prune_outputs(tmp_path, namespace, keep=1) == [first]
 
 
-def test_a_folder_in_the_way_is_stepped_over(tmp_path: Path) -> None:
-    """A folder with the next name costs that number only (M-1, M-X21)."""
-    (tmp_path / "n_001.md").mkdir()
-    assert write_numbered(tmp_path, "n", "x").name == "n_002.md"
-
-
-def test_a_dangling_link_is_not_written_through(tmp_path: Path) -> None:
-    """A link with the next name counts as taken; what it points to stays untouched (M-X21)."""
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/n_001.md").symlink_to(tmp_path / "elsewhere.md")
-    assert write_numbered(tmp_path / "out", "n", "x").name == "n_002.md"
+def test_what_is_in_the_way_is_stepped_over(tmp_path: Path) -> None:
+    """A folder with the next name, or a dangling link, which is not written through (M-1, M-X21)."""
+    (tmp_path / "out/n_001.md").mkdir(parents=True)
+    (tmp_path / "out/n_002.md").symlink_to(tmp_path / "elsewhere.md")
+    assert write_numbered(tmp_path / "out", "n", "x").name == "n_003.md"
     assert not (tmp_path / "elsewhere.md").exists()
 
 

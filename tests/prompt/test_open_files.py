@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.values import Budget, Task
+from aggregate import Budget, Task, open_project, request_for
 from aggregate.project.index import Index
-from aggregate.prompt import OpenFiles, Request, compose_within_budget, open_project, request_for
+from aggregate.prompt import OpenFiles, Request, compose_within_budget
 from tests.projects import project
 from tests.prompt.test_stream import in_index, kept_nothing
 

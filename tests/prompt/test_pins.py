@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.base.values import Budget, Place, Task
-from aggregate.prompt import open_project, request_for, select_files
+from aggregate import Budget, Place, Task, open_project, request_for
+from aggregate.prompt import select_files
 from aggregate.prompt.pins import Pins, find_pins
 from aggregate.ranking import analyse
 from tests.projects import project

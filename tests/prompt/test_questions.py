@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
-from aggregate.base.values import Place, Task
+from aggregate import Place, Task, open_project, request_for
 from aggregate.project.index import Index
-from aggregate.prompt import open_project, request_for
 from aggregate.prompt.ranked_files import question_for, resolve_place
 from aggregate.ranking import ChangedLines, Question
 from tests.project.history import Repository
@@ -65,12 +63,6 @@ def test_a_revision_without_changes_is_said(tmp_path: Path) -> None:
     question = asked(tmp_path, Task("retry", since="HEAD"), "a.py")
     assert question.changes == ()
     assert [missing.evidence for missing in question.missing] == ["history", "changes"]
-
-
-def test_a_revision_needs_a_repository(tmp_path: Path) -> None:
-    """Changes since a revision where there is no repository are refused (rule T-2)."""
-    with pytest.raises(ConfigError, match="no git repository"):
-        asked(tmp_path, Task("x", since="HEAD"))
 
 
 @pytest.mark.parametrize(

@@ -10,22 +10,24 @@ from typing import Any
 
 import pytest
 
-from aggregate import FuzzyAnchor, compose_prompt, run
+from aggregate import (
+    AggregatedResult,
+    FuzzyAnchor,
+    Prompt,
+    View,
+    compose_prompt,
+    load_config,
+    open_project,
+    request_for,
+    run,
+)
 from aggregate.agents.goals import ChatModel, Question, QuestionKind
 from aggregate.base.redaction.redact import digest_of
 from aggregate.base.redaction.scan import find_secrets
-from aggregate.base.values import (
-    AS_THEY_ARE,
-    AggregatedResult,
-    MergeStrategy,
-    Prompt,
-    Redaction,
-    View,
-)
-from aggregate.project.configuration import load_config
+from aggregate.base.values import AS_THEY_ARE, MergeStrategy, Redaction
 from aggregate.project.history.history_reader import load_history
 from aggregate.project.index import Index
-from aggregate.prompt import Strategy, open_project, redaction_for, request_for
+from aggregate.prompt import redaction_for
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.cache import SimulatedCache
 from aggregate.sending.clients import with_redaction
@@ -338,19 +340,6 @@ def test_questions_of_the_engine_are_redacted() -> None:
     assert KEY not in told[0]
 
 
-def test_a_flood_of_secrets_is_told_in_short(tmp_path: Path) -> None:
-    """However many there are, in however many files, one line tells of them; all are replaced."""
-    config = CONFIG.replace("a.py", "*.py")
-    files = {f"{name}.py": f'k = "{KEY}"\n' * 50 for name in "abcdefghijklmno"}
-    folder = project(tmp_path, {**files, "manual_slop.toml": config})
-    request = request_for(load_config(folder / "manual_slop.toml"), strategy=Strategy.FULL)
-    made = compose_prompt(replace(request, redaction=Redaction()))
-    assert KEY not in made.prompt.markdown
-    (warning,) = made.warnings
-    assert warning.startswith("750 secrets replaced in a.py:1 and 49 more (github-token), b.py:1 ")
-    assert "(github-token), 5 more places: --no-redact" in warning
-
-
 def test_invisible_characters_are_told_by_run(tmp_path: Path) -> None:
     """A file with characters that nobody sees is shown as it is, with a warning that names its lines."""
     text = "if ok:\u202e } \u2066\n    pass\u200b\n"
@@ -397,3 +386,16 @@ def searched_in(work: Callable[[], object]) -> set[str]:
     finally:
         sys.setprofile(None)
     return texts
+
+
+def test_a_flood_of_secrets_is_told_in_short(tmp_path: Path) -> None:
+    """However many there are, in however many files, one line tells of them; all are replaced."""
+    config = CONFIG.replace("a.py", "*.py")
+    files = {f"{name}.py": f'k = "{KEY}"\n' * 50 for name in "abcdefghijklmno"}
+    folder = project(tmp_path, {**files, "manual_slop.toml": config})
+    request = request_for(load_config(folder / "manual_slop.toml"), strategy="full")
+    made = compose_prompt(replace(request, redaction=Redaction()))
+    assert KEY not in made.prompt.markdown
+    (warning,) = made.warnings
+    assert warning.startswith("750 secrets replaced in a.py:1 and 49 more (github-token), b.py:1 ")
+    assert "(github-token), 5 more places: --no-redact" in warning

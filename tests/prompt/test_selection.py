@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
-from aggregate.prompt import Composition, compose_prompt, open_project, request_for, select_files
+from aggregate import Composition, ConfigError, compose_prompt, open_project, request_for
+from aggregate.prompt import select_files
 from tests.project.repository import git
 from tests.projects import project
 
@@ -26,40 +26,18 @@ def taken(folder: Path, config: str) -> list[str]:
 
 
 OWN = [
-    "md_gen/demo_001.md",
-    "md_gen/demo_1234.md",
-    "md_gen/demo_001.reply.md",
-    "md_gen/.demo_001.chain.json",
-    "md_gen/.demo_001.audit.json",
-    "md_gen/.demo-0123456789abcdef.tmp",
-    "md_gen/older_007.md",
-    "md_gen/.older_007.chain.json",
-    "md_gen/older_007.reply.md",
-    "out/theirs_001.md",
-    "out/theirs_001.reply.md",
-    "out/.theirs_001.chain.json",
-    "docs/here_012.md",
-    "docs/.here_012.audit.json",
-    "md_gen/track_001/report.md",
-    "md_gen/track_001/001_first.prompt.md",
-    "md_gen/track_001/002_second.failed.md",
-    "md_gen/track_001/.report.md-0123456789abcdef.tmp",
-    ".manual_slop.toml-0123456789abcdef.tmp",
-    "state/data_cache/x/1.json",
-    "state/conductor.sqlite",
-    "state/conductor.sqlite-wal",
-    "state/state.db",
-]
+    "md_gen/demo_001.md", "md_gen/demo_1234.md", "md_gen/demo_001.reply.md", "md_gen/.demo_001.chain.json",
+    "md_gen/.demo_001.audit.json", "md_gen/.demo-0123456789abcdef.tmp", "md_gen/older_007.md",
+    "md_gen/.older_007.chain.json", "md_gen/older_007.reply.md", "out/theirs_001.md", "out/theirs_001.reply.md",
+    "out/.theirs_001.chain.json", "docs/here_012.md", "docs/.here_012.audit.json", "md_gen/track_001/report.md",
+    "md_gen/track_001/001_first.prompt.md", "md_gen/track_001/002_second.failed.md",
+    "md_gen/track_001/.report.md-0123456789abcdef.tmp", ".manual_slop.toml-0123456789abcdef.tmp",
+    "state/data_cache/x/1.json", "state/conductor.sqlite", "state/conductor.sqlite-wal", "state/state.db",
+]  # fmt: skip
 THEIRS = [
-    "docs/demo_001.md",
-    "docs/.here.json",
-    "md_gen/adr_001.md",
-    "md_gen/notes.md",
-    "md_gen/track_001/notes.md",
-    "src/state/conductor.sqlite.py",
-    "state/machine.py",
-    "x.tmp",
-]
+    "docs/demo_001.md", "docs/.here.json", "md_gen/adr_001.md", "md_gen/notes.md", "md_gen/track_001/notes.md",
+    "src/state/conductor.sqlite.py", "state/machine.py", "x.tmp",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("pattern", ["**", "{md_gen,docs,out,src,state}/**", "md_gen/**"])
@@ -108,25 +86,6 @@ def test_an_odd_name_breaks_no_message(tmp_path: Path) -> None:
         "ERROR: symbol not found: nope in a\\udcff.py",
         "ERROR: symbol not found: nope in b\\x0ac.py",
     ]
-
-
-def test_a_symbol_or_slice_that_is_gone_is_a_warning(tmp_path: Path) -> None:
-    """A mistyped symbol of a mask and an orphaned slice are visible in the prompt and warnings of the run."""
-    folder = project(tmp_path, {"a.py": "def f():\n    pass\n", "b.py": "x = 1\n"})
-    entries = [
-        {"path": "a.py", "view_mode": "masked", "ast_mask": {"f": "sig", "nope": "def"}},
-        {
-            "path": "b.py",
-            "view_mode": "custom",
-            "custom_slices": [{"start_line": 7, "end_line": 9, "tag": "x"}],
-        },
-    ]
-    composed = made(folder, {"paths": entries})
-    first, second = composed.warnings
-    assert first == "a.py: symbol not found: nope"
-    assert second.startswith("b.py: --- [Slice: x] Lines 7-9: orphaned: ")
-    assert first.removeprefix("a.py: ") in composed.prompt.markdown
-    assert second.removeprefix("b.py: ") in composed.prompt.markdown
 
 
 def test_a_glob_for_ignored_files_says_so(tmp_path: Path) -> None:

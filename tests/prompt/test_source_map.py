@@ -5,25 +5,30 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-from aggregate.base.values import (
-    AS_THEY_ARE,
+from aggregate import (
     AggregatedResult,
     Budget,
+    Composition,
+    Prompt,
+    Task,
+    ViewMode,
+    compose_prompt,
+    open_project,
+    request_for,
+)
+from aggregate.base.values import (
+    AS_THEY_ARE,
     GroupStatus,
     MergeStrategy,
     Origin,
     OriginKind,
-    Prompt,
     Redaction,
     RenderedFile,
     Span,
-    Task,
-    ViewMode,
 )
 from aggregate.project.index import Index
-from aggregate.prompt import Composition, compose_prompt, open_project, request_for
 from aggregate.prompt.sections import changed_heading, changed_segment, results_segments
 from aggregate.prompt.sections.discussion import discussion_segments
 from aggregate.prompt.sections.files import file_block, file_segment, rendered_segment
@@ -127,7 +132,7 @@ def test_a_verbatim_line_is_the_files_own(mode: str, strategy: str, tmp_path: Pa
         assert not shown
 
 
-@pytest.mark.parametrize("budget", [250, 330, 800, 4_000])
+@pytest.mark.parametrize("budget", [250, 4_000])
 @pytest.mark.parametrize("redaction", [AS_THEY_ARE, Redaction()])
 def test_a_prompt_with_a_budget_has_origins(
     budget: int, redaction: Redaction, tmp_path: Path
@@ -178,22 +183,6 @@ def test_what_stands_for_lines_says_how_many(tmp_path: Path) -> None:
     assert composition.origin(12) is None
     assert composition.find("crlf.py", 7) is None
     assert composition.find("gone.py", 1) is None
-
-
-def test_a_line_with_a_secret_is_not_verbatim(tmp_path: Path) -> None:
-    """A line in which a secret was replaced says so; the lines around it are verbatim (rule L-1)."""
-    text = f"first = 1\n{PLANTED[0].content}\nlast = 2\n"
-    (tmp_path / "key.py").write_text(text, encoding="utf-8")
-    config = {"project": {"name": "d"}, "files": {"base_dir": str(tmp_path), "paths": ["key.py"]}}
-    request = replace(request_for(open_project(config)), redaction=Redaction())
-    composition = compose_prompt(request, index=Index(None, limit=1))
-    origins = check(composition, {"key.py": text})
-    odd = [
-        origin for origin in origins if origin.kind is OriginKind.FILE and not origin.is_verbatim
-    ]
-    assert odd
-    assert {origin.stands_for for origin in odd} == {"a line with a secret that was replaced"}
-    assert origins[5].is_verbatim
 
 
 def test_every_other_section_has_origins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,7 +286,6 @@ def _rendered(draw: st.DrawFn) -> RenderedFile:
 
 
 @given(files=st.lists(_rendered(), max_size=4), history=st.lists(st.text("ab:-`\n #x"), max_size=3))
-@settings(max_examples=80, deadline=None, derandomize=True)
 def test_whatever_is_shown_each_line_has_one_origin(
     files: list[RenderedFile], history: list[str]
 ) -> None:

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 import pytest
 
+from aggregate import Prompt, compose_prompt, open_project, request_for, stream_prompt
 from aggregate.base.disk import temporary_name
-from aggregate.base.values import AS_THEY_ARE, Prompt, Redaction
+from aggregate.base.values import AS_THEY_ARE, Redaction
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER, FileState, Index
-from aggregate.prompt import Request, compose_prompt, open_project, request_for, stream_prompt
+from aggregate.prompt import Request
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 
@@ -86,18 +87,6 @@ def test_the_index_changes_nothing(mode: str, redaction: Redaction, tmp_path: Pa
     for index in (kept_nothing(), later, later):
         assert streamed(request, index) == (kept.prompt, kept.warnings)
     assert compose_prompt(request, index=later).files == kept.files
-
-
-def test_a_folder_that_tells_of_a_generated_file_counts(tmp_path: Path) -> None:
-    """A text is a snapshot in one folder and none in another: what is known of one is not said of the other (I-2)."""
-    names = ["__snapshots__/x.snap", "data/x.snap", "data/__snapshots__/x.snap"]
-    folder = project(tmp_path / "p", dict.fromkeys(names, "exports[`x`] = 1\n"))
-    request = made(folder, "summary")
-    kept = compose_prompt(request, index=kept_nothing())
-    assert [file.path for file in kept.files if file.path in names] == ["data/x.snap"]
-    later = in_index(tmp_path)
-    for index in (later, later):
-        assert streamed(request, index) == (kept.prompt, kept.warnings)
 
 
 def test_an_index_in_the_project_is_no_file_of_it(tmp_path: Path) -> None:

@@ -29,14 +29,9 @@ HISTORY_MAKERS = (
     "project.git.git_log",
 )
 ANALYSIS_MAKERS = (
-    "ranking.analyse",
-    "ranking.analysis",
-    "ranking.term_groups",
-    "base.redaction.redact",
-    "project.files.file_content",
-    "base.text.generated",
-    "base.text.invisible",
-)
+    "ranking.analyse", "ranking.analysis", "ranking.term_groups", "base.redaction.redact",
+    "project.files.file_content", "base.text.generated", "base.text.invisible",
+)  # fmt: skip
 TOKEN_MAKERS = ("base.tokens.counter", "base.tokens.vocabulary")
 
 

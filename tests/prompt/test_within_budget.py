@@ -10,29 +10,21 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from aggregate.base.errors import BudgetError
-from aggregate.base.tokens import count
-from aggregate.base.values import (
+from aggregate import (
     AggregatedResult,
     Budget,
-    FileOrder,
-    GroupStatus,
-    Level,
-    MergeStrategy,
+    BudgetError,
+    Composition,
     Place,
     Task,
-)
-from aggregate.project.index import Index
-from aggregate.prompt import (
-    Candidates,
-    Composition,
-    Request,
     compose_prompt,
-    fit_prompt,
+    count,
     open_project,
-    rank_files,
     request_for,
 )
+from aggregate.base.values import FileOrder, GroupStatus, Level, MergeStrategy
+from aggregate.project.index import Index
+from aggregate.prompt import Candidates, Request, fit_prompt, rank_files
 
 FUNCTION = '''def {name}({argument}):
     """Return what {name} makes of {argument}."""
@@ -101,14 +93,10 @@ def test_the_definition_that_the_task_names_is_shown_in_full(tmp_path: Path) -> 
         st.sampled_from(
             [
                 module("one", "two"),
-                "# Title\n\ntext\n\n## Part\n\nmore\n",
-                "",
-                "\n\n\n",
+                "# Title\n\ntext\n\n## Part\n\nmore\n", "", "\n\n\n",
                 "def a():\n    return 1\n" + "\n" * 900 + "def b():\n    return 2\n" + " \n" * 90,
                 "x" * 3000 + "\n",
-                "a\r\nb\r\n",
-                "no end",
-                "```\nfence\n```\n### File `x`\n",
+                "a\r\nb\r\n", "no end", "```\nfence\n```\n### File `x`\n",
                 "class A:\n    def f(self):\n        return 1\n" * 20,
                 "func F() {\n\tx := 1\n\treturn x\n}\n" * 9,
             ]
@@ -118,7 +106,7 @@ def test_the_definition_that_the_task_names_is_shown_in_full(tmp_path: Path) -> 
     ),
     task=st.sampled_from(["", "one", "fix the fence in Title", "漢字", "A.f returns 1"]),
     budgets=st.lists(st.integers(1, 3_000), min_size=2, max_size=4, unique=True),
-)
+)  # fmt: skip
 @settings(max_examples=25, deadline=None)
 def test_more_tokens_never_show_less_and_all_is_accounted_for(
     names: list[str], texts: list[str], task: str, budgets: list[int]
@@ -170,15 +158,10 @@ MIXED: dict[str, str | bytes] = {
 BY_ENTRIES: list[object] = [
     {"path": "app/*.py", "view_mode": "skeleton"},
     {"path": "data.json", "view_mode": "none"},
-    {
-        "path": "notes.xyz",
-        "view_mode": "custom",
-        "custom_slices": [{"start_line": 3, "end_line": 9}],
-    },
+    {"path": "notes.xyz", "view_mode": "custom", "custom_slices": [{"start_line": 3, "end_line": 9}]},
     {"path": "net/*", "view_mode": "outline"},
-    "gone.py",
-    "docs/*",
-]
+    "gone.py", "docs/*",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("task", [None, Task("close the session")])
@@ -205,7 +188,7 @@ def test_a_budget_of_the_whole_prompt_shows_it(
     plain = compose_prompt(request, index=Index(None, limit=1)).prompt.markdown
     whole = count(plain)
     before: dict[str, int] = {}
-    for tokens in (whole // 2, *range(whole - 5, whole + 6)):
+    for tokens in (whole // 2, whole - 4, whole - 1, whole, whole + 4):
         composition = composed(request, tokens, task)
         markdown = composition.prompt.markdown
         assert count(markdown) <= tokens
@@ -244,34 +227,7 @@ def test_a_pinned_place_shows_the_definitions_around_it(tmp_path: Path) -> None:
     assert "command_0" in choice.definitions
 
 
-def test_a_place_between_methods_does_not_pin_the_whole_class(tmp_path: Path) -> None:
-    """Of a long class its signature and the lines around the place are shown, not all methods (rule B-4)."""
-    methods = "".join(f"    def m{n}(self) -> int:\n        return {n}\n\n" for n in range(40))
-    text = f'class Long:\n    """What it is for.\n\n    More.\n    """\n\n    size = 3\n\n{methods}'
-    request = project(tmp_path, {"app/long.py": text})
-    composition = composed(request, 120, Task("", focus=(Place("app/long.py", 4, 4),)))
-    assert '    """What it is for.\n\n    More.\n    """\n' in composition.prompt.markdown
-    assert "return 39" not in composition.prompt.markdown
-
-
-def test_the_discussion_keeps_its_newest_turns_within_its_share(tmp_path: Path) -> None:
-    """Whole turns go, the oldest first; a line says how many, and the last one stays (rule B-5)."""
-    turns = [f"User: question {number} " + "word " * 60 for number in range(30)]
-    request = project(tmp_path, FILES, discussion={"history": turns})
-    composition = composed(request, 2000, Task("close the session"))
-    markdown = composition.prompt.markdown
-    assert "question 29" in markdown
-    assert "question 0 " not in markdown
-    omitted = re.search(r"- (\d+) earlier turns are left out: ([\d,]+) tokens", markdown)
-    assert omitted is not None
-    assert f"### Discussion Excerpt {int(omitted[1]) + 1}\n" in markdown
-    (cut,) = composition.cut
-    assert cut.section == "history"
-    assert cut.what == f"turns 1 to {omitted[1]}"
-    assert count(markdown) <= 2000
-
-
-@pytest.mark.parametrize("tokens", [20, 60, 150, 400, 1200, 4000])
+@pytest.mark.parametrize("tokens", [60, 400, 1200])
 def test_results_that_are_left_out_are_told_in_their_section(tmp_path: Path, tokens: int) -> None:
     """A line says how many and what they have; the rows of the audit agree, nothing is over (rules B-1, B-5, A-4)."""
     results = tuple(
@@ -319,34 +275,6 @@ def test_the_order_is_as_configured_or_by_the_edges(tmp_path: Path) -> None:
     assert shown[0] == 2
 
 
-def test_an_entry_limits_what_its_files_show(tmp_path: Path) -> None:
-    """A file's view mode is the most, ``none`` stays none, slices are shown whole (rule B-3)."""
-    project(tmp_path, FILES)
-    entries = [
-        {"path": "app/main.py", "view_mode": "skeleton"},
-        {"path": "data.json", "view_mode": "none"},
-        {
-            "path": "notes.xyz",
-            "view_mode": "custom",
-            "custom_slices": [{"start_line": 3, "end_line": 4}],
-        },
-    ]
-    config = {"files": {"base_dir": str(tmp_path), "paths": entries}}
-    request = request_for(open_project(config))
-    composition = composed(request, 50_000, Task("command_3"))
-    markdown = composition.prompt.markdown
-    levels = {choice.path: choice.level for choice in composition.choices}
-    assert levels == {
-        "app/main.py": Level.SKELETON,
-        "data.json": Level.NONE,
-        "notes.xyz": Level.CUSTOM,
-    }
-    assert "def command_3(value):" in markdown
-    assert "result = value" not in markdown
-    assert "line 2 of notes" in markdown
-    assert "line 9 of notes" not in markdown
-
-
 def test_without_a_task_structure_alone_decides(tmp_path: Path) -> None:
     """A budget alone shows what others refer to, and no scores are told (rule T-3)."""
     files = {
@@ -380,7 +308,7 @@ def test_what_the_files_leave_goes_to_turns_and_results_once(tmp_path: Path) -> 
         ),
     )
     before: dict[str, int] = {}
-    for tokens in range(4_000, 8_000, 200):
+    for tokens in range(4_000, 8_001, 500):
         composition = composed(request, tokens, Task("fix the retry loop"))
         assert count(composition.prompt.markdown) <= tokens
         shown = {choice.path: LEVELS.index(choice.level) for choice in composition.choices}

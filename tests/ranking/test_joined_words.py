@@ -3,10 +3,9 @@
 import pytest
 
 from aggregate.ranking import rank
-from aggregate.ranking.mentions import joined_words
 from aggregate.ranking.named_identifiers import joined_neighbours
 from tests.fakes.corpus import FakeCorpus
-from tests.ranking.asking import ask, by_definition, inquiry
+from tests.ranking.asking import ask
 
 
 @pytest.mark.parametrize(
@@ -29,19 +28,6 @@ def test_neighbours_are_joined(text: str, joined: tuple[str, ...]) -> None:
 def test_a_long_task_joins_its_beginning() -> None:
     """Each pair is looked up in the whole project, so a log of 100,000 words asks no more than a short ticket."""
     assert len(joined_neighbours(" ".join(f"word{number}" for number in range(100_000)))) <= 120
-
-
-def test_an_identifier_that_is_written_as_words_is_found() -> None:
-    """Pieces that use ``retry_loop`` or ``retryLoop`` count where the task says "retry loop" (rule T-1)."""
-    corpus = FakeCorpus(
-        {
-            "a.py": "def run():\n    x = 1\n    return retry_loop(x)\n",
-            "b.js": "function go() {\n  const x = 1;\n  return retryLoop(x);\n}\n",
-            "c.py": "def retry():\n    loop = 1\n    return loop\n",
-        }
-    )
-    put, candidates = inquiry(corpus, ask("the retry loop hangs"))
-    assert by_definition(corpus, joined_words(put, candidates)) == {"a.py:run": 1.0, "b.js:go": 1.0}
 
 
 def test_all_terms_of_a_task_are_looked_up_in_one_pass() -> None:

@@ -2,14 +2,9 @@
 
 import pytest
 
-from aggregate.ranking.kind_evidence import (
-    file_kinds,
-    inner_tests,
-    language_share,
-    no_programs,
-)
+from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share, no_programs
 from tests.fakes.corpus import FakeCorpus
-from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
+from tests.ranking.asking import ask, by_definition, by_path, inquiry, project
 
 
 @pytest.mark.parametrize(
@@ -47,13 +42,6 @@ def test_a_kind_that_the_first_line_speaks_of_is_asked_for() -> None:
     ):
         put, _ = inquiry(corpus, ask(task))
         assert by_path(corpus, file_kinds(put)[2]) == value
-
-
-def test_the_kind_is_told() -> None:
-    """The audit learns what kind of file it is."""
-    corpus = project()
-    put, _ = inquiry(corpus, ask("anything"))
-    assert matched(corpus, file_kinds(put)[1]) == {"README.md": "documentation"}
 
 
 def test_the_main_language_counts_most() -> None:
@@ -121,14 +109,6 @@ def test_what_is_no_program_counts_less_unless_it_is_asked_for(
     assert values.get("README.md") == of_readme
     assert values.get("settings.toml") == of_settings
     assert not no_programs(put, frozenset(range(4))).files
-
-
-def test_settings_are_asked_for_by_a_prefix_alone() -> None:
-    """``config`` in a first line is mostly said of code that reads it: it lifts no file of settings (rule T-1)."""
-    corpus = FakeCorpus({"a.py": "value = 1\n", "settings.toml": "router = 1\n"})
-    for task, value in (("the config is lost", {}), ("config: lost", {"settings.toml": 1.0})):
-        put, _ = inquiry(corpus, ask(task))
-        assert by_path(corpus, file_kinds(put)[2]) == value
 
 
 def test_tests_within_the_source_are_told_by_their_names() -> None:

@@ -122,24 +122,12 @@ def test_comments_above_are_found_in_other_languages() -> None:
 LINES = st.lists(
     st.sampled_from(
         [
-            "",
-            "",
-            "def f():",
-            "    def g(self):",
-            "class A:",
-            "    x = 1",
-            "        return x",
-            "# c",
-            "@d",
-            '"""',
-            "# H",
-            "## I",
-            "}",
-            "{",
+            "", "", "def f():", "    def g(self):", "class A:", "    x = 1", "        return x", "# c", "@d", '"""',
+            "# H", "## I", "}", "{",
         ]
     ),
     max_size=90,
-)
+)  # fmt: skip
 
 
 @given(

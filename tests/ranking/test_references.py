@@ -8,21 +8,10 @@ from aggregate.ranking.references import Resolver
 from tests.fakes.corpus import FakeCorpus
 
 PATHS = (
-    "src/click/__init__.py",
-    "src/click/core.py",
-    "src/click/_compat.py",
-    "pkg/http/client.go",
-    "pkg/http/server.go",
-    "web/app/main.ts",
-    "web/app/area.ts",
-    "web/app/parts/index.ts",
-    "web/lib/area.ts",
-    "crates/fs/src/walk.rs",
-    "crates/fs/src/dir/mod.rs",
-    "java/com/acme/Gson.java",
-    "native/list.h",
-    "native/list.c",
-)
+    "src/click/__init__.py", "src/click/core.py", "src/click/_compat.py", "pkg/http/client.go", "pkg/http/server.go",
+    "web/app/main.ts", "web/app/area.ts", "web/app/parts/index.ts", "web/lib/area.ts", "crates/fs/src/walk.rs",
+    "crates/fs/src/dir/mod.rs", "java/com/acme/Gson.java", "native/list.h", "native/list.c",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -30,11 +19,7 @@ PATHS = (
     [
         ("tests/a.py", "click.core", ["src/click/core.py"]),
         ("src/click/core.py", "._compat", ["src/click/_compat.py"]),
-        (
-            "src/click/core.py",
-            ".",
-            ["src/click/__init__.py", "src/click/core.py", "src/click/_compat.py"],
-        ),
+        ("src/click/core.py", ".", ["src/click/__init__.py", "src/click/core.py", "src/click/_compat.py"]),
         ("main.go", "github.com/acme/tool/pkg/http", ["pkg/http/client.go", "pkg/http/server.go"]),
         ("web/app/main.ts", "./area", ["web/app/area.ts"]),
         ("web/app/main.ts", "../lib/area", ["web/lib/area.ts"]),
@@ -49,7 +34,7 @@ PATHS = (
         ("tests/a.py", "../../../../../..", []),
         ("tests/a.py", "." * 1000, []),
     ],
-)
+)  # fmt: skip
 def test_modules_are_found_as_written(importer: str, module: str, files: list[str]) -> None:
     """Dotted, slashed, relative and scoped modules name files or folders of the project; others name nothing."""
     corpus = FakeCorpus(dict.fromkeys(PATHS, "x\n"))

@@ -1,12 +1,9 @@
 """A task's text in, what it tells out."""
 
-import os
-import subprocess
-import sys
 import time
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.ranking import read_task
 from aggregate.ranking.question import NamedPlace, TaskText
@@ -159,7 +156,6 @@ def test_no_text_takes_for_ever(part: str) -> None:
     )
     | st.text()
 )
-@settings(max_examples=150, deadline=None)
 def test_any_text_is_read(text: str) -> None:
     """No text is an error, what is told is bounded and has its form, and twice the same (rules T-4 and T-5)."""
     task = read_task(text)
@@ -168,21 +164,6 @@ def test_any_text_is_read(text: str) -> None:
     assert len(task.names) <= 400
     assert set(task.names.values()) <= {1.0, 0.3}
     assert all(place.path and place.line >= 0 and "\\" not in place.path for place in task.places)
-
-
-def test_the_same_in_every_process() -> None:
-    """What is told does not depend on the seed of hashes, in content and order (rule T-4)."""
-    code = f"from aggregate.ranking.task_text import read_task; print(read_task({TASK!r}))"
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(printed) == 1
 
 
 def test_a_log_tells_by_what_it_says_once() -> None:
@@ -203,13 +184,3 @@ def test_a_few_lines_alike_are_no_log(times: int, counted: int) -> None:
     """A table or a short list of cases is what a task is about; twelve such lines are a log's (rule T-5)."""
     lines = "".join(f"worker {n} stopped\n" for n in range(times))
     assert read_task(f"{lines}bar drawn twice\n").terms.get("worker", 0) == counted
-
-
-def test_lines_of_a_log_that_differ_in_addresses_are_repetitions() -> None:
-    """Addresses that begin with a letter are numbers like those that begin with a digit (rule T-5)."""
-    log = "".join(
-        f"worker freed buffer 0x{letter}{n}fe\n" for n in range(10) for letter in "abcdef"
-    )
-    task = read_task(f"{log}parser overflow\n")
-    assert "parser" in task.terms
-    assert "worker" not in task.terms

@@ -17,15 +17,8 @@ from aggregate.ranking import (
 )
 
 PARTS = [
-    "class Shape:",
-    "def area():",
-    "    retry(Shape)",
-    "import os",
-    "x = 1",
-    "",
-    "getUser = 2",
-    "# 设置",
-]
+    "class Shape:", "def area():", "    retry(Shape)", "import os", "x = 1", "", "getUser = 2", "# 设置",
+]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=60).map("\n".join)
 FILES = st.lists(st.one_of(st.none(), TEXTS), max_size=8)
 

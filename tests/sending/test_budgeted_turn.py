@@ -5,20 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import load_config
+from aggregate import BudgetError, Usage, count, load_config
 from aggregate.base.disk import STATE_VARIABLE
-from aggregate.base.errors import BudgetError
-from aggregate.base.tokens import count
-from aggregate.base.values import Level, Section, Usage
+from aggregate.base.values import Level, Section
 from aggregate.prompt import audit_path, request_log_path
 from aggregate.prompt.source_map import map_sources
-from aggregate.sending import (
-    CompletedTurn,
-    ModelSelection,
-    PreparedTurn,
-    prepare_turn,
-    send_turn,
-)
+from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.clients.token_ratios import record_usage
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
@@ -173,23 +165,6 @@ def test_an_edit_keeps_to_the_budget(folder: Path) -> None:
     assert made.plan.total == count(made.plan.text) <= budget
 
 
-def test_what_is_new_of_a_file_stands_behind(folder: Path) -> None:
-    """A file of which more is shown than before stays where it stands, with a diff that adds lines only (rule B-9)."""
-    tools = ["anvil", "drill", *(f"tool{number}" for number in range(20))]
-    big = "".join(map(module_about, tools))
-    (folder / "src" / "a_tools.py").write_text(big, encoding="utf-8")
-    say(folder, "What does anvil_upper do in the upper part of the anvil?", budget=6_000)
-    made, _ = say(folder, "What does drill_lower do in the lower part of the drill?", budget=6_000)
-    assert "len('drill lower')" in made.prompt.markdown
-    assert "src/a_tools.py" in made.ordered.older
-    changed = [one for one in made.prompt.segments if one.section is Section.CHANGED]
-    lines = "\n".join(one.text for one in changed if one.source).split("\n")
-    removed = [line for line in lines if line.startswith("-")]
-    assert {line.strip("- ") for line in removed} <= {"..."}
-    assert "or more of them is shown now" in made.prompt.markdown
-    assert made.plan.total <= 6_000
-
-
 def test_a_secret_in_the_message_is_not_recorded(folder: Path) -> None:
     """What is replaced in the prompt is replaced in the account beside it, too (rule A-1)."""
     key = "AKIA" + "IOSFODNN7" + "EXAMPLQ"
@@ -217,7 +192,13 @@ def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> No
     (folder / "src" / "a_tools.py").write_text(big, encoding="utf-8")
     say(folder, "What does anvil_upper do in the upper part of the anvil?", budget=6_000)
     made, _ = say(folder, "What does drill_lower do in the lower part of the drill?", budget=6_000)
+    assert "len('drill lower')" in made.prompt.markdown
     assert "src/a_tools.py" in made.ordered.older
+    changed = [one for one in made.prompt.segments if one.section is Section.CHANGED]
+    lines = "\n".join(one.text for one in changed if one.source).split("\n")
+    assert {line.strip("- ") for line in lines if line.startswith("-")} <= {"..."}
+    assert "or more of them is shown now" in made.prompt.markdown
+    assert made.plan.total <= 6_000
     origins = map_sources(made.prompt.segments)
     kinds = set()
     for number, line in enumerate(made.prompt.markdown.split("\n"), start=1):

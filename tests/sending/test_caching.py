@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import load_config
-from aggregate.base.values import Usage
+from aggregate import Usage, load_config, plan_for, record
 from aggregate.project.configuration import global_config_path
 from aggregate.sending import (
     CompletedTurn,
     ModelSelection,
     PreparedTurn,
-    plan_for,
     prepare_turn,
     read_request,
-    record,
     select_model,
     send_turn,
 )

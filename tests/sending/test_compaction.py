@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import load_config
-from aggregate.base.errors import AggregateError, ConfigError, OutputError, ProviderError
-from aggregate.base.values import FinishReason, Reply, Usage
+from aggregate import (
+    AggregateError,
+    ConfigError,
+    FinishReason,
+    ProviderError,
+    Reply,
+    Usage,
+    load_config,
+)
+from aggregate.base.errors import OutputError
 from aggregate.project.history import append_turns
 from aggregate.project.history.history_reader import load_history
 from aggregate.sending import (
@@ -181,20 +188,6 @@ def test_the_rest_of_a_file_stays(folder: Path) -> None:
     assert written.endswith(text[text.index("# here") :])
     for path in (history, done.kept):
         assert path.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_wait_is_announced(folder: Path) -> None:
-    """An overloaded provider is waited for as in any other turn (S-9)."""
-    waits: list[float] = []
-    overloaded = ProviderError("overloaded", retryable=True)
-    choice = ModelSelection("compatible", "m", base_url="http://127.0.0.1:9")
-    made = prepare_compaction(
-        load_config(folder / "manual_slop.toml"), choice, on_wait=lambda wait, _: waits.append(wait)
-    )
-    on_wait = made.turn.client.on_wait
-    assert on_wait is not None
-    on_wait(2.0, overloaded)
-    assert waits == [2.0]
 
 
 def test_secrets_of_old_turns_are_not_sent(folder: Path) -> None:

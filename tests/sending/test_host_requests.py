@@ -171,15 +171,6 @@ def test_a_recorded_turn_is_remembered(config: str) -> None:
     assert "+# new" in "".join(block.text for block in second.blocks)
 
 
-def test_a_refusal_is_no_turn(config: str) -> None:
-    """What was sent is recorded, the discussion stays as it was."""
-    planned = plan_for(config, "claude-sonnet-5", "Why?")
-    with pytest.raises(ProviderError, match="answered nothing"):
-        record(planned, None, "")
-    assert plan_for(config, "claude-sonnet-5", "Why?").prefix is not None
-    assert not (Path(config).parent / "manual_slop_history.toml").exists()
-
-
 def test_a_turn_is_recorded_once(config: str) -> None:
     """A second call, an answer without text, and a question of nothing are refused; the discussion stays (S-6)."""
     planned = plan_for(config, "claude-opus-5", "Why?")

@@ -5,9 +5,8 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate.base.errors import ClientSetupError, ConfigError
-from aggregate.project.configuration import global_config_path, load_config
-from aggregate.prompt import open_project
+from aggregate import ClientSetupError, ConfigError, load_config, open_project
+from aggregate.project.configuration import global_config_path
 from aggregate.sending import (
     ModelSelection,
     PreparedTurn,
@@ -185,20 +184,15 @@ def test_a_hosts_own_mapping_is_not_said() -> None:
         '[send]\nprovider = "anthropic"\nbase_url = "http://localhost:1"\n',
         '[send]\nprovider = "compatible"\nmodel = "m"\nbase_url = "https://evil.example/v1"\n',
         '[send]\nmodel = "m"\nbase_url = "https://evil.example/v1"\n',
+        '[send]\nmodel = "m"\nbase_url = "http://a b/v1"\n',  # one that cannot be read
     ],
 )
 def test_a_project_names_no_address(tmp_path: Path, text: str) -> None:
     """An address from a project's [send] is refused but for a server on this machine (S-2)."""
-    with pytest.raises(ConfigError, match=r"send\.base_url|table \[send\]"):
-        asked(tmp_path, text)
-
-
-def test_an_address_that_cannot_be_read_is_said_to_be_one(tmp_path: Path) -> None:
-    """The sentence stays a sentence (S-2)."""
     with pytest.raises(
-        ConfigError, match="names the address that cannot be read, which you have not"
+        ConfigError, match=r"send\.base_url|table \[send\]|that cannot be read, which you"
     ):
-        asked(tmp_path, '[send]\nmodel = "m"\nbase_url = "http://a b/v1"\n')
+        asked(tmp_path, text)
 
 
 def test_an_address_on_this_machine_gets_no_key(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from aggregate.base.values import Prompt, Section, Segment, Stability
+from aggregate import Prompt, Segment
+from aggregate.base.values import Section, Stability
 from aggregate.prompt import request_log_path, write_numbered
 from aggregate.sending import LoggedRequest, find_prompt, read_request, recent_requests
 from aggregate.sending.cache import HashedPrompt

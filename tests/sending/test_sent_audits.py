@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from aggregate.project.configuration import load_config
+from aggregate import load_config
 from aggregate.prompt import audit_path, read_audit
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients.client import scripted_client

@@ -7,21 +7,23 @@ from pathlib import Path
 import pytest
 
 from aggregate import (
+    ConfigError,
+    FinishReason,
+    PromptTooLongError,
+    ProviderError,
+    Reply,
+    ScopeError,
+    Usage,
     build_discussion_text,
     build_file_items,
     build_markdown_no_history,
     load_config,
+    open_project,
 )
-from aggregate.base.errors import (
-    ConfigError,
-    OutputError,
-    PromptTooLongError,
-    ProviderError,
-    ScopeError,
-)
-from aggregate.base.values import FinishReason, Reply, Section, Usage
+from aggregate.base.errors import OutputError
+from aggregate.base.values import Section
 from aggregate.project.history.history_reader import load_history
-from aggregate.prompt import open_project, request_log_path
+from aggregate.prompt import request_log_path
 from aggregate.sending import (
     CompletedTurn,
     ModelSelection,
@@ -92,16 +94,6 @@ def test_the_request_is_the_file_and_the_file_is_the_public_text(folder: Path) -
     ]
     static = build_markdown_no_history(build_file_items(folder, ["src/*.py"]), folder, [])
     assert written == static + "\n\n" + build_discussion_text(history)
-
-
-def test_both_turns_are_kept(folder: Path) -> None:
-    """Question and answer are added to the discussion; the prompts are numbered."""
-    _, first = say(folder, "First?", answer="One.\n")
-    _, second = say(folder, "Second?", answer="Two.")
-    assert [one.path.name for one in (first, second)] == ["demo_001.md", "demo_002.md"]
-    roles = [("User", "First?"), ("AI", "One.\n"), ("User", "Second?"), ("AI", "Two.")]
-    assert second.history is not None
-    assert load_history(second.history) == [{"role": role, "content": text} for role, text in roles]
 
 
 def test_the_second_turn_reads_the_first(folder: Path) -> None:
@@ -180,11 +172,7 @@ def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
     assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py", "b.py*"]
     assert files_of(
         ready(folder, "?", ModelSelection(provider="scripted", model="claude-opus-5"))
-    ) == [
-        "a.py",
-        "c.py",
-        "b.py",
-    ]
+    ) == ["a.py", "c.py", "b.py"]
     assert files_of(ready(folder, "?", ModelSelection(persona="brief"))) == ["a.py", "c.py", "b.py"]
     os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 3601))
     assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
@@ -291,15 +279,6 @@ def test_a_prompt_that_is_too_long_says_what_would_fit(folder: Path) -> None:
         prepare_turn(config, "?", choice)
     assert caught.value.window == 204_800
     assert not (folder / "md_gen").exists()
-
-
-def test_preparing_writes_nothing(folder: Path) -> None:
-    """Nothing is written before the turn is delivered."""
-    before = sorted(folder.rglob("*"))
-    made = ready(folder, "First?")
-    assert sorted(folder.rglob("*")) == before
-    total = made.plan.total
-    assert made.expected == Usage(cache_write=total, cache_write_long=total)
 
 
 def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:

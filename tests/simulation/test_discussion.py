@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from simulation.__main__ import simulations
-from simulation.discussion import Discussion, answers, simulate, table
-from simulation.replay import Commit, Replay, make_replay, run_sim
+from simulation.discussion import Discussion, simulate, table
+from simulation.replay import Replay, make_replay, run_sim
 from simulation.trees import commit_all, git
 from simulation.wire_cache import WireCache, compare
 
-from aggregate.base.tokens import count
-from aggregate.base.values import Usage
+from aggregate import Usage, count
 from tests.projects import project
 
 ROOT = Path(__file__).parents[2]
@@ -96,12 +95,6 @@ def test_a_cache_by_bytes() -> None:
         cache.account(body(block(files, "5m"), block(said, "1h")))
     with pytest.raises(ValueError, match="four"):
         cache.account(body(*(block(files, "5m") for _ in range(5))))
-
-
-def test_answers_have_the_words_that_are_asked_for() -> None:
-    """However short a commit is: then others go on, with their line breaks."""
-    commits = [Commit("1", "One", "a b\nc"), Commit("2", "Two", "d e f g\n")]
-    assert list(answers(commits, 5)) == ["a b\nc\nd e", "d e f g\n\na"]
 
 
 def test_the_strategy_of_a_simulation_is_fixed(tmp_path: Path) -> None:

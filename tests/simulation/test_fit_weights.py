@@ -40,11 +40,6 @@ def test_what_made_the_answers_is_found() -> None:
     assert mean_likelihood(examples(), weights) > mean_likelihood(examples(), START) + 0.2
 
 
-def test_a_strong_pull() -> None:
-    """Weights that are held stay."""
-    assert fit(examples(20), START, pull=1e6) == pytest.approx(START, abs=1e-3)
-
-
 def test_pieces_that_stand_for_others() -> None:
     """A piece that stands for e others is as good as e pieces."""
     rows = np.zeros((2, 1))

@@ -5,14 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from simulation.bm25_files import ranked, words_of
-from simulation.bootstrap import bootstrap, mean_of_means
 from simulation.prompt_makers import Ask, Ours, WholeFiles, recount
-from simulation.recall import Outcome, Plan, clone_name, measure, tables
+from simulation.recall import Outcome, Plan, measure, tables
 from simulation.recall_asks import FORMS, asked
 from simulation.recall_metrics import changed_definitions, read_blocks, recall, shown_lines
 from simulation.task_commits import ChangedFile, Kind, TaskCommit, Tree, kind_of, task_commits
-from simulation.task_rivals import AiderMap, read_fragments, read_headed
 
 from aggregate.prompt.sections.files import file_block
 from tests.projects import project
@@ -195,12 +192,6 @@ def test_shares_of_what_a_commit_changes() -> None:
     assert recall(TaskCommit("2", "1", "", (other,)), everything).definition is None
 
 
-def test_decorators_do_not_name_a_definition() -> None:
-    """A decorator that is shown without what it decorates shows nothing of it."""
-    text = "@first\n@second(\n    1)\ndef f():\n    return 1\n"
-    assert changed_definitions(ChangedFile("a.py", text, (5,))) == [(4, (5,))]
-
-
 def test_ways_to_ask(clone: Path) -> None:
     """The whole message, its first line, a symbol, a traceback, and what is done already with the rest to find."""
     newest, oldest = task_commits(clone)
@@ -234,44 +225,6 @@ def test_whole_files_fill_the_budget(tmp_path: Path) -> None:
     assert blocks["src/retry.py"] == ["def retryLoop():", "    return 1", ""]
     assert "tests/test_retry.py" not in blocks
     assert 0 < len(blocks["src/a.py"]) < 80
-
-
-def test_the_baselines_order() -> None:
-    """A rare word counts more than a common one; equal texts keep their order."""
-    texts = ["common words", "common rareWord", "common words"]
-    assert list(words_of("rareWord of_x 7z")) == ["rareword", "rare", "word", "of_x", "of", "x", "z"]  # fmt: skip
-    assert ranked("common rare", texts) == [1, 0, 2]
-    assert ranked("nothing", texts) == [0, 1, 2]
-    assert ranked("x", []) == []
-
-
-def test_formats_of_other_programs() -> None:
-    """Blocks below headings with paths, and fragments in JSON."""
-    markdown = (
-        "## src/a.rs (full)\n\n```rust\nfn f() {}\n```\n\n### File: `b.py`\n````\n```\n````\n"
-    )
-    assert read_headed(markdown) == {"src/a.rs": ["fn f() {}"], "b.py": ["```"]}
-    fragments = (
-        '{"fragments": [{"path": "a.py", "content": "x\\ny"}, {"path": "a.py", "content": "z"}]}'
-    )
-    assert read_fragments(fragments) == {"a.py": ["x", "y", "z"]}
-    assert read_fragments("no JSON") == {}
-    aider = "\nsrc/a.py:\n⋮\n│class A:\n│    def f(self):\n⋮\n\nREADME.md\n\nb.go:\n│func f() {\n"
-    assert AiderMap(Path()).read(aider) == {
-        "src/a.py": ["class A:", "    def f(self):", "⋮"],
-        "b.go": ["func f() {"],
-    }
-
-
-def test_intervals() -> None:
-    """Each clone counts the same; the interval holds the mean and is the same each time."""
-    samples = {"a": [1.0] * 30, "b": [0.0, 1.0], "c": []}
-    assert mean_of_means(samples) == 0.75
-    interval = bootstrap(samples, draws=200)
-    assert interval == bootstrap(samples, draws=200)
-    assert 0 < interval.low < interval.mean == 0.75 < interval.high <= 1.0
-    assert str(bootstrap({"a": [1.0]}, draws=40)) == "1.00 [1.00, 1.00]"
-    assert str(bootstrap({}, draws=40)) == ".00 [.00, .00]"
 
 
 def test_a_clone_is_measured(clone: Path, tmp_path: Path) -> None:
@@ -310,9 +263,3 @@ def test_evidence_that_is_left_out(clone: Path, tmp_path: Path) -> None:
     assert recount(bare) <= 400
     with pytest.raises(SystemExit, match="no evidence 'nothing', only definition text, "):
         Ours(left_out="test,nothing").make(tree.folder, Ask(""), 400)
-
-
-def test_names_of_clones(tmp_path: Path) -> None:
-    """A bare repository in a folder of its own is named after that."""
-    assert clone_name(tmp_path / "click") == "click"
-    assert clone_name(tmp_path / "pallets+click" / "repo") == "pallets+click"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from aggregate import AnchorState, FuzzyAnchor, Resolution
 from aggregate.base.errors import AnchorError
-from aggregate.code.anchors import AnchorState, FuzzyAnchor, Resolution
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 
@@ -16,27 +16,11 @@ TEN = "".join(f"line {n}\n" for n in range(1, 11))
     [
         (3, 5, Resolution(3, 5, AnchorState.FRESH)),
         (1, 10, Resolution(1, 10, AnchorState.FRESH)),
-        (
-            8,
-            12,
-            Resolution(8, 10, AnchorState.MOVED, "lines 8-12 reach beyond this file of 10 lines"),
-        ),
-        (
-            -3,
-            2,
-            Resolution(1, 2, AnchorState.MOVED, "lines -3-2 reach beyond this file of 10 lines"),
-        ),
+        (8, 12, Resolution(8, 10, AnchorState.MOVED, "lines 8-12 reach beyond this file of 10 lines")),
+        (-3, 2, Resolution(1, 2, AnchorState.MOVED, "lines -3-2 reach beyond this file of 10 lines")),
         (5, 3, Resolution(0, 0, AnchorState.ORPHANED, "lines 5-3 are reversed")),
-        (
-            11,
-            20,
-            Resolution(0, 0, AnchorState.ORPHANED, "lines 11-20 lie outside this file of 10 lines"),
-        ),
-        (
-            -4,
-            0,
-            Resolution(0, 0, AnchorState.ORPHANED, "lines -4-0 lie outside this file of 10 lines"),
-        ),
+        (11, 20, Resolution(0, 0, AnchorState.ORPHANED, "lines 11-20 lie outside this file of 10 lines")),
+        (-4, 0, Resolution(0, 0, AnchorState.ORPHANED, "lines -4-0 lie outside this file of 10 lines")),
         (
             "3",
             5,
@@ -58,7 +42,7 @@ TEN = "".join(f"line {n}\n" for n in range(1, 11))
             ),
         ),
     ],
-)
+)  # fmt: skip
 def test_a_slice_without_an_anchor_is_clamped(start: Any, end: Any, expected: Resolution) -> None:
     """Numbers partly outside are clamped; reversed ones, ones outside and no numbers give a note (M-X17)."""
     assert FuzzyAnchor.resolve({"start_line": start, "end_line": end}, TEN) == expected
@@ -80,13 +64,7 @@ def test_the_keys_of_a_captured_slice() -> None:
     piece = FuzzyAnchor.create_slice(TEN, 4, 5, "core", "look here")
     assert {
         key: piece.get(key) for key in ("start_line", "end_line", "tag", "comment", "total_lines")
-    } == {
-        "start_line": 4,
-        "end_line": 5,
-        "tag": "core",
-        "comment": "look here",
-        "total_lines": 10,
-    }
+    } == {"start_line": 4, "end_line": 5, "tag": "core", "comment": "look here", "total_lines": 10}
     assert piece.get("content_hash") == hashlib.sha256(b"line 4\nline 5").hexdigest()
     assert piece.get("anchor_lines") == [
         "line 1",

@@ -2,8 +2,8 @@
 
 from tests.viewing import rendered
 
-from aggregate import FuzzyAnchor
-from aggregate.base.values import ViewMode, ViewRequest
+from aggregate import FuzzyAnchor, ViewMode
+from aggregate.base.values import ViewRequest
 
 OLD = "import os\n\n\ndef first():\n    return os.name\n\n\ndef second():\n    return os.sep\n"
 
@@ -16,13 +16,6 @@ def shown(slices: list[dict[str, object]], text: str) -> str:
 def captured(start: int, end: int, **names: str) -> dict[str, object]:
     """Capture lines of the old text."""
     return dict(FuzzyAnchor.create_slice(OLD, start, end, **names))
-
-
-def test_a_fresh_slice_says_nothing_but_its_place() -> None:
-    """The line begins as the contract says; tag and comment are shown where they are (M-42)."""
-    assert shown([captured(4, 5, tag="first", comment="the old way")], OLD) == (
-        "--- [Slice: first] (the old way) Lines 4-5: ---\ndef first():\n    return os.name"
-    )
 
 
 def test_a_moved_slice_is_found_and_says_so() -> None:

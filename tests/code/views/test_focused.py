@@ -3,8 +3,9 @@
 import pytest
 from tests.viewing import rendered
 
+from aggregate import View, ViewMode
 from aggregate.base.text import split_lines
-from aggregate.base.values import Span, View, ViewMode, ViewRequest
+from aggregate.base.values import Span, ViewRequest
 from aggregate.code.views import focused
 
 FULL = "import a\n\ndef f():\n    return 1\n\ndef g():\n    return 2\n"
@@ -14,11 +15,7 @@ FULL = "import a\n\ndef f():\n    return 1\n\ndef g():\n    return 2\n"
     ("runs", "text", "spans"),
     [
         ([(1, 7)], FULL, [Span(1, 7, 1, 7)]),
-        (
-            [(3, 4)],
-            "...\ndef f():\n    return 1\n...\n",
-            [Span(1, 1, 1, 2), Span(2, 3, 3, 4), Span(4, 4, 5, 7)],
-        ),
+        ([(3, 4)], "...\ndef f():\n    return 1\n...\n", [Span(1, 1, 1, 2), Span(2, 3, 3, 4), Span(4, 4, 5, 7)]),
         (
             [(1, 1), (6, 7)],
             "import a\n...\ndef g():\n    return 2\n",
@@ -27,7 +24,7 @@ FULL = "import a\n\ndef f():\n    return 1\n\ndef g():\n    return 2\n"
         ([(7, 7)], "...\n    return 2\n", [Span(1, 1, 1, 6), Span(2, 2, 7, 7)]),
         ([], "...\n", [Span(1, 1, 1, 7)]),
     ],
-)
+)  # fmt: skip
 def test_lines_of_a_file(runs: list[tuple[int, int]], text: str, spans: list[Span]) -> None:
     """What is left out is one line of dots that stands for its lines; the others stand for themselves (rules B-2, L-1)."""
     view = focused(View(FULL), split_lines(FULL), runs)

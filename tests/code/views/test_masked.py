@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import pytest
 from tests.viewing import rendered
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 
 PYTHON = '''\
 import x
@@ -42,11 +43,7 @@ def test_members_share_the_header_of_their_container() -> None:
     shown = {number for number in range(1, len(lines) + 1) if view.source_line(number)}
     assert {
         lines[number - 1].strip() for number in range(1, len(lines) + 1) if number not in shown
-    } == {
-        "",
-        "...",
-        lines[-1],
-    }
+    } == {"", "...", lines[-1]}
     for number in shown:
         assert source[(view.source_line(number) or 0) - 1].startswith(lines[number - 1])
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.views import render_view
 
 MODES = [ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY, ViewMode.MASKED]
@@ -193,29 +194,18 @@ def test_slices_are_lines_of_the_file() -> None:
             ),
             "# %%\na = 1\nb\n",
         ),
-        (
-            notebook(
-                cell("code", ["a", "b\r\n", "c"]), metadata={"language_info": {"name": "Rust"}}
-            ),
-            "// %%\nab\nc\n",
-        ),
+        (notebook(cell("code", ["a", "b\r\n", "c"]), metadata={"language_info": {"name": "Rust"}}), "// %%\nab\nc\n"),
         (
             notebook(
                 cell("markdown", f"![x](data:image/png;base64,{'A' * 3000})", attachments={"a": 1})
             ),
             "# %% [markdown] attachments left out, 17 bytes\n# ![x](data:image/png;base64,[3 KB left out])\n",
         ),
-        (
-            notebook(cell("code", "a\ud800")).replace("\ud800", "\\ud800"),
-            "# %%\na\ufffd\n",
-        ),
-        (
-            notebook(cell("code", "a\u200bb \U000e0041")).replace("\u200b", "\\u200b"),
-            "# %%\na\\u200bb \U000e0041\n",
-        ),
+        (notebook(cell("code", "a\ud800")).replace("\ud800", "\\ud800"), "# %%\na\ufffd\n"),
+        (notebook(cell("code", "a\u200bb \U000e0041")).replace("\u200b", "\\u200b"), "# %%\na\\u200bb \U000e0041\n"),
     ],
     ids=["format 3", "format 2", "joined pieces", "pictures in prose", "half a pair", "invisible"],
-)
+)  # fmt: skip
 def test_kinds_of_notebooks(text: str, shown: str) -> None:
     """Older formats, other languages and odd characters have their cells shown too (M-31)."""
     assert view(text, ViewMode.FULL).text == shown
@@ -225,13 +215,9 @@ def test_kinds_of_notebooks(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '{"a": [1, 2, {"b": null}], "long": "text"}',
-        "[1, 2]",
-        "12",
-        '{"cells": 3, "nbformat": 4}',
-        "",
+        '{"a": [1, 2, {"b": null}], "long": "text"}', "[1, 2]", "12", '{"cells": 3, "nbformat": 4}', "",
     ],
-)
+)  # fmt: skip
 def test_json_that_is_no_notebook_is_shown_as_json(text: str, mode: ViewMode) -> None:
     """A file that is called like a notebook and is none is shown like any JSON (M-31, M-33)."""
     assert view(text, mode) == view(text, mode, "a.json")

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.viewing import outline_of, skeleton_of, summary_of
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.views import render_view
 
 PAD = "x" * 30

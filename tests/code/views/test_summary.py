@@ -5,22 +5,9 @@ from hypothesis import example, given, strategies as st
 from tests.viewing import outline_of, skeleton_of, summary_of
 
 PATHS = [
-    "a.py",
-    "a.js",
-    "a.md",
-    "a.json",
-    "a.yaml",
-    "a.csv",
-    "a.tsv",
-    "a.jsonl",
-    "a.ipynb",
-    "a.txt",
-    "a.ini",
-    "a.sql",
-    "Makefile",
-    "a.bin",
-    "a",
-]
+    "a.py", "a.js", "a.md", "a.json", "a.yaml", "a.csv", "a.tsv", "a.jsonl", "a.ipynb", "a.txt", "a.ini", "a.sql",
+    "Makefile", "a.bin", "a",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -36,19 +36,10 @@ def make(root: Path, *names: str) -> Path:
         (["vc.db"], None),
         (["registry.json"], None),
         (["deletions.jsonl", "interactions.jsonl", "routes.jsonl", "molecules.jsonl"], None),
-        (
-            [
-                "beads.base.jsonl",
-                "beads.left.jsonl",
-                "beads.right.jsonl",
-                "issues.jsonl.new",
-                "backup/",
-            ],
-            None,
-        ),
+        (["beads.base.jsonl", "beads.left.jsonl", "beads.right.jsonl", "issues.jsonl.new", "backup/"], None),
         ([], None),
     ],
-)
+)  # fmt: skip
 def test_what_makes_a_project(tmp_path: Path, names: list[str], for_bd: bool | None) -> None:
     """A folder is a project by the files that bd accepts, and for us by a JSONL file alone (M-52)."""
     make(tmp_path, ".beads/", *(f".beads/{name}" for name in names))
@@ -74,38 +65,29 @@ def test_which_jsonl(tmp_path: Path, names: list[str], chosen: str) -> None:
     assert files.jsonl == tmp_path / ".beads" / chosen
 
 
-def test_upwards_to_the_git_root(tmp_path: Path) -> None:
-    """The search climbs to the root of the checkout and not beyond it."""
-    make(tmp_path, ".beads/issues.jsonl", "repo/.git/", "repo/src/deep/")
-    assert find_beads_dir(tmp_path / "repo/src/deep", environ={}) is None
-    make(tmp_path, "repo/.beads/issues.jsonl")
-    assert find_beads_dir(tmp_path / "repo/src/deep", environ={}) == tmp_path / "repo/.beads"
-
-
-def test_nearest_project_wins(tmp_path: Path) -> None:
-    """Of two projects on the way up the nearer one is taken."""
-    make(tmp_path, ".git/", ".beads/issues.jsonl", "part/.beads/issues.jsonl", "part/src/")
-    assert find_beads_dir(tmp_path / "part/src", environ={}) == tmp_path / "part/.beads"
-
-
-def test_outside_of_git_only_the_folder_itself(tmp_path: Path) -> None:
-    """Without a checkout nothing above the base directory is trusted."""
-    make(tmp_path, ".beads/issues.jsonl", "sub/")
-    assert find_beads_dir(tmp_path / "sub", environ={}) is None
-    assert find_beads_dir(tmp_path, environ={}) == tmp_path / ".beads"
-
-
-def test_variable_comes_first(tmp_path: Path) -> None:
-    """BEADS_DIR names the folder; one that is no project is passed over."""
-    make(tmp_path, "a/.beads/issues.jsonl", "b/.beads/issues.jsonl", "empty/")
-    assert (
-        find_beads_dir(tmp_path / "a", environ={"BEADS_DIR": str(tmp_path / "b/.beads")})
-        == tmp_path / "b/.beads"
-    )
-    assert (
-        find_beads_dir(tmp_path / "a", environ={"BEADS_DIR": str(tmp_path / "empty")})
-        == tmp_path / "a/.beads"
-    )
+@pytest.mark.parametrize(
+    ("names", "base", "variable", "found"),
+    [
+        # The search climbs to the root of the checkout and not beyond it; the nearest project is taken.
+        ([".beads/issues.jsonl", "repo/.git/", "repo/src/deep/"], "repo/src/deep", "", None),
+        (["repo/.beads/issues.jsonl", "repo/.git/", "repo/src/deep/"], "repo/src/deep", "", "repo"),
+        ([".git/", ".beads/issues.jsonl", "part/.beads/issues.jsonl", "part/src/"], "part/src", "", "part"),
+        # Without a checkout nothing above the base directory is trusted.
+        ([".beads/issues.jsonl", "sub/"], "sub", "", None),
+        ([".beads/issues.jsonl", "sub/"], ".", "", "."),
+        # BEADS_DIR names the folder; one that is no project is passed over.
+        (["a/.beads/issues.jsonl", "b/.beads/issues.jsonl"], "a", "b/.beads", "b"),
+        (["a/.beads/issues.jsonl", "empty/"], "a", "empty", "a"),
+    ],
+)  # fmt: skip
+def test_where_a_project_is_found(
+    tmp_path: Path, names: list[str], base: str, variable: str, found: str | None
+) -> None:
+    """By the variable, else upwards to the root of the checkout, else in the folder itself."""
+    make(tmp_path, *names)
+    environ = {"BEADS_DIR": str(tmp_path / variable)} if variable else {}
+    expected = None if found is None else tmp_path / found / ".beads"
+    assert find_beads_dir(tmp_path / base, environ=environ) == expected
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError
 from aggregate.project.configuration import (
     changing,
     global_config_path,
@@ -66,7 +66,7 @@ def test_trust_waits_for_another_change(tmp_path: Path, monkeypatch: pytest.Monk
         with changing(path):
             document = open_document(path)
             has_begun.set()
-            time.sleep(0.3)
+            time.sleep(0.05)
             document["redaction"] = {"run": True}
             write_document(path, document)
 

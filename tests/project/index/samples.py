@@ -35,11 +35,7 @@ def in_an_hour() -> int:
 
 @contextmanager
 def opened(
-    folder: Path,
-    *,
-    limit: int = LIMIT,
-    verify: bool = False,
-    now: Callable[[], int] = in_an_hour,
+    folder: Path, *, limit: int = LIMIT, verify: bool = False, now: Callable[[], int] = in_an_hour
 ) -> Iterator[Index]:
     """Give the index in ``folder``, and close it at the end; nothing is flushed."""
     index = Index(place(folder), limit=limit, verify=verify, now=now)

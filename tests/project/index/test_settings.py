@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError
 from aggregate.project.index import byte_limit, index_path
 
 

@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError, open_project, request_for
 from aggregate.project.files import FolderListing
 from aggregate.project.paths import IgnoreRules, TooManyRulesError
 from aggregate.project.paths.ignore_rules import MOST_LINES, MOST_PATTERNS
-from aggregate.prompt import open_project, request_for, select_files
+from aggregate.prompt import select_files
 from tests.projects import project
 
 PIECES = ["a", "b", "*", "?", "[ab]", "[!a]", "**", "*a*", "\\a", "ab"]
@@ -67,7 +67,6 @@ def _name_matches(part: str, name: str) -> bool:
     return bool(name) and fits and _name_matches(part[size:], name[1:])
 
 
-@settings(max_examples=80)
 @given(st.lists(RULES, min_size=1, max_size=4), PATHS, st.booleans())
 def test_rules_decide_as_the_slow_matcher_does(
     rules: list[str], path: str, is_folder: bool

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aggregate.base.values import View
+from aggregate import View
 from aggregate.code.views import focused
 from aggregate.prompt.fit.fit import FileLines, Fit
 from aggregate.prompt.fit.steps import Fittable, StepOrder

@@ -3,15 +3,9 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.values import FileChoice, Level, SentFile
-from aggregate.prompt.fit.kept_levels import (
-    BELOW,
-    ENOUGH,
-    FRESH,
-    LEAST_FRESH,
-    LIKELY,
-    keep_levels,
-)
+from aggregate import FileChoice
+from aggregate.base.values import Level, SentFile
+from aggregate.prompt.fit.kept_levels import BELOW, ENOUGH, FRESH, LEAST_FRESH, LIKELY, keep_levels
 
 ROOM = 1000
 
@@ -100,12 +94,6 @@ def test_a_smaller_room_lets_the_last_leave() -> None:
     wanted = [lowered("a", 0.0), lowered("b", 0.0), lowered("c", LIKELY)]
     assert names(keep_levels(sent(300, 300, 300), wanted, room=650)) == "ac"
     assert names(keep_levels(sent(300, 300, 300), wanted, room=350)) == "c"
-
-
-def test_pinned_files_stay() -> None:
-    """A pin is shown whatever it costs, so that nothing is gained by counting it out (rules B-4 and B-9)."""
-    wanted = [lowered("a", 0.0), lowered("b", 0.0, pinned=True)]
-    assert names(keep_levels(sent(300, 300), wanted, room=100)) == "b"
 
 
 def test_files_that_are_gone_leave() -> None:

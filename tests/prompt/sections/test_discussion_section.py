@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.values import Prompt, Section
-from aggregate.prompt.sections import build_discussion_section, build_discussion_text
+from aggregate import Prompt, build_discussion_section, build_discussion_text
+from aggregate.base.values import Section
 from aggregate.prompt.sections.discussion import discussion_segments
 
 MIXED = [

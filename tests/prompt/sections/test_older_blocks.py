@@ -2,7 +2,8 @@
 
 import pytest
 
-from aggregate.base.values import Section, Segment, ShownText, Span, Stability
+from aggregate import Segment
+from aggregate.base.values import Section, ShownText, Span, Stability
 from aggregate.prompt.sections import shown_in_older
 from aggregate.prompt.sections.files import file_block
 
@@ -32,14 +33,6 @@ def test_spans(content: str, spans: list[Span] | None) -> None:
     """Runs between marks are found one behind the other, or nothing is said of any (rule L-1)."""
     shown = shown_in_older(file_block("x.py", content), now())
     assert (None if shown is None else list(shown.spans or ())) == spans
-
-
-def test_a_file_that_is_not_known() -> None:
-    """Where the text is not there or could not be read nothing is said (rule L-1)."""
-    block = file_block("x.py", "import one\n")
-    assert shown_in_older(block, now("")) is None
-    assert shown_in_older(block, now(is_message=True)) is None
-    assert shown_in_older(block, Segment(Section.FILES, block, Stability.STABLE, "x.py")) is None
 
 
 def test_a_file_of_one_line_without_end() -> None:

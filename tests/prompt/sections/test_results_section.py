@@ -4,24 +4,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, strategies as st
 from tests.projects import project
 from tests.rendering import headings
 
-from aggregate import build_tier3_context, run
-from aggregate.agents.results import merge_outputs
-from aggregate.agents.subagents import SubagentSession
-from aggregate.base.values import (
+from aggregate import (
     AggregatedResult,
     Answer,
-    AnswerKind,
-    AnswerSource,
-    GroupStatus,
     LabelledOutput,
-    MergeStrategy,
+    SubagentSession,
+    build_tier3_context,
+    load_data_reference,
+    merge_outputs,
+    run,
 )
-from aggregate.prompt import load_data_reference
+from aggregate.base.values import AnswerKind, AnswerSource, GroupStatus, MergeStrategy
 from aggregate.prompt.sections import results_segments
 
 
@@ -151,17 +148,3 @@ def test_no_text_forges_a_heading(
     )
     assert headings(text_of(result))[0] == "Sub-Agent Results"
     assert len(headings(text_of(result))) == 2
-
-
-@pytest.mark.parametrize("count", [2, 3])
-def test_the_same_results_give_the_same_bytes(count: int) -> None:
-    """Neither ids nor times reach the prompt."""
-
-    def folded() -> str:
-        session = SubagentSession()
-        ids = [session.spawn("t", collect_into="$a").run_id for _ in range(count)]
-        for run_id in reversed(ids):
-            session.complete(run_id, {"b": 1, "a": run_id[-1]})
-        return text_of(session.subagent_results)
-
-    assert folded() == folded()

@@ -24,17 +24,13 @@ def test_section() -> None:
         Screenshot("a (1).png", exists=False),
         Screenshot("/abs/x.png"),
     ]
+    assert screenshots_section([]) == ""
     assert screenshots_section(given_images) == (
         "## Screenshots\n\n"
         "![login_page.png](shots/login_page.png)\n\n"
         "![a (1).png](<a (1).png>) (missing)\n\n"
         "![x.png](/abs/x.png)"
     )
-
-
-def test_no_images() -> None:
-    """Without screenshots there is no section (M-51)."""
-    assert screenshots_section([]) == ""
 
 
 @pytest.mark.parametrize(

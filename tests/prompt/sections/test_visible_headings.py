@@ -7,20 +7,11 @@ from typing import Any
 from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 
+from aggregate import AggregatedResult, Prompt, Segment, build_discussion_section
 from aggregate.agents.tracks import Ticket
 from aggregate.agents.tracks.ticket_parts import task_message
-from aggregate.base.values import (
-    AggregatedResult,
-    Bead,
-    Board,
-    GroupStatus,
-    MergeStrategy,
-    Prompt,
-    Section,
-    Segment,
-    Stability,
-)
-from aggregate.prompt.sections import build_discussion_section, results_segments
+from aggregate.base.values import Bead, Board, GroupStatus, MergeStrategy, Section, Stability
+from aggregate.prompt.sections import results_segments
 from aggregate.prompt.sections.beads import beads_section
 from aggregate.prompt.sections.discussion import discussion_segments
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from aggregate.base.values import Prompt, Section, Segment, Stability, Usage
+from aggregate import Prompt, Segment, Usage
+from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.policy import CachePolicy

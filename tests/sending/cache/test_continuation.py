@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-from aggregate.base.tokens import count
-from aggregate.base.values import Prompt, Section, Segment, Stability
+from aggregate import Prompt, Segment, count
+from aggregate.base.values import Section, Stability
 from aggregate.prompt import count_prompt
 from aggregate.prompt.sections import gone_segment, told_lines
 from aggregate.prompt.sections.changed_files import file_lines
@@ -240,7 +240,6 @@ EDITS = st.builds(
 )
 
 
-@settings(max_examples=40)
 @given(st.lists(st.lists(EDITS, max_size=3), min_size=1, max_size=6))
 def test_a_reader_knows_every_file_as_it_is(turns: list[list[Edit]]) -> None:
     """Whatever is edited or goes, blocks and diffs in their order make up the files; the discussion stays in order."""

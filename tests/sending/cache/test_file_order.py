@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-from aggregate.base.tokens import count
-from aggregate.base.values import Prompt, Section, Segment, Stability
+from aggregate import Prompt, Segment, count
+from aggregate.base.values import Section, Stability
 from aggregate.prompt import count_prompt
 from aggregate.prompt.sections import changed_segment
 from aggregate.prompt.sections.files import FILES, file_block, file_segment, files_section
@@ -154,7 +154,6 @@ CONTENTS = st.dictionaries(
 )
 
 
-@settings(max_examples=60)
 @given(st.lists(CONTENTS, min_size=1, max_size=8), st.sampled_from([PREFIX, MARKS, LOCAL]))
 def test_every_file_can_be_told_as_it_is(
     contents: list[dict[str, str]], policy: CachePolicy
@@ -209,6 +208,12 @@ def fitted_order(
     return order_for_sending(hashed, PREFIX, earlier=earlier, changes={}, count=count, grown=grown)
 
 
+def as_sent(ordered: OrderedPrompt) -> CachedPrompt:
+    """Return a prompt as the last one that was sent."""
+    texts = ("", *(one.text for one in ordered.prompt.prompt.segments))
+    return CachedPrompt(ordered.prompt.fingerprint, texts.__getitem__)
+
+
 def places(ordered: OrderedPrompt) -> list[str]:
     """Return what stands where, up to the discussion."""
     shown = (part for part in ordered.prompt.segments if part.section is not Section.HISTORY)
@@ -222,8 +227,7 @@ def test_what_is_not_shown_stands_behind_all_that_may_stay() -> None:
     """New files and diffs stand before it, so that it ends nothing that a cache holds (rules B-7 and B-9)."""
     first = fitted_order(with_remainder(prompt_of(CONTENT), "three"), None, frozenset())
     assert places(first)[-1] == "### Not shown"
-    texts = ("", *(one.text for one in first.prompt.prompt.segments))
-    earlier = CachedPrompt(first.prompt.fingerprint, texts.__getitem__)
+    earlier = as_sent(first)
     grown = CONTENT | {"b.py": CONTENT["b.py"] + "b.py more\n", "d.py": "d\n"}
     second = fitted_order(with_remainder(prompt_of(grown), "two"), earlier, frozenset({"b.py"}))
     kept = places(first)[:-1]
@@ -233,8 +237,7 @@ def test_what_is_not_shown_stands_behind_all_that_may_stay() -> None:
 def test_what_a_question_adds_stands_behind_its_discussion() -> None:
     """Files and earlier turns stay where they were sent; diffs and new files stand before the question (rule B-9)."""
     first = fitted_order(prompt_of(CONTENT), None, frozenset())
-    texts = ("", *(one.text for one in first.prompt.prompt.segments))
-    earlier = CachedPrompt(first.prompt.fingerprint, texts.__getitem__)
+    earlier = as_sent(first)
     more = CONTENT | {"b.py": CONTENT["b.py"] + "b.py more\n", "d.py": "d\n"}
     second = fitted_order(prompt_of(more, said=3), earlier, frozenset(CONTENT))
     sections = [part.section for part in second.prompt.segments]
@@ -250,8 +253,7 @@ def test_what_a_question_adds_stands_behind_its_discussion() -> None:
 def test_a_file_that_shows_less_does_not_stay_as_it_was() -> None:
     """A diff would say that its lines were deleted, so it and all behind it are written as they are now (rule B-9)."""
     first = fitted_order(prompt_of(CONTENT), None, frozenset())
-    texts = ("", *(one.text for one in first.prompt.prompt.segments))
-    earlier = CachedPrompt(first.prompt.fingerprint, texts.__getitem__)
+    earlier = as_sent(first)
     less = CONTENT | {"b.py": "".join(CONTENT["b.py"].splitlines(keepends=True)[:115])}
     assert fitted_order(prompt_of(less), earlier, frozenset({"a.py", "c.py"})).older == ()
     assert fitted_order(prompt_of(less), earlier, frozenset(CONTENT)).older == ("b.py",)
@@ -262,8 +264,7 @@ def test_a_file_that_showed_hardly_anything_stands_behind_as_a_whole() -> None:
     first = fitted_order(
         prompt_of({"a.py": "a line\n", "b.py": CONTENT["b.py"]}), None, frozenset()
     )
-    texts = ("", *(one.text for one in first.prompt.prompt.segments))
-    earlier = CachedPrompt(first.prompt.fingerprint, texts.__getitem__)
+    earlier = as_sent(first)
     more = {"a.py": "".join(f"{n}\n" for n in range(40)), "b.py": CONTENT["b.py"]}
     second = fitted_order(prompt_of(more), earlier, frozenset({"a.py", "b.py"}))
     (whole,) = (

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.values import Usage
+from aggregate import Usage
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.breakpoints import CacheLifetime, Pauses, WrittenStretch, count_long
 from aggregate.sending.cache.policy import policy_for

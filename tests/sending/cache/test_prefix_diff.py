@@ -2,7 +2,8 @@
 
 import pytest
 
-from aggregate.base.values import Prompt, Section, Segment, Stability
+from aggregate import Prompt, Segment
+from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import HashedPrompt, compare_prefixes
 from aggregate.sending.cache.fingerprint import DivergenceCause, PromptFingerprint
 from tests.sending.cache.prompts import State, state
@@ -31,23 +32,13 @@ def reordered() -> State:
         (state(FILES, [*SAID, ("more", 7)]), 82, DivergenceCause.APPENDED, ""),
         (state(FILES, []), 73, DivergenceCause.CUT, "the heading of history"),
         (state({**FILES, "b.py": ("B2", 21)}, SAID), 13, DivergenceCause.CHANGED, "b.py"),
-        (
-            state({**FILES, "b.py": ("B2", 21), "c.py": ("C2", 1)}, SAID),
-            13,
-            DivergenceCause.CHANGED,
-            "b.py",
-        ),
-        (
-            state({"a.py": ("A", 10), "aa.py": ("N", 9), **FILES}, SAID),
-            13,
-            DivergenceCause.ADDED,
-            "aa.py",
-        ),
+        (state({**FILES, "b.py": ("B2", 21), "c.py": ("C2", 1)}, SAID), 13, DivergenceCause.CHANGED, "b.py"),
+        (state({"a.py": ("A", 10), "aa.py": ("N", 9), **FILES}, SAID), 13, DivergenceCause.ADDED, "aa.py"),
         (state({"a.py": ("A", 10), "c.py": ("C", 40)}, SAID), 13, DivergenceCause.REMOVED, "b.py"),
         (reordered(), 3, DivergenceCause.MOVED, "a.py"),
         (state(FILES, [("other", 5)]), 77, DivergenceCause.CHANGED, "Excerpt 1"),
     ],
-)
+)  # fmt: skip
 def test_what_ends_the_prefix(later: State, kept: int, cause: DivergenceCause, where: str) -> None:
     """The tokens of the shared prefix, and the first segment that differs."""
     report = compare_prefixes(fingerprint(BASE), fingerprint(later))

@@ -1,9 +1,10 @@
 """The cache plan: which blocks a request has, and where its breakpoints stand."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
-from aggregate.base.values import Prompt, Section, Segment, Stability
+from aggregate import Prompt, Segment
+from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
 from tests.sending.cache.prompts import State, discussions, run_through, state
@@ -53,32 +54,21 @@ def test_without_marks_only_turns_are_cut(policy: CachePolicy) -> None:
     ]
 
 
-@settings(max_examples=40)
 @given(discussions())
-def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
-    """Whatever the policy, the request's text is the prompt's markdown, and its tokens are the prompt's."""
+def test_the_blocks_are_the_prompt_and_breakpoints_keep_the_rules(turns: list[State]) -> None:
+    """Text and tokens are the prompt's; breakpoints are few enough, stand where blocks end, above the minimum."""
     for policy in ALL:
         for turn, (plan, _) in zip(turns, run_through(turns, policy), strict=True):
             assert plan.text == turn.prompt.markdown
             assert plan.total == sum(turn.tokens) == sum(block.tokens for block in plan.blocks)
+            marks, ends = plan.layout.breakpoints, plan.layout.ends
+            assert sum(one.has_breakpoint for one in plan.blocks) == len(marks)
+            assert len(marks) <= policy.max_breakpoints
+            assert all(plan.tokens[mark - 1] >= policy.minimum for mark in marks)
+            assert set(marks) <= set(ends)
+            assert list(ends) == sorted(set(ends))
 
 
-@settings(max_examples=40)
-@given(discussions())
-def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
-    """Never more breakpoints than the provider allows, none below the minimum, none where no block ends."""
-    for policy in ALL:
-        for plan, _ in run_through(turns, policy):
-            assert len(plan.layout.breakpoints) <= policy.max_breakpoints
-            assert sum(block.has_breakpoint for block in plan.blocks) == len(
-                plan.layout.breakpoints
-            )
-            assert all(plan.tokens[mark - 1] >= policy.minimum for mark in plan.layout.breakpoints)
-            assert set(plan.layout.breakpoints) <= set(plan.layout.ends)
-            assert list(plan.layout.ends) == sorted(set(plan.layout.ends))
-
-
-@settings(max_examples=40)
 @given(discussions())
 def test_stable_blocks_do_not_move(turns: list[State]) -> None:
     """A turn that only adds to the discussion begins with the very blocks of the turn before it."""

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,20 +43,15 @@ class Aimock:
         return list(data["entries"] if isinstance(data, dict) else data)
 
 
-@pytest.fixture(scope="session")
-def aimock_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aimock]:
-    """Start aimock for the session."""
+@contextmanager
+def serving(folder: Path, fixtures: list[dict[str, Any]]) -> Iterator[Aimock]:
+    """Start aimock with some fixtures."""
     if not AIMOCK.exists() or shutil.which("node") is None:
         pytest.skip(f"aimock is not installed: {INSTALL}")
-    folder = tmp_path_factory.mktemp("aimock")
-    plan = {"match": {"userMessage": GOAL_OF_TICKET}, "response": {"content": PLAN_OF_TICKET}}
-    fixtures = {"fixtures": [plan, {"match": {}, "response": {"content": ANSWER}}]}
-    (folder / "all.json").write_text(json.dumps(fixtures), encoding="utf-8")
+    (folder / "all.json").write_text(json.dumps({"fixtures": fixtures}), encoding="utf-8")
+    command = [str(AIMOCK), "-p", "0", "-f", str(folder), "-l", "2", "--log-level", "info"]
     process = subprocess.Popen(
-        [str(AIMOCK), "-p", "0", "-f", str(folder), "-l", "2", "--log-level", "info"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
     )
     assert process.stdout
     try:
@@ -64,6 +60,15 @@ def aimock_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aimock]:
     finally:
         process.terminate()
         process.communicate(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def aimock_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aimock]:
+    """Start aimock for the session."""
+    plan = {"match": {"userMessage": GOAL_OF_TICKET}, "response": {"content": PLAN_OF_TICKET}}
+    answer = {"match": {}, "response": {"content": ANSWER}}
+    with serving(tmp_path_factory.mktemp("aimock"), [plan, answer]) as running:
+        yield running
 
 
 @pytest.fixture

@@ -2,9 +2,8 @@
 
 import pytest
 
-from aggregate.base.errors import ProviderError
-from aggregate.sending.clients import Client, RequestOptions
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
+from aggregate import Client, ProviderError, RequestOptions
+from aggregate.sending.clients.client import ScriptedTransport
 from aggregate.sending.clients.protocol import ResponseFormat, capabilities_of
 from tests.fakes.transports import Hangs, TakesTextAlone
 from tests.sending.cache.prompts import state
@@ -34,30 +33,18 @@ TABLE: list[tuple[str, str, float | None, ResponseFormat]] = [
 
 
 @pytest.mark.parametrize(("provider", "model", "temperature", "form"), TABLE)
-def test_the_table(
-    provider: str, model: str, temperature: float | None, form: ResponseFormat
-) -> None:
-    """Temperature 0 as each provider takes it, and how its answers are bound to a schema (D-12)."""
-    taken = capabilities_of(provider, model)
-    assert (taken.temperature(0.0), taken.response_format) == (temperature, form)
-    assert taken.temperature(None) is None
-
-
-@pytest.mark.parametrize(("provider", "model", "temperature", "form"), TABLE)
 def test_a_request_holds_what_its_provider_takes(
     provider: str, model: str, temperature: float | None, form: ResponseFormat
 ) -> None:
-    """The adapter is given nothing that it would have to leave out."""
+    """Temperature 0 as each takes it, and how its answers are bound to a schema: nothing is left out (D-12)."""
     client = Client(provider, ScriptedTransport(iter(["yes"])), model)
     client.send(PROMPT, "Why?", options=TYPED)
     assert isinstance(client.transport, ScriptedTransport)
     (request,) = client.transport.requests
     schema = None if form is ResponseFormat.TEXT else SCHEMA
-    assert (request.temperature, request.schema, request.response_format) == (
-        temperature,
-        schema,
-        form,
-    )
+    asked = (request.temperature, request.schema, request.response_format)
+    assert asked == (temperature, schema, form)
+    assert capabilities_of(provider, model).temperature(None) is None
 
 
 @pytest.mark.parametrize("status", [400, 422])
@@ -80,20 +67,3 @@ def test_a_turn_has_its_time() -> None:
             PROMPT, "Why?", options=RequestOptions(seconds=0.05)
         )
     assert transport.stopped.is_set()
-
-
-@pytest.mark.parametrize(
-    "error", [OSError("no space"), ValueError("bad"), TimeoutError("slow"), ProviderError("mine")]
-)
-def test_what_the_listener_raises_is_the_callers(error: Exception) -> None:
-    """It is not taken for a failure of the provider, and nothing is asked again."""
-
-    def fail(_: str) -> None:
-        raise error
-
-    client = scripted_client(["one", "two"])
-    with pytest.raises(type(error)) as caught:
-        client.send(PROMPT, "Why?", on_text=fail)
-    assert caught.value is error
-    assert isinstance(client.transport, ScriptedTransport)
-    assert len(client.transport.requests) == 1

@@ -6,10 +6,17 @@ import pytest
 from google.auth.exceptions import DefaultCredentialsError
 from google.oauth2.credentials import Credentials
 
-from aggregate import plan_for, to_anthropic, to_gemini, to_openai
-from aggregate.base.errors import ClientSetupError
+from aggregate import (
+    Client,
+    ClientSetupError,
+    RequestOptions,
+    open_client,
+    plan_for,
+    to_anthropic,
+    to_gemini,
+    to_openai,
+)
 from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.clients import Client, RequestOptions, open_client
 from aggregate.sending.clients.clouds import VertexApi
 from aggregate.sending.clients.image_rules import image_rules
 from aggregate.sending.clients.protocol import capabilities_of

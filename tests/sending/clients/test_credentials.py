@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ProviderError
+from aggregate import ProviderError, open_client
 from aggregate.cli.program import run_program
-from aggregate.sending.clients import PROVIDERS, open_client
+from aggregate.sending.clients import PROVIDERS
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.credentials import ApiKey
 from tests.fakes.tattler import tattling

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ClientSetupError, ProviderError
-from aggregate.base.values import Usage
+from aggregate import Client, ClientSetupError, ProviderError, Usage
 from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.clients import Client
 from aggregate.sending.clients.credentials import ApiKey
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.protocol import ModelRequest

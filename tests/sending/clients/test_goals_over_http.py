@@ -1,26 +1,17 @@
 """Goals over HTTP: with servers that others wrote, one that answers by fixtures and one with a real model."""
 
 import json
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aggregate.agents.goals import (
-    EngineLimits,
-    NeuronAgent,
-    Question,
-    QuestionKind,
-    new_record,
-    recorded,
-)
+from aggregate import NeuronAgent, open_client
+from aggregate.agents.goals import EngineLimits, Question, QuestionKind, new_record, recorded
 from aggregate.agents.goals.models import as_model
 from aggregate.agents.goals.replies import choice_schema
-from aggregate.sending.clients import open_client
-from tests.sending.clients.conftest import AIMOCK, INSTALL, Aimock
+from tests.sending.clients.conftest import Aimock, serving
 
 FIXTURES = {
     "Split the goal": '{"steps": ["Look at the tower", "Say how high it is"]}',
@@ -42,27 +33,12 @@ def measureTower(unit: str) -> dict[str, Any]:  # noqa: N802 - tools are camelCa
 @pytest.fixture(scope="module")
 def answering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aimock]:
     """Serve an answer for each question of a goal."""
-    if not AIMOCK.exists() or shutil.which("node") is None:
-        pytest.skip(f"aimock is not installed: {INSTALL}")
-    folder = tmp_path_factory.mktemp("aimock")
     fixtures = [
         {"match": {"userMessage": text}, "response": {"content": answer}}
         for text, answer in FIXTURES.items()
     ]
-    (folder / "goal.json").write_text(json.dumps({"fixtures": fixtures}), encoding="utf-8")
-    process = subprocess.Popen(
-        [str(AIMOCK), "-p", "0", "-f", str(folder), "-l", "2", "--log-level", "info"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-    )
-    assert process.stdout
-    try:
-        line = next((line for line in process.stdout if "listening on" in line), "")
-        yield Aimock(line.split("listening on")[1].strip())
-    finally:
-        process.terminate()
-        process.communicate(timeout=10)
+    with serving(tmp_path_factory.mktemp("aimock"), fixtures) as running:
+        yield running
 
 
 PATHS = {"anthropic": "", "compatible": "/v1"}

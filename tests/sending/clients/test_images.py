@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from aggregate.base.errors import ProviderError
-from aggregate.base.values import Image, Prompt, Section, Segment, Stability
+from aggregate import Client, Prompt, ProviderError, Segment
+from aggregate.base.values import Image, Section, Stability
 from aggregate.prompt.sections.discussion import discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.clients import Client, anthropic_api, gemini_api, openai_api
+from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.client import LEFT_OUT, ScriptedTransport
 from aggregate.sending.clients.image_rules import accepted_images, image_rules
 from aggregate.sending.clients.protocol import ModelRequest

@@ -1,8 +1,9 @@
 """Turns of the discussion go as messages of whoever has said them."""
 
-from hypothesis import given, settings
+from hypothesis import given
 
-from aggregate.base.values import SEPARATOR, Prompt
+from aggregate import Prompt
+from aggregate.base.values import SEPARATOR
 from aggregate.prompt.sections.discussion import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import NO_CACHE, CachePolicy, policy_for
@@ -85,7 +86,6 @@ def test_a_turn_without_words_is_shown() -> None:
     assert shown(plan_of(history)) == [f"{START}\n\na\n\nAI: \n\nc"]
 
 
-@settings(max_examples=30)
 @given(discussions())
 def test_messages_keep_their_beginning(turns: list[State]) -> None:
     """Whatever is cached: sides alternate from the user to the user, and each text is a piece of the prompt."""

@@ -6,17 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import ConfigError, Usage, open_client, open_project
 from aggregate.agents.goals import ChatModel
 from aggregate.agents.goals.models import as_model
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.tickets import Tickets
-from aggregate.base.errors import ConfigError
-from aggregate.base.values import Usage
 from aggregate.project.configuration import global_config_path
-from aggregate.prompt import open_project
 from aggregate.sending import ModelSelection, select_model
 from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.clients import age_note, cache_policy, context_window, cost, open_client
+from aggregate.sending.clients import age_note, cache_policy, context_window, cost
 
 OWN = """
 [models."my-model"]

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.base.errors import ProviderError
-from aggregate.base.values import FinishReason
-from aggregate.sending.clients import Client, RequestOptions, open_client
+from aggregate import Client, FinishReason, ProviderError, RequestOptions, open_client
 from aggregate.sending.clients.retry import Retry
 from tests.sending.cache.prompts import state
 from tests.sending.clients.conftest import ANSWER, Aimock
@@ -24,14 +22,10 @@ PATHS = {
 }
 KEYS = dict.fromkeys(
     (
-        "ANTHROPIC_API_KEY",
-        "MINIMAX_API_KEY",
-        "OPENAI_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "GEMINI_API_KEY",
+        "ANTHROPIC_API_KEY", "MINIMAX_API_KEY", "OPENAI_API_KEY", "DEEPSEEK_API_KEY", "GEMINI_API_KEY",
     ),
     "k",
-)
+)  # fmt: skip
 SCHEMA = {
     "type": "object",
     "properties": {"answer": {"type": "boolean"}},
@@ -65,12 +59,16 @@ def text_of(body: Any) -> str:
 
 @every_provider
 def test_the_answer_comes_whole_and_the_prompt_arrives_whole(aimock: Aimock, provider: str) -> None:
-    """Unstreamed: the server's text to the byte, and the prompt to the byte but for the heading of the turn."""
+    """The server's text to the byte, in one or in pieces, and the prompt but for the heading of the turn."""
     reply = connect(aimock, provider).send(PROMPT, "Why?")
     assert (reply.text, reply.stop) == (ANSWER, FinishReason.END)
     (entry,) = aimock.journal()
     sent = PROMPT.markdown.replace("### Discussion Excerpt 1\n\n", "")
     assert text_of(entry["body"]) == sent + "\n\nWhy?"
+    pieces: list[str] = []
+    reply = asyncio.run(connect(aimock, provider).asend(PROMPT, "Why?", on_text=pieces.append))
+    assert "".join(pieces) == reply.text == ANSWER
+    assert len(pieces) > 1
 
 
 @every_provider
@@ -82,15 +80,6 @@ def test_a_schema_and_a_temperature_are_accepted(aimock: Aimock, provider: str) 
     assert (reply.text, reply.stop) == (ANSWER, FinishReason.END)
     (entry,) = aimock.journal()
     assert ("response_format" in entry["body"]) is (PATHS[provider] == "/v1")
-
-
-@every_provider
-def test_the_answer_is_streamed(aimock: Aimock, provider: str) -> None:
-    """Streamed: several pieces, which together are the answer."""
-    pieces: list[str] = []
-    reply = asyncio.run(connect(aimock, provider).asend(PROMPT, "Why?", on_text=pieces.append))
-    assert "".join(pieces) == reply.text == ANSWER
-    assert len(pieces) > 1
 
 
 @every_protocol

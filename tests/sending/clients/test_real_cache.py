@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.values import Prompt
+from aggregate import Prompt, RequestOptions, open_client
 from aggregate.sending.cache.request_plan import Message, RequestPlan, messages_of
-from aggregate.sending.clients import RequestOptions, open_client
 from tests.sending.cache.prompts import state
 
 pytest.importorskip(

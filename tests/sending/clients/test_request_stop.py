@@ -8,10 +8,9 @@ from typing import TypeVarTuple
 
 import pytest
 
+from aggregate import Client, Prompt, ProviderError, Reply
 from aggregate.base.concurrency import run_in_thread
-from aggregate.base.errors import ProviderError
-from aggregate.base.values import Prompt, Reply
-from aggregate.sending.clients import Client, OnText, RequestStop
+from aggregate.sending.clients import OnText, RequestStop
 from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.retry import Retry
 

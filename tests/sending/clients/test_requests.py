@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from aggregate.base.values import FinishReason, Reply, Usage
+from aggregate import FinishReason, Reply, Usage
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.sending.clients import anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.sending.clients.protocol import ModelRequest, ResponseFormat

@@ -8,9 +8,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from aggregate.base.errors import ClientError, ClientSetupError, PromptTooLongError, ProviderError
-from aggregate.base.values import Usage
-from aggregate.sending.clients import Client, RequestOptions, cost, open_client
+from aggregate import (
+    Client,
+    ClientError,
+    ClientSetupError,
+    PromptTooLongError,
+    ProviderError,
+    RequestOptions,
+    Usage,
+    open_client,
+)
+from aggregate.sending.clients import cost
 from aggregate.sending.clients.client import scripted_client
 from aggregate.sending.clients.retry import Retry, seconds_of
 from tests.fakes.transports import BreaksOff
@@ -149,22 +157,16 @@ def test_a_prompt_that_is_too_long_is_not_sent() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"provider": "anthropic"},
-            "anthropic needs a key: set the environment variable ANTHROPIC_API_KEY",
-        ),
+        ({"provider": "anthropic"}, "anthropic needs a key: set the environment variable ANTHROPIC_API_KEY"),
         ({"provider": "gemini"}, "set the environment variable GEMINI_API_KEY or GOOGLE_API_KEY"),
         ({"provider": "deepseek"}, "set the environment variable DEEPSEEK_API_KEY"),
         ({"provider": "minimax"}, "set the environment variable MINIMAX_API_KEY"),
         ({"provider": "openai"}, "set the environment variable OPENAI_API_KEY"),
         ({"provider": "compatible"}, "compatible needs the server's address: add --base-url"),
-        (
-            {"provider": "anthropc"},
-            "there is no provider 'anthropc': take one of anthropic, gemini",
-        ),
+        ({"provider": "anthropc"}, "there is no provider 'anthropc': take one of anthropic, gemini"),
         ({}, "no provider is named: take one of anthropic, gemini"),
     ],
-)
+)  # fmt: skip
 def test_what_is_missing_is_named(options: dict[str, str], message: str) -> None:
     """Which variable, which option, which names there are."""
     with pytest.raises(ClientSetupError) as caught:

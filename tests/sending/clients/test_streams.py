@@ -4,9 +4,7 @@ import logging
 
 import pytest
 
-from aggregate.base.errors import ProviderError
-from aggregate.base.values import FinishReason, Prompt
-from aggregate.sending.clients import Client, open_client
+from aggregate import Client, FinishReason, Prompt, ProviderError, open_client
 from aggregate.sending.clients.retry import Retry
 from tests.fakes.senders import BEGINNINGS, FAILURES, REFUSAL, sending
 
@@ -45,10 +43,7 @@ def test_a_stream_that_ends_badly(
 def test_a_connection_that_ends_in_an_answer(provider: str) -> None:
     """The server was reached: it is not called out of reach, and what came is passed on."""
     pieces: list[str] = []
-    with (
-        sending(BEGINNINGS[provider], missing=99) as url,
-        pytest.raises(ProviderError) as caught,
-    ):
+    with sending(BEGINNINGS[provider], missing=99) as url, pytest.raises(ProviderError) as caught:
         connect(provider, url).send(Prompt(()), "Hello?", on_text=pieces.append)
     assert str(caught.value).startswith(f"{provider} broke off the connection at {url}: ")
     assert (pieces, caught.value.retryable) == (["Hel"], True)

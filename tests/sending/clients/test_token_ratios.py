@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from aggregate import Prompt, PromptTooLongError, Segment, Usage
 from aggregate.base.disk import STATE_VARIABLE
-from aggregate.base.errors import PromptTooLongError
-from aggregate.base.values import Prompt, Section, Segment, Stability, Usage
+from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.clients import OWN_COUNT, TokenRatio, shipped_ratio, token_ratio
