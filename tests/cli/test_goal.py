@@ -88,12 +88,10 @@ def test_a_failed_goal(tmp_path: Path) -> None:
 
 def test_the_trace_says_nothing_twice() -> None:
     """The one step of a sub-task is not repeated below it; what failed says so, with its reason."""
-    call = Trace(TraceKind.TOOL, "greet", "name='Ann'", 0.001, 0, ok=True, note="", children=[])
-    step = Trace(TraceKind.NEURON, "1.1", "Greet Ann", 0.002, 5, ok=True, note="", children=[call])
-    task = Trace(
-        TraceKind.DENDRITE, "1.1", "Greet Ann", 0.003, 5, ok=True, note="", children=[step]
-    )
-    goal = Trace(TraceKind.GOAL, "goal", "Greet", 0.004, 5, ok=False, note="gone", children=[task])
+    call = Trace(TraceKind.TOOL, "greet", "name='Ann'", 0.001)
+    step = Trace(TraceKind.NEURON, "1.1", "Greet Ann", 0.002, own_tokens=5, children=[call])
+    task = Trace(TraceKind.DENDRITE, "1.1", "Greet Ann", 0.003, children=[step])
+    goal = Trace(TraceKind.GOAL, "goal", "Greet", 0.004, ok=False, note="gone", children=[task])
     assert [*trace_lines(goal)] == [
         "failed: goal Greet (4.0 ms, 5 tokens) - gone",
         "  1.1 Greet Ann (3.0 ms, 5 tokens)",
