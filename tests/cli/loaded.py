@@ -22,6 +22,7 @@ from importlib import import_module
 from pathlib import Path
 
 import aggregate
+from aggregate.base.redaction.scan import find_secrets
 from aggregate.cli import main
 
 _SECONDS = 60
@@ -147,6 +148,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
     for module in modules:
         import_module(module)
     aggregate.count("The vocabulary is read by this.")
+    find_secrets(b"password = 'The rules are compiled by this.'")
     gc.freeze()  # or else a copy's first collection touches, and so copies, all that it shares
     while True:
         header, descriptors, _, _ = socket.recv_fds(connection, _HEADER.size, 3)
