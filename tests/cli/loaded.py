@@ -13,7 +13,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +21,6 @@ from importlib import import_module
 from pathlib import Path
 
 import aggregate
-from aggregate.base.redaction.scan import find_secrets
 from aggregate.cli import main
 
 _SECONDS = 60
@@ -71,22 +69,6 @@ class Loaded:
                 },
                 stdin=subprocess.DEVNULL,
             )
-
-    def run(
-        self, folder: Path, arguments: list[str], environment: Mapping[str, str]
-    ) -> tuple[int, bytes, bytes]:
-        """Run one command to its end and return its exit code, output and errors."""
-        with (
-            tempfile.TemporaryFile() as out,
-            tempfile.TemporaryFile() as err,
-            Path(os.devnull).open("rb") as nothing,
-        ):
-            streams = [nothing.fileno(), out.fileno(), err.fileno()]
-            with self.running(folder, arguments, environment, streams) as command:
-                code = command.wait()
-            out.seek(0)
-            err.seek(0)
-            return code, out.read(), err.read()
 
     @contextmanager
     def running(
@@ -148,7 +130,6 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
     for module in modules:
         import_module(module)
     aggregate.count("The vocabulary is read by this.")
-    find_secrets(b"password = 'The rules are compiled by this.'")
     gc.freeze()  # or else a copy's first collection touches, and so copies, all that it shares
     while True:
         header, descriptors, _, _ = socket.recv_fds(connection, _HEADER.size, 3)

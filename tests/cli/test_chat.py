@@ -208,9 +208,7 @@ def test_retry_goes_by_the_discussion(folder: Path, lines: str, asked: list[str]
 def test_compact(folder: Path) -> None:
     """Costs are said before, the summary counts in the totals, and all turns stay as another discussion (S-9)."""
     long = "What of the parser? " * 300
-    _, out, err = chat(
-        f"{long}\n{long}\n{long}\n/compact\nAnd now?\n/discussion default-full\n",
-    )
+    _, out, err = chat(f"{long}\n{long}\n{long}\n/compact\nAnd now?\n/discussion default-full\n")
     assert len(out) == 4
     said = err.splitlines()
     before = next(
@@ -373,7 +371,7 @@ def test_on_a_terminal(folder: Path) -> None:
     ("python", "pasted"),
     [
         (("-m", "aggregate"), b"\x1b[200~one\rtwo\rthree\x1b[201~"),
-        (("-c", WITHOUT_READLINE), b"one\rtwo\rthree"),
+        pytest.param(("-c", WITHOUT_READLINE), b"one\rtwo\rthree", marks=pytest.mark.slow),
     ],
     ids=["readline", "no readline"],
 )
@@ -390,7 +388,10 @@ def test_pasted_lines_are_one_message(folder: Path, python: Sequence[str], paste
     assert questions("manual_slop.scripted_history.toml") == ["one\ntwo\nthree"]
 
 
-@pytest.mark.parametrize("python", [("-m", "aggregate"), ("-c", WITHOUT_READLINE)])
+@pytest.mark.parametrize(
+    "python",
+    [("-m", "aggregate"), pytest.param(("-c", WITHOUT_READLINE), marks=pytest.mark.slow)],
+)
 def test_what_is_typed_while_an_answer_comes_is_a_draft(
     folder: Path, python: Sequence[str]
 ) -> None:

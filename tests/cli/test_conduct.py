@@ -146,10 +146,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["run", "gone"], f"there is no track gone: it has {TRACK}"),
-        (
-            ["run", "demo", "--worker", "oracle"],
-            "there is no worker 'oracle': take scripted",
-        ),
+        (["run", "demo", "--worker", "oracle"], "there is no worker 'oracle': take scripted"),
         (
             ["run", "demo", "--worker", "scripted:gone.toml"],
             "there is no gone.toml here: correct its name\n",
@@ -240,6 +237,7 @@ def test_workers_in_other_processes(tmp_path: Path) -> None:
     assert (code, errors.startswith(b"working as ")) == (0, True)
 
 
+@pytest.mark.slow
 def test_the_track_of_this_project(tmp_path: Path) -> None:
     """The track that a newcomer runs first works as its specification says, with a line for each change."""
     for name in ("conductor", "src"):

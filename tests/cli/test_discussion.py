@@ -166,10 +166,7 @@ def test_show(config: Path) -> None:
 def test_rename_and_delete(config: Path) -> None:
     """A renamed discussion goes on as it was; a deleted one is gone after a question (S-5)."""
     send("One?", "a")
-    assert aggregate("discussion", "rename", "a", "b")[:2] == (
-        0,
-        "manual_slop.b_history.toml\n",
-    )
+    assert aggregate("discussion", "rename", "a", "b")[:2] == (0, "manual_slop.b_history.toml\n")
     assert "(appended)" in send("Two?", "b")
     code, _, err = aggregate("discussion", "delete", "b")
     assert (code, "add --yes" in err) == (2, True)

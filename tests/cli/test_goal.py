@@ -126,10 +126,7 @@ def test_odd_characters_are_printed_safely(tmp_path: Path) -> None:
     assert "\x1b" not in done.stderr
 
 
-MISTAKES = [
-    ((), "give a goal or --instruction FILE"),
-    (("  ",), "the goal is empty"),
-]
+MISTAKES = [((), "give a goal or --instruction FILE"), (("  ",), "the goal is empty")]
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES)

@@ -150,11 +150,7 @@ def test_no_prompt_is_fed_to_another_configuration(tmp_path: Path) -> None:
 def test_a_reader_that_leaves_is_no_failure_to_report(demo: Path) -> None:
     """A closed standard output, as behind ``head``, ends the program without a word (M-X18)."""
     (demo / "read.md").write_text("a line of text\n" * 50_000, encoding="utf-8")
-    for arguments in (
-        ["run", "--stdout", "-q"],
-        ["view", "read.md", "--mode", "full"],
-        ["languages"],
-    ):
+    for arguments in (["run", "--stdout", "-q"], ["languages"]):
         program = subprocess.Popen(
             [sys.executable, "-m", "aggregate", *arguments],
             cwd=demo,

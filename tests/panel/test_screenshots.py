@@ -47,15 +47,6 @@ def test_the_folder_of_the_configuration_is_used(tmp_path: Path) -> None:
     assert "(shots/screenshot.png)" in panel.markdown
 
 
-def test_a_pattern_that_stands_for_it_is_enough(tmp_path: Path) -> None:
-    """Nothing is written into the configuration where a glob shows the new one anyway."""
-    config = '[files]\npaths = ["*.md"]\n[screenshots]\npaths = ["screenshots/*.png"]\n'
-    panel = opened(tmp_path, {**FILES, "manual_slop.toml": config})
-    assert _added(panel, png(4, 4)) == "screenshots/screenshot.png"
-    assert panel.draft == config
-    assert "(screenshots/screenshot.png)" in panel.markdown
-
-
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
@@ -69,15 +60,6 @@ def test_what_is_no_image_is_refused(tmp_path: Path, data: bytes, problem: str) 
     panel = opened(tmp_path)
     assert problem in _added(panel, data, "a.png")
     assert not (tmp_path / "screenshots").exists()
-
-
-def test_what_is_no_base64_is_refused(tmp_path: Path) -> None:
-    """A request that holds anything else is told so in a sentence."""
-    panel = opened(tmp_path)
-    assert "base64" in panel.post("screenshot", data="?")["error"]
-    assert "base64" in panel.post("screenshot", data=3)["error"]
-    assert "base64" in panel.post("screenshot")["error"]
-    assert "too long" in panel.post("screenshot", data="A" * 14_000_000)["error"]
 
 
 @pytest.mark.parametrize(

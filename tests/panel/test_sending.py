@@ -65,20 +65,6 @@ def test_ctrl_c_ends_a_send_and_keeps_what_came(panel: Opened) -> None:
         sender.send(plan, on_text, on_notice=lambda _sentence: None)
 
 
-def test_what_was_sent_is_recorded_with_the_first_piece(panel: Opened) -> None:
-    """A program that is killed while an answer comes has recorded what was sent, and before it nothing (E-6)."""
-    sender = _sender(panel)
-    plan = sender.plan("count", model="scripted")["plan"]
-    recorded: list[bool] = []
-
-    def on_text(_piece: str) -> None:
-        (record,) = (panel.folder / "md_gen").glob(".*.chain.json")
-        recorded.append("sent" in json.loads(record.read_text()))
-
-    sender.send(plan, on_text, on_notice=lambda _sentence: None)
-    assert recorded[:2] == [False, True]
-
-
 def test_the_end_waits_for_what_came(panel: Opened) -> None:
     """Who has ended a send on another thread waits until its answer is kept, also where no page listens any more."""
     sender = _sender(panel)

@@ -257,17 +257,6 @@ def test_at_twice_the_size_the_panes_stand_below_each_other(opened: Opened, page
     expect(page.locator("#prompt .row.heading").first).to_be_in_viewport()
 
 
-def test_nothing_moves_for_whoever_wants_no_motion(opened: Opened, page: Page) -> None:
-    """While a prompt is composed its total pulses, but not where the system asks for less motion."""
-    shop = FakePanel(["a.py"])
-    shop.state["composed"] = 0
-    moving = "getComputedStyle(document.querySelector('#total .figure')).animationName"
-    opened(shop)
-    assert page.evaluate(moving) == "composing"
-    page.emulate_media(reduced_motion="reduce")
-    assert page.evaluate(moving) == "none"
-
-
 def test_selection_and_cursor_are_seen_in_forced_colours(opened: Opened, page: Page) -> None:
     """Where the system's few colours replace all others, the selected row has the system's own of selections."""
     page.emulate_media(forced_colors="active")

@@ -1,7 +1,5 @@
 """The page on the real server: what is edited by eye stands in the same file that the command line reads."""
 
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,13 +93,6 @@ def test_masks_and_slices_reach_the_prompt(shop: Page) -> None:
     expect(shop.locator("#slices .slice")).to_contain_text("exact")
 
 
-def test_an_edit_on_the_disk_is_shown_soon(shop: Page, server: Server) -> None:
-    """Whoever saves a file in an editor sees it in the prompt without a reload."""
-    (server.root / "src/till.py").write_text("def pay():\n    return 4321\n", "utf-8")
-
-    _line(shop, "return 4321")
-
-
 def test_the_page_survives_a_restart_of_the_server(shop: Page, server: Server) -> None:
     """A banner says that the server is gone and what to do, and it takes up again with the same cookie."""
     server.stop()
@@ -164,12 +155,3 @@ def test_a_pasted_screenshot_is_stored_and_shown(shop: Page, server: Server) -> 
     _line(shop, stored.name)
     shop.keyboard.press("Control+z")
     expect(shop.locator("#prompt .rows")).not_to_contain_text(stored.name)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
-def test_a_file_whose_name_is_no_unicode_opens(shop: Page, server: Server) -> None:
-    """The page hands a name back byte by byte, and shows what is in the file."""
-    name = os.fsencode(server.root / "src") + b"/caf\xe9.py"
-    Path(os.fsdecode(name)).write_text("latin = 1\n", "utf-8")
-    shop.locator(ROWS, has_text="caf").click(timeout=15_000)
-    expect(shop.locator("#source .rows")).to_contain_text("latin = 1")

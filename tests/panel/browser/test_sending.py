@@ -131,20 +131,6 @@ def test_closing_the_dialog_loses_nothing(shop: Opener, provider: Dripping, tmp_
     assert "The till pays." in _history(tmp_path)
 
 
-def test_a_wait_for_the_provider_is_said_and_the_request_repeated(
-    shop: Opener, provider: Dripping
-) -> None:
-    """Too many requests: the page says that it is asked again, and then shows the answer."""
-    provider.refusals.append(429)
-    page = shop()
-    _send(page)
-
-    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("trying again in")
-    provider.pieces.put("Soon.")
-    provider.pieces.put(None)
-    expect(page.get_by_label("Answer")).to_have_text("Soon.")
-
-
 @pytest.mark.parametrize(("status", "said"), [(401, "the key"), (404, "not now"), (400, "not now")])
 def test_a_refusal_is_one_sentence(
     shop: Opener, provider: Dripping, status: int, said: str
@@ -158,19 +144,6 @@ def test_a_refusal_is_one_sentence(
     expect(dialog.get_by_role("status")).to_contain_text(said)
     expect(dialog.get_by_role("status")).not_to_contain_text("Traceback")
     expect(dialog.get_by_role("button", name="Plan again")).to_be_enabled()
-
-
-def test_a_failure_within_the_answer_says_what_is_kept(shop: Opener, provider: Dripping) -> None:
-    """A connection that breaks leaves what came, and the sentence says where."""
-    page = shop()
-    _send(page)
-    provider.pieces.put("The till ")
-    expect(page.get_by_label("Answer")).to_have_text("The till")
-    provider.pieces.put("")
-
-    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text(
-        "what came of the answer is in"
-    )
 
 
 def test_without_a_key_the_plan_says_so_and_nothing_can_be_sent(
