@@ -111,14 +111,6 @@ def test_a_run_that_spent_its_limit_says_so(tmp_path: Path) -> None:
     assert said.startswith("started  a\ndone     a\nstopped: of max_cost, $0.5, $0.3000 is spent")
 
 
-def test_no_tracks_are_said(tmp_path: Path) -> None:
-    """A project without tracks is told where they would stand; the list itself is empty."""
-    (tmp_path / "manual_slop.toml").touch()
-    shown = conduct(tmp_path)
-    assert shown.code == 0
-    assert (shown.out, "conductor/tracks.md" in shown.err) == ("", True)
-
-
 def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     """A run with a failed ticket ends with 1, and prints the report's path all the same; an error is one line, without a terminal's commands."""
     script = tmp_path / "script.json"
@@ -147,23 +139,17 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     [
         (["run", "gone"], f"there is no track gone: it has {TRACK}"),
         (["run", "demo", "--worker", "oracle"], "there is no worker 'oracle': take scripted"),
-        (
-            ["run", "demo", "--worker", "scripted:gone.toml"],
-            "there is no gone.toml here: correct its name\n",
-        ),
+        (["run", "demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
         (["resume", "demo"], f"{TRACK}: no run to resume: all are over"),
         (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
         (["statsu", "demo"], "No such command 'statsu'. Did you mean 'status'?"),
-        (
-            ["run", "demo", "--database", "mysql://h/d"],
-            "mysql://... is no database that runs can use",
-        ),
+        (["run", "demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
         (["run", "demo", "--max-cost", "inf"], "'--max-cost': 'inf' is not a finite number."),
         (["resume", "demo", "--max-cost", "nan"], "'--max-cost': 'nan' is not a finite number."),
         (["run", "demo", "--max-seconds", "nan"], "'--max-seconds': 'nan' is not a finite number."),
         (["run", "demo", "--lease", "inf"], "'--lease': 'inf' is not a finite number."),
     ],
-)
+)  # fmt: skip
 def test_mistakes(tmp_path: Path, arguments: list[str], message: str) -> None:
     """A mistake is one sentence, and nothing is started."""
     folder = track_project(tmp_path, TICKETS)
@@ -172,22 +158,6 @@ def test_mistakes(tmp_path: Path, arguments: list[str], message: str) -> None:
     assert message in captured.err
     assert captured.out == ""
     assert not (folder / "md_gen").exists()
-
-
-def test_a_track_that_is_called_like_a_command(tmp_path: Path) -> None:
-    """It is reached behind ``run``; what is not needed for a list or a dry run is not asked for."""
-    folder = track_project(tmp_path, TICKETS)
-    (folder / f"conductor/tracks/{TRACK}").rename(folder / "conductor/tracks/status")
-    register = folder / "conductor/tracks.md"
-    register.write_text(register.read_text().replace(TRACK, "status"))
-    ended = conduct(folder, "run", "status", "--dry-run")
-    assert ended.code == 0
-    assert ended.out.startswith("  1  a -> $found")
-    ended = conduct(folder, "status")
-    assert ended.code == 2
-    assert "Missing argument 'TRACK'" in ended.err
-    config = str(folder / "manual_slop.toml")
-    assert aggregate("conduct", "-c", config, "status", "status") == (0, "no run yet\n", "")
 
 
 def test_a_missing_focus_file(tmp_path: Path) -> None:

@@ -47,12 +47,6 @@ def run(folder: Path, *arguments: str, script: dict[str, Any] = SCRIPT) -> click
     return click.testing.CliRunner().invoke(program, given)
 
 
-def test_only_the_answer_is_printed(tmp_path: Path) -> None:
-    """Standard output is the answer, with exit code 0."""
-    done = run(tmp_path, "Greet Ann", "--allow", "network")
-    assert (done.stdout, done.stderr, done.exit_code) == ("Hello Ann\n", "", 0)
-
-
 def test_the_trace_is_drawn_beside(tmp_path: Path) -> None:
     """The tree goes to standard error, with times and tokens."""
     done = run(tmp_path, "Greet Ann", "--allow", "network", "--trace")

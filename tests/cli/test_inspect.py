@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -25,20 +24,14 @@ class Circle:
         (["--mode", "full"], SOURCE),
         ([], '"""Shapes."""\n\n\nclass Circle:\n    def area(self):\n        ...\n'),
         (["--mode", "outline"], "4-6  class Circle\n5-6    def area(self)\n"),
-        (
-            ["--mode", "masked", "--symbol", "Circle.area"],
-            "class Circle:\n    def area(self):\n        return 3\n",
-        ),
+        (["--mode", "masked", "--symbol", "Circle.area"], "class Circle:\n    def area(self):\n        return 3\n"),
         (["--mode", "masked", "--symbol", "area=sig"], "class Circle:\n    def area(self):\n"),
-        (
-            ["--mode", "custom", "--lines", "4-5"],
-            "--- [Slice] Lines 4-5: ---\nclass Circle:\n    def area(self):\n",
-        ),
+        (["--mode", "custom", "--lines", "4-5"], "--- [Slice] Lines 4-5: ---\nclass Circle:\n    def area(self):\n"),
         (["--symbol", "Circle"], "class Circle:\n    def area(self):\n        return 3\n"),
         (["--lines", "4-4"], "--- [Slice] Lines 4-4: ---\nclass Circle:\n"),
         (["--mode", "none"], "(context excluded)\n"),
     ],
-)
+)  # fmt: skip
 def test_each_view_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], shown: str
 ) -> None:
@@ -177,21 +170,3 @@ def test_the_schema_describes_every_key() -> None:
     for table in (schema, *schema["$defs"].values()):
         for key, value in table.get("properties", {}).items():
             assert {"description", "$ref"} & set(value), key
-
-
-def test_the_help_names_every_command() -> None:
-    """``-h`` lists the commands, each with a line."""
-    ended = aggregate("-h")
-    assert ended.code == 0
-    said = ended.out
-    listed = {
-        line.split()[0] for line in said.partition("Commands:")[2].splitlines() if line.strip()
-    }
-    assert listed >= {"run", "init", "preset", "stats", "view", "prune", "languages", "schema"}
-    assert said.startswith(
-        dedent("""\
-        Usage: aggregate [OPTIONS] [COMMAND] [ARGS]...
-
-          Compose exactly the prompt that a language model should see.
-        """)
-    )

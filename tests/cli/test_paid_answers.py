@@ -73,17 +73,6 @@ def here(
     return code, capsys.readouterr().err
 
 
-def test_the_answer_is_kept_beside_the_prompt(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """After an ordinary turn too; and pruning deletes both."""
-    with dripping(*LINES, None) as server:
-        assert here(folder, server, capsys)[0] == 0
-    assert answer(folder) == "".join(LINES)
-    assert run_program(["prune", "--keep", "0", "-c", str(folder / "manual_slop.toml")]) == 0
-    assert list((folder / "md_gen").iterdir()) == []
-
-
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_what_came_before_a_signal_is_kept(folder: Path, how: signal.Signals) -> None:
     """As far as it was shown; after Ctrl-C one sentence names the file."""

@@ -74,18 +74,6 @@ def test_mistakes(files: list[str], options: list[str]) -> None:
     assert "Usage: aggregate results merge" in ended.err
 
 
-def test_an_unreadable_file_is_said_beside_the_json(tmp_path: Path) -> None:
-    """A mistyped name is a sentence on standard error also where JSON is printed; the rest is merged (O-6)."""
-    project(tmp_path, {"a.txt": "words"})
-    for options in ([], ["--json"], ["--text"]):
-        captured = aggregate(
-            "results", "merge", *options, str(tmp_path / "a.txt"), str(tmp_path / "typo.txt")
-        )
-        assert captured.code == 0
-        assert captured.err == f"warning: {tmp_path}/typo.txt failed: file not found\n"
-        assert "words" in captured.out
-
-
 def test_compile_of_nothing_usable(tmp_path: Path) -> None:
     """The exit code says so, and so does one sentence; the report is printed nevertheless (R-X9)."""
     missing = str(tmp_path / "missing.json")

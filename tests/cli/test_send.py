@@ -122,19 +122,6 @@ def test_compact(config: str) -> None:
     assert (code, "say something: aggregate send MESSAGE" in err) == (2, True)
 
 
-def test_files_with_diffs_are_named(config: str) -> None:
-    """The plan, the report of a send, and both as JSON say which files are shown by a diff, and what that takes."""
-    send = ("send", "Next?", "-c", config, "--provider", "scripted")
-    aggregate(*send)
-    path = Path(config).parent / "src" / "b.py"
-    path.write_text(path.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
-    said = r"^shown as the cache holds them, with diffs \(\+\d+ tokens\): src/b\.py$"
-    assert re.search(said, aggregate(*send, "--dry-run")[1], re.MULTILINE)
-    assert json.loads(aggregate(*send, "--dry-run", "--json")[1])["diffs"] == ["src/b.py"]
-    assert re.search(said, aggregate(*send)[2], re.MULTILINE)
-    assert json.loads(aggregate(*send, "--json")[1])["diffs"] == ["src/b.py"]
-
-
 def test_a_message_may_come_from_standard_input(config: str) -> None:
     """``-`` reads it; the answer is the only output of a quiet send."""
     done = subprocess.run(

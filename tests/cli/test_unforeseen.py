@@ -54,29 +54,17 @@ def failing(error: BaseException | None) -> Iterator[click.Group]:
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (
-            KeyError("x"),
-            BUG,
-            "KeyError: 'x'; this is a bug of aggregate, AGGREGATE_DEBUG=1 shows the traceback",
-        ),
+        (KeyError("x"), BUG, "KeyError: 'x'; this is a bug of aggregate, AGGREGATE_DEBUG=1 shows the traceback"),
         (None, BUG, "RecursionError: maximum recursion depth exceeded"),
         (MemoryError(), BUG, ": MemoryError; this is a bug of aggregate"),
         (OddError(), BUG, ": OddError; this is a bug of aggregate"),
         (ValueError("two\nlines \x1b[2J"), BUG, "ValueError: two lines \\x1b[2J; this is"),
-        (
-            FileNotFoundError(2, "No such file or directory", "a\nb"),
-            FAILED,
-            "No such file or directory: a\\x0ab",
-        ),
-        (
-            FileNotFoundError(2, "No usable temporary directory found in ['/x']"),
-            FAILED,
-            "No usable temporary directory",
-        ),
+        (FileNotFoundError(2, "No such file or directory", "a\nb"), FAILED, "No such file or directory: a\\x0ab"),
+        (FileNotFoundError(2, "No usable temporary directory found in ['/x']"), FAILED, "No usable temporary directory"),
         (KeyboardInterrupt(), INTERRUPTED, "interrupted"),
         (BrokenPipeError(), FAILED, ""),
     ],
-)
+)  # fmt: skip
 def test_any_error_is_one_sentence(error: BaseException | None, code: int, said: str) -> None:
     """Errors of the program itself name their place and how to see more; those of the system say what it refused."""
     with failing(error) as group, redirect_stderr(StringIO()) as err:

@@ -148,19 +148,6 @@ def test_a_project_that_is_made_again_is_composed_again(demo: Path) -> None:
     assert "a = 2" in (demo / "md_gen/demo_001.md").read_text()
 
 
-def test_a_prompt_for_a_task_is_watched(tmp_path: Path) -> None:
-    """With a task and a budget, in a folder without a configuration, all candidates count."""
-    folder = project(tmp_path, {"retry.py": "def retry_loop():\n    return 1\n"})
-    with begin(folder, "fix the retry loop", "--budget", "500", "--watch") as command:
-        assert _line(command.out.readline).endswith("_001.md")
-        _line(command.err.readline, "watching")
-        (folder / "retry.py").write_text("def retry_loop():\n    return 2\n")
-        second = _line(command.out.readline)
-        _end(command)
-    assert "return 2" in (folder / second).read_text()
-    assert (folder / second).with_name(f".{Path(second).stem}.audit.json").exists()
-
-
 def test_a_first_prompt_that_cannot_be_composed_is_a_mistake(tmp_path: Path) -> None:
     """Without a configuration there is nothing to watch, and options that say otherwise are refused."""
     assert "manual_slop.toml" in mistake(start(tmp_path, "run", "--watch"))

@@ -302,6 +302,8 @@ csv ¦ users.csv ¦ name,api_key\nme,@@\n ¦ HEX*32
 readme-export ¦ README.md ¦     $ export API_SECRET=@@\n ¦ WORD*28
 kotlin ¦ A.kt ¦ .header("X-Auth-Token", "@@")\n ¦ WORD*32
 swift ¦ A.swift ¦ request.setValue("Bearer @@", forHTTPHeaderField: "Authorization")\n ¦ URLSAFE*48
+yaml-grafana ¦ datasource.yml ¦     secureJsonData:\n      token: @@\n ¦ gl sa_ WORD*32 _ HEX*8
+toml-cargo ¦ credentials.toml ¦ [registry]\ntoken = "@@"\n ¦ ci o WORD*32
 ssh-config ¦ id_backup ¦ -----BEGIN @@\n ¦ OPENSSH\x20PRIVATE\x20KEY ----- \n B64*70 \n B64*70
 """)
 FRESH = _samples(r"""
