@@ -19,7 +19,7 @@ from aggregate.base.values import (
     Section,
     Task,
 )
-from aggregate.cli.explain import print_audit, print_rows
+from aggregate.cli.explain import print_audit
 from tests.base.redaction.samples import PLANTED
 from tests.cli.command_line import Ended, mistake, start
 from tests.projects import project
@@ -359,29 +359,4 @@ def test_the_table_as_a_whole(capsys: pytest.CaptureFixture[str]) -> None:
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
         "no evidence of history: there is no repository\n"
-    )
-
-
-def test_all_about_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    """The whole of what is told of a file, of one that is pinned and of one that is only named (rule A-2)."""
-    print_rows(AUDIT, AUDIT.rows[1::-1])
-    assert capsys.readouterr().out == (
-        "a\\x1b[2J.py\n"
-        "  level        focused (at most full), shown whatever it costs\n"
-        "  tokens       1,200 of about 4,000\n"
-        "  score        99.0000%, rank 1 of 14\n"
-        "  entry        *\n"
-        "  definitions  f, g\n"
-        "  content      sha256:ab\n"
-        "  evidence\n"
-        "       2.000  named in the task  a.py\n"
-        "       1.000  imports            imports b\n"
-        "       0.500  third\n"
-        "\n"
-        "b.py\n"
-        "  level        name (at most full)\n"
-        "  tokens       0\n"
-        "  score        1.0000%, rank 2 of 14\n"
-        "  entry        *\n"
-        "  next         outline, for another tenth of the budget\n"
     )
