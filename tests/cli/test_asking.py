@@ -269,14 +269,6 @@ def test_a_word_that_is_no_command_may_be_meant_for_a_task(clone: Path) -> None:
         assert 'to make it the task, write --task "fix the bug"\n' in ended.err
 
 
-def test_what_cannot_be_read_takes_no_room_where_nobody_named_it(clone: Path) -> None:
-    """A file in no known encoding is a remark on all files, not a message in each prompt (rule T-6)."""
-    (clone / "book.txt").write_bytes(b"\x81\x8d\x8f\x90\x9d\n" * 50)
-    ended = start(clone, "fix the retry", "--budget", "1k", "--stdout")
-    assert "book.txt" not in ended.out
-    assert "1 matching file left out as unreadable (book.txt)" in ended.err
-
-
 def test_sending_needs_no_configuration(clone: Path) -> None:
     """A message with a budget is a task too, about the folder's files; without one the file is needed (T-1, T-6)."""
     options = ("send", "fix the retry", "--provider", "scripted", "--dry-run")

@@ -118,6 +118,7 @@ def test_a_checkout_is_one_prompt(demo: Path) -> None:
     assert [prompt["changed"] for prompt in prompts] == [[], ["b.py", "c.py", "d.py"]]
 
 
+@pytest.mark.slow
 def test_beads_that_come_later_are_composed(tmp_path: Path) -> None:
     """The first beads of a project count, though ignore rules hide their folder, and so does a new database (W-1)."""
     config = '[project]\nname = "demo"\nexecution_mode = "beads"\n[files]\npaths = ["*.py"]\n'
@@ -134,6 +135,7 @@ def test_beads_that_come_later_are_composed(tmp_path: Path) -> None:
     assert "changed: " in line
 
 
+@pytest.mark.slow
 def test_a_project_that_is_made_again_is_composed_again(demo: Path) -> None:
     """The folder that the run was started in may be deleted and made again, as by a new checkout."""
     with begin(demo, "--watch") as command:

@@ -116,19 +116,6 @@ def test_edits_to_one_key_are_refused(panel: Opened) -> None:
     assert panel.draft == theirs
 
 
-def test_a_preset_that_is_stored_loses_nothing(panel: Opened) -> None:
-    """Storing a preset beside unsaved edits keeps both them and what others have written, until both are merged."""
-    panel.edit(op="view", paths=["src/a.py"], mode="outline")
-    (panel.folder / "manual_slop.toml").write_text(f"{CONFIG}[task]\ntext = 'theirs'\n")
-    panel.post("preset/save", name="slim")
-    assert panel.get("state")["dirty"] is True
-    assert "theirs" in panel.config
-    assert "changed on the disk" in panel.post("save")["sentence"]
-    assert "theirs" in panel.config
-    assert "[context_presets.slim]" in panel.config
-    assert panel.config.count('view_mode = "outline"}') == 3
-
-
 def test_composing_goes_on_after_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mistake in the user's own configuration is said, and once it is mended the page goes on."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))

@@ -34,19 +34,6 @@ def test_a_new_screenshot_is_shown(tmp_path: Path) -> None:
     assert "my-shot-1-2" not in panel.markdown
 
 
-def test_the_folder_of_the_configuration_is_used(tmp_path: Path) -> None:
-    """Entries are written relative to it, and switched by what the page calls them."""
-    panel = opened(tmp_path, OF_SHOTS)
-    assert _added(panel, png(4, 4)) == "shots/screenshot.png"
-    assert 'paths = ["screenshot.png"]' in panel.draft
-    assert "(shots/screenshot.png)" in panel.markdown
-    panel.edit(op="screenshot", path="shots/screenshot.png", on=False)
-    (image,) = panel.get("state")["screenshots"]
-    assert (image["on"], panel.client.get(image["url"]).status_code) == (False, 200)
-    panel.edit(op="screenshot", path="shots/screenshot.png", on=True)
-    assert "(shots/screenshot.png)" in panel.markdown
-
-
 @pytest.mark.parametrize(
     ("data", "problem"),
     [

@@ -12,7 +12,6 @@ import pytest
 
 from aggregate.base.errors import ProviderError, ToolError
 from aggregate.base.values import Reply, Usage
-from aggregate.panel.answers import answer_events
 from aggregate.panel.sending import Sender
 from aggregate.sending import PreparedTurn, prepare_turn
 from aggregate.sending.clients import OnText
@@ -87,21 +86,6 @@ def test_the_end_waits_for_what_came(panel: Opened) -> None:
     assert sender.wait(20)
     assert [*(panel.folder / "md_gen").glob("*.reply.md")]
     thread.join()
-
-
-def test_an_answer_outlives_the_server_s_loop(panel: Opened) -> None:
-    """Pieces that come when the loop is closed are received, and nobody is told."""
-    sender = _sender(panel)
-    plan = sender.plan("count", model="scripted")["plan"]
-
-    async def listen_and_leave() -> None:
-        events = answer_events(sender, plan)
-        await anext(events)
-
-    asyncio.run(listen_and_leave())
-    assert sender.wait(20)
-    (reply,) = (panel.folder / "md_gen").glob("*.reply.md")
-    assert reply.read_text().startswith("one\ntwo\nthree\n")
 
 
 def test_without_a_model_the_page_is_told_to_choose_one(panel: Opened) -> None:

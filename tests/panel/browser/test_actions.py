@@ -251,20 +251,3 @@ def test_screenshots_are_dropped_and_too_large_ones_refused(
     expect(page.locator("#status")).to_contain_text("Added screenshots/new.png.")
     expect(page.get_by_role("img", name="screenshots/new.png")).to_be_visible()
     assert shop.bodies("screenshot") == [{"data": "AAAA", "name": "shot.png"}]
-
-
-@pytest.mark.parametrize(
-    ("budget", "shown"), [(32_000, "32k"), (1_500_000, "1.5m"), (32_768, "32768"), ("auto", "auto")]
-)
-def test_a_budget_stands_in_its_field_as_people_write_it(
-    opened: Opened, shop: FakePanel, budget: int | str, shown: str
-) -> None:
-    """What was typed as 32k does not come back as 32000; typing the one in force again asks for nothing."""
-    shop.state |= {"budget": budget, "budget_tokens": 32_000}
-    page = opened(shop)
-    expect(page.locator("#budget")).to_have_value(shown)
-
-    page.locator("#budget").fill(str(budget))
-    page.keyboard.press("Enter")
-    page.locator("#tree").focus()
-    assert shop.posts == []

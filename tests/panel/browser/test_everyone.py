@@ -94,30 +94,6 @@ def test_nothing_is_cut_off_at_usual_widths(opened: Opened, page: Page, width: i
     assert max(rights) <= width
 
 
-def test_widths_of_the_panes_are_moved_by_keys_and_kept(opened: Opened) -> None:
-    """A separator takes arrow keys; the width is there after a reload."""
-    page = opened(FakePanel(["a.py"]))
-    page.locator("#split-left").focus()
-    page.keyboard.press("ArrowRight")
-    width = page.locator("#split-left").get_attribute("aria-valuenow")
-
-    page.reload()
-
-    expect(page.locator("#split-left")).to_have_attribute("aria-valuenow", width or "")
-    assert width == "29"
-
-
-def test_the_colours_are_chosen_and_kept(opened: Opened) -> None:
-    """Dark stays dark after a reload, whatever the system says."""
-    page = opened(FakePanel(["a.py"]))
-    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.get_by_label("Colours").select_option("dark")
-    page.reload()
-
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
-
-
 HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 
 

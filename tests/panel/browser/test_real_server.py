@@ -11,13 +11,6 @@ from tests.panel.browser.panel_process import Server
 from tests.projects import project
 
 pytestmark = pytest.mark.browser
-PASTE = """async () => {
-  const canvas = Object.assign(document.createElement("canvas"), {width: 3, height: 2});
-  const drawn = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-  const clipboardData = new DataTransfer();
-  clipboardData.items.add(new File([drawn], "image.png", {type: "image/png"}));
-  document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}));
-}"""
 
 
 @pytest.fixture
@@ -139,19 +132,3 @@ def test_edits_that_were_not_saved_are_offered_after_a_restart(shop: Page, serve
     expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
     expect(shop.locator("#unsaved")).to_be_hidden()
     expect(shop.locator("#dirty")).to_be_visible()
-
-
-def test_a_pasted_screenshot_is_stored_and_shown(shop: Page, server: Server) -> None:
-    """The picture lies in the project, stands in the prompt, and is seen in the page; undo takes it out of the prompt."""
-    shop.get_by_role("tab", name="Sections").click()
-    shop.evaluate(PASTE)
-
-    expect(shop.locator("#status")).to_contain_text("Added ")
-    picture = shop.locator("#panel-sections img")
-    expect(picture).to_be_visible()
-    assert picture.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 3
-    (stored,) = server.root.rglob("*.png")
-    shop.get_by_role("tab", name="Prompt").click()
-    _line(shop, stored.name)
-    shop.keyboard.press("Control+z")
-    expect(shop.locator("#prompt .rows")).not_to_contain_text(stored.name)
