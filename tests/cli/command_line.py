@@ -30,6 +30,13 @@ def aggregate(*arguments: str) -> Ended:
     return Ended(code, out.getvalue(), err.getvalue())
 
 
+def succeeded(*arguments: str) -> Ended:
+    """Run a command in this process, which ends well."""
+    ended = aggregate(*arguments)
+    assert ended.code == 0, ended.err
+    return ended
+
+
 def start(folder: Path, *arguments: str, **environment: str) -> Ended:
     """Run ``aggregate ARGUMENTS`` in ``folder`` to its end; presets of all projects come from ``folder/.xdg``.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import Ended, aggregate, begin
+from tests.cli.command_line import Ended, aggregate, begin, succeeded
 from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.running import ends
 
@@ -34,6 +34,11 @@ def conduct(folder: Path, *arguments: str) -> Ended:
     return aggregate("conduct", *arguments, "-c", str(folder / "manual_slop.toml"))
 
 
+def conducted(folder: Path, *arguments: str) -> Ended:
+    """Run ``aggregate conduct`` on a project, which ends well."""
+    return succeeded("conduct", *arguments, "-c", str(folder / "manual_slop.toml"))
+
+
 def test_a_run_and_another(tmp_path: Path) -> None:
     """The report's path is all that standard output gets; every run has its own folder; runs are listed by status."""
     folder = track_project(
@@ -41,28 +46,23 @@ def test_a_run_and_another(tmp_path: Path) -> None:
         TICKETS,
         **{f"conductor/tracks/{TRACK}/answers.toml": '[answers]\na = "one is 1"\n'},
     )
-    first = conduct(folder, "run", "demo")
-    assert first.code == 0
+    first = conducted(folder, "run", "demo")
     report = Path(first.out.strip())
     assert report == folder / "md_gen" / f"{TRACK}_001" / "report.md"
     assert first.err == "started  a\ndone     a\nstarted  b\ndone     b\n"
     assert "```text\na: one is 1\n```" in report.read_text()
-    ended = conduct(folder, "run", TRACK, "--places", "2", "--no-lead")
-    assert ended.code == 0
+    ended = conducted(folder, "run", TRACK, "--places", "2", "--no-lead")
     second = Path(ended.out.strip())
     assert second.parent.name == f"{TRACK}_002"
     assert without_times(second) == without_times(report)
-    ended = conduct(folder, "status", TRACK)
-    assert ended.code == 0
+    ended = conducted(folder, "status", TRACK)
     status = ended.out.splitlines()
     assert status[0] == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended"
     assert [row.partition(",")[0] for row in status[1:3]] == ["  a: done", "  b: done"]
     assert status[3].startswith("so far: ")
-    ended = conduct(folder)
-    assert ended.code == 0
+    ended = conducted(folder)
     assert ended.out == f"[x] {TRACK}: A demo\n"
-    ended = conduct(folder, "forget", TRACK)
-    assert ended.code == 0
+    ended = conducted(folder, "forget", TRACK)
     assert ended.out == f"forgot demo/{TRACK}/001\nforgot demo/{TRACK}/002\n"
     assert conduct(folder, "forget", TRACK)[:2] == (0, "no run that is over\n")
 
@@ -76,8 +76,7 @@ def test_a_dry_run(tmp_path: Path) -> None:
     """Order, contexts and tokens are shown; nothing is written and no database made."""
     folder = track_project(tmp_path, TICKETS)
     before = sorted(folder.rglob("*"))
-    ended = conduct(folder, "run", "demo", "--dry-run")
-    assert ended.code == 0
+    ended = conducted(folder, "run", "demo", "--dry-run")
     lines = ended.out.splitlines()
     assert [line.rpartition("  ")[0] for line in lines[:3]] == [
         "  1  a -> $found",
@@ -124,8 +123,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
         'started  a\nfailed   a: no way \\x1b[2J\nnot run  b: not run: it depends on "a", which failed\n'
     )
     assert "a: no way" in Path(captured.out.strip()).read_text()
-    ended = conduct(folder, "status", "demo")
-    assert ended.code == 0
+    ended = conducted(folder, "status", "demo")
     assert ended.out.splitlines()[1:] == [
         "  a: failed, 0 s, 0 tokens (no way \\x1b[2J)",
         "  b: not run",
@@ -185,14 +183,12 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
         errors, code = begun.err.read(), begun.command.wait()
     goes_on = f"interrupted: aggregate conduct resume {TRACK} goes on\n".encode()
     assert (code, errors) == (130, goes_on + b"\naggregate: interrupted\n")
-    ended = conduct(folder, "status", "demo")
-    assert ended.code == 0
+    ended = conducted(folder, "status", "demo")
     status = ended.out.splitlines()
     assert status[0] == f"demo/{TRACK}/001: interrupted, 0 of 2 tickets have ended"
     assert status[-1].endswith("aggregate conduct resume demo goes on with it")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
-    ended = conduct(folder, "resume", "demo")
-    assert ended.code == 0
+    ended = conducted(folder, "resume", "demo")
     assert ended.err.splitlines()[0] == f"going on with demo/{TRACK}/001"
 
 

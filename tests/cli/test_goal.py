@@ -12,7 +12,7 @@ import pytest
 from aggregate.agents.goals import Trace, TraceKind
 from aggregate.base.errors import ConfigError
 from aggregate.cli.goal import read_instruction, trace_lines
-from aggregate.cli.program import program, run_program
+from aggregate.cli.program import program
 from tests.cli.command_line import aggregate
 
 SCRIPT = {
@@ -303,10 +303,8 @@ RESUMING = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), RESUMING)
-def test_mistakes_of_resuming(
-    own_states: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
-) -> None:
+def test_mistakes_of_resuming(own_states: Path, arguments: tuple[str, ...], message: str) -> None:
     """They are one sentence each."""
     Path("script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
-    assert run_program(["goal", "--script", "script.json", *arguments]) != 0
-    assert message in capsys.readouterr().err
+    ended = aggregate("goal", "--script", "script.json", *arguments)
+    assert (ended.code != 0, message in ended.err) == (True, True)

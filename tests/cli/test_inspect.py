@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import aggregate, mistake, start
+from tests.cli.command_line import aggregate, mistake, start, succeeded
 from tests.projects import project
 
 SOURCE = '''\
@@ -37,8 +37,7 @@ def test_each_view_of_a_file(
 ) -> None:
     """``view`` prints one file as a prompt would show it (M-31, M-33, M-34, M-35, M-36, M-37)."""
     monkeypatch.chdir(project(tmp_path, {"a.py": SOURCE}))
-    captured = aggregate("view", "a.py", *options)
-    assert captured.code == 0
+    captured = succeeded("view", "a.py", *options)
     assert (captured.out, captured.err) == (shown, "")
 
 
@@ -145,8 +144,7 @@ def test_stats_as_json(tmp_path: Path) -> None:
 
 def test_languages_are_listed() -> None:
     """Each language stands on a line of its own with its kind and suffixes."""
-    ended = aggregate("languages")
-    assert ended.code == 0
+    ended = succeeded("languages")
     rows = {line.split()[0]: line.split()[1:] for line in ended.out.splitlines()}
     assert rows["python"][:2] == ["code", ".py"]
     assert rows["toml"][:2] == ["data", ".toml"]
@@ -155,8 +153,7 @@ def test_languages_are_listed() -> None:
 
 def test_the_schema_describes_every_key() -> None:
     """``schema`` prints a JSON Schema whose tables are closed and whose keys are all described."""
-    ended = aggregate("schema")
-    assert ended.code == 0
+    ended = succeeded("schema")
     schema = json.loads(ended.out)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert set(schema["properties"]) >= {

@@ -145,7 +145,7 @@ def test_a_full_output_is_no_reason_to_lose_an_answer(folder: Path) -> None:
     assert (folder / "manual_slop_history.toml").exists()
 
 
-def test_no_link_is_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_link_is_followed(folder: Path) -> None:
     """A link that waits where the answer would go is left alone; the next number is taken."""
     (folder / "md_gen").mkdir()
     bait = folder / "bait"
