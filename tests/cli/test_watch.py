@@ -180,7 +180,8 @@ def test_copy_hands_the_prompt_to_the_desktop(demo: Path, tmp_path: Path) -> Non
     """The file is written as ever, the text goes to the desktop's program, whose life does not hold up a pipe (W-2)."""
     script = f"cat > {tmp_path}/clipboard; (sleep 30; touch {tmp_path}/over) &"
     path = _program(tmp_path / "bin", "xclip", script)
-    with begin(demo, "--copy", **NO_DESKTOP | {"DISPLAY": ":0", "PATH": path}) as begun:
+    desktop = NO_DESKTOP | {"DISPLAY": ":0", "PATH": path}
+    with begin(demo, "--copy", **desktop) as begun:  # type: ignore[arg-type]
         assert begun.out.read() == b"md_gen/demo_001.md\n"
         assert begun.err.read().endswith(b"copied to the clipboard (xclip)\n")
         assert begun.command.wait() == 0
