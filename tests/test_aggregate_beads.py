@@ -12,14 +12,10 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 SAMPLE = [
     record("bd-1", "Write the reader", status="closed", closed_at="2026-02-02T00:00:00Z"),
     record("bd-2", "Choose a format", status="closed", closed_at="2026-02-01T00:00:00Z"),
-    record(
-        "bd-3", "Render it", description="One line is enough.", priority=1, issue_type="feature"
-    ),
-    record(
-        "bd-4", "Ship it", description="Steps:\n\n1. tag\n2. push", dependencies=[needs("bd-3")]
-    ),
+    record("bd-3", "Render it", description="One line is enough.", priority=1, issue_type="feature"),
+    record("bd-4", "Ship it", description="Steps:\n\n1. tag\n2. push", dependencies=[needs("bd-3")]),
     record("bd-5", "Document it", status="in_progress", issue_type="chore"),
-]
+]  # fmt: skip
 
 
 def test_build_beads_compaction(tmp_path: Path) -> None:

@@ -64,10 +64,7 @@ GEN_NS_END
 @pytest.mark.parametrize(
     ("mask", "text"),
     [
-        (
-            {"pool_room": "sig"},
-            "forceinline u32 pool_room( Pool* pool );\n\nforceinline\nu32 pool_room( Pool* pool )",
-        ),
+        ({"pool_room": "sig"}, "forceinline u32 pool_room( Pool* pool );\n\nforceinline\nu32 pool_room( Pool* pool )"),
         ({"pool_make": "def"}, "GEN_API Pool* pool_make( Allocator from );"),
         ({"Pool::room": "def"}, "forceinline u32 room() { return pool_room( this ); }"),
         ({"Pool": "sig"}, "struct Pool"),
@@ -78,13 +75,10 @@ GEN_NS_END
             "internal void push( Pool* pool ) { pool->Count += 1; }\n\n"
             "internal void push( Pool* pool, u32 by )\n{\n    pool->Count += by;\n}",
         ),
-        (
-            {"Pool": "hide", "Using_Pool": "sig"},
-            "#define Using_Pool( Type )            \\\n\n    Using_Pool( Pool );",
-        ),
+        ({"Pool": "hide", "Using_Pool": "sig"}, "#define Using_Pool( Type )            \\\n\n    Using_Pool( Pool );"),
         ({"Pool::Count": "def"}, "ERROR: symbol not found: Pool::Count in pool.hpp"),
     ],
-)
+)  # fmt: skip
 def test_ast_masking_gencpp_samples(mask: dict[str, str], text: str) -> None:
     """Symbols are found among macros, by path, with all overloads and out-of-line definitions (M-35, M-X15)."""
     assert masked_of("pool.hpp", FRAGMENT, mask) == text

@@ -2,11 +2,13 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 PAGE = Path("SECURITY.md")
 
 
+@cache
 def functions(path: Path) -> set[str]:
     """Return the names of the tests in a module."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -4,11 +4,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
+from unittest.mock import patch
 
 from aggregate.cli.program import run_program
 from tests.cli.loaded import Command, loaded
@@ -29,19 +30,26 @@ def aggregate(*arguments: str) -> Ended:
     return Ended(code, out.getvalue(), err.getvalue())
 
 
+def succeeded(*arguments: str) -> Ended:
+    """Run a command in this process, which ends well."""
+    ended = aggregate(*arguments)
+    assert ended.code == 0, ended.err
+    return ended
+
+
 def start(folder: Path, *arguments: str, **environment: str) -> Ended:
     """Run ``aggregate ARGUMENTS`` in ``folder`` to its end; presets of all projects come from ``folder/.xdg``.
 
-    It is a copy of a process that has the program loaded; with an ``environment`` of its own it starts afresh, because
-    the interpreter itself reads some variables.
+    It is a process of its own where the ``environment`` has variables that the interpreter itself reads.
     """
-    if hasattr(os, "fork") and not environment:
-        code, out, err = loaded().run(folder, list(arguments), program_environment(folder))
-        return Ended(code, out.decode(), err.decode())
+    variables = program_environment(folder) | environment
+    if not any(name.startswith(("PYTHON", "TMP")) for name in environment):
+        with chdir(folder), patch.dict(os.environ, variables):
+            return aggregate(*arguments)
     done = subprocess.run(
         [sys.executable, "-m", "aggregate", *arguments],
         cwd=folder,
-        env=program_environment(folder) | environment,
+        env=variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=60,

@@ -13,7 +13,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -70,22 +69,6 @@ class Loaded:
                 },
                 stdin=subprocess.DEVNULL,
             )
-
-    def run(
-        self, folder: Path, arguments: list[str], environment: Mapping[str, str]
-    ) -> tuple[int, bytes, bytes]:
-        """Run one command to its end and return its exit code, output and errors."""
-        with (
-            tempfile.TemporaryFile() as out,
-            tempfile.TemporaryFile() as err,
-            Path(os.devnull).open("rb") as nothing,
-        ):
-            streams = [nothing.fileno(), out.fileno(), err.fileno()]
-            with self.running(folder, arguments, environment, streams) as command:
-                code = command.wait()
-            out.seek(0)
-            err.seek(0)
-            return code, out.read(), err.read()
 
     @contextmanager
     def running(

@@ -8,11 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.shell_completion import ShellComplete
 
 from aggregate.base.values import Place, Task
 from aggregate.cli.asking import read_task, typed_places
-from aggregate.cli.program import program
 from aggregate.project.configuration import CONFIG_NAME
 from tests.cli.command_line import aggregate, mistake, start
 from tests.projects import project
@@ -130,27 +128,18 @@ def test_a_task_comes_from_a_file_or_standard_input(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            ["--task", "@gone.md"],
-            "the task's file gone.md cannot be read: No such file or directory",
-        ),
+        (["--task", "@gone.md"], "the task's file gone.md cannot be read: No such file or directory"),
         (["--task", "@."], "the task's file . cannot be read: is a directory"),
-        (
-            ["--task", "@latin.txt"],
-            "the task's file latin.txt is not UTF-8 (byte 1): save it as UTF-8",
-        ),
+        (["--task", "@latin.txt"], "the task's file latin.txt is not UTF-8 (byte 1): save it as UTF-8"),
         (["--task", "@pipe"], "the task's file pipe cannot be read: is no regular file"),
         (["--symbol", " "], "--symbol names nothing: give it the name of a definition"),
-        (
-            ["--budget", "some"],
-            "it must be a number of tokens from 1 to 1,000,000,000, such as 32000,",
-        ),
+        (["--budget", "some"], "it must be a number of tokens from 1 to 1,000,000,000, such as 32000,"),
         (["--budget", "0"], "or auto, not '0'"),
         (["--budget", "-5"], "or auto, not '-5'"),
         (["--explain"], "--explain says what a task or a budget decides: add --task or --budget"),
         (["--explain", "--stdout", "--task", "x"], "--stdout and --explain exclude each other"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_one_sentence(
     clone: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
 ) -> None:
@@ -193,15 +182,6 @@ def test_places_begin_in_the_current_folder(clone: Path, monkeypatch: pytest.Mon
     )
 
 
-def test_explaining_writes_no_prompt(clone: Path) -> None:
-    """``--explain`` prints to standard output, as a table or as JSON, and leaves no file (rule A-3)."""
-    ended = start(clone, "fix the retry loop", "--explain", "-q")
-    assert (ended.code, ended.err) == (0, "")
-    data = start(clone, "fix the retry loop", "--explain", "-q", "--json")
-    json.loads(data.out)
-    assert not (clone / "md_gen").exists()
-
-
 def test_init_can_keep_the_choice(clone: Path) -> None:
     """``init --budget`` writes a configuration that takes what the folder did without one (rule T-6)."""
     before = start(clone, "run", "--task", "retry", "--budget", "32k", "--stdout", "-q").out
@@ -225,32 +205,6 @@ def test_files_have_scores_with_a_task(clone: Path) -> None:
     assert "score" not in json.loads(start(clone, "stats", "--json").out)[0]
 
 
-def test_focus_completes_paths() -> None:
-    """A shell completes a place as the path that it begins with (rule T-2)."""
-    complete = ShellComplete(program, {}, "aggregate", "")
-    assert [item.type for item in complete.get_completions(["run", "--focus"], "s")] == ["file"]
-
-
-def test_help_begins_with_the_task(clone: Path) -> None:
-    """The program's help shows a task within a budget first, and that of ``run`` lists their options first (T-1)."""
-    said = start(clone, "--help").out
-    assert said.splitlines()[6] == '    aggregate "fix the timeout in the retry loop" --budget 32k'
-    options = [
-        line.split()[0] for line in start(clone, "run", "-h").out.splitlines() if "  --" in line
-    ]
-    assert options[:6] == ["--task", "--budget", "--focus", "--symbol", "--since", "--explain"]
-
-
-def test_saving_a_preset_keeps_its_budget(clone: Path) -> None:
-    """``preset save --budget`` writes the key, and a run with the preset has it (rule B-4)."""
-    project(clone, {"manual_slop.toml": "# mine\n[files]\npaths = ['src/*.py']\n"})
-    assert start(clone, "preset", "save", "small", "src/a.py", "--budget", "2k").code == 0
-    text = (clone / "manual_slop.toml").read_text(encoding="utf-8")
-    assert text.startswith("# mine\n")
-    assert "\nbudget = 2000\n" in text
-    assert "budget = 2000" in start(clone, "preset", "show", "small").out
-
-
 def test_a_sentence_may_stand_behind_options(clone: Path) -> None:
     """The task may be named where it suits, but once; ``@`` and ``-`` mean in a sentence what they do else (T-1)."""
     for arguments in (["--budget", "32k", "fix the loop"], ["run", "fix the loop"]):
@@ -272,15 +226,6 @@ def test_pins_that_exceed_the_budget_fail(clone: Path) -> None:
     assert start(clone, *options, "--budget", str(smallest - 1)).code == 1
     assert not (clone / "md_gen").exists()
     assert start(clone, *options, "--budget", str(smallest)).code == 0
-
-
-def test_a_configured_budget_needs_no_option(clone: Path) -> None:
-    """``[budget]`` and ``[task]`` alone choose what a bare run shows, and options win (rules B-1 and T-1)."""
-    text = "[task]\ntext = 'the retry'\n[budget]\ntokens = 60\n[files]\npaths = ['src/*.py']\n"
-    project(clone, {"manual_slop.toml": text, "src/long.py": "y = 1\n" * 500})
-    runs = [start(clone, "--json", "-q", *options) for options in ([], ["--budget", "2k"])]
-    sizes = [json.loads(ended.out)["tokens"]["document"] for ended in runs]
-    assert sizes[0] <= 60 < sizes[1] <= 2_000
 
 
 @pytest.mark.parametrize("place", ["src/a.py", "src/a.py:2"])
@@ -322,14 +267,6 @@ def test_a_word_that_is_no_command_may_be_meant_for_a_task(clone: Path) -> None:
         ended = start(clone, *arguments)
         assert ended.code == 2
         assert 'to make it the task, write --task "fix the bug"\n' in ended.err
-
-
-def test_what_cannot_be_read_takes_no_room_where_nobody_named_it(clone: Path) -> None:
-    """A file in no known encoding is a remark on all files, not a message in each prompt (rule T-6)."""
-    (clone / "book.txt").write_bytes(b"\x81\x8d\x8f\x90\x9d\n" * 50)
-    ended = start(clone, "fix the retry", "--budget", "1k", "--stdout")
-    assert "book.txt" not in ended.out
-    assert "1 matching file left out as unreadable (book.txt)" in ended.err
 
 
 def test_sending_needs_no_configuration(clone: Path) -> None:

@@ -19,7 +19,7 @@ from aggregate.base.values import (
     Section,
     Task,
 )
-from aggregate.cli.explain import print_audit, print_rows
+from aggregate.cli.explain import print_audit
 from tests.base.redaction.samples import PLANTED
 from tests.cli.command_line import Ended, mistake, start
 from tests.projects import project
@@ -141,17 +141,6 @@ def test_a_path_tells_all_about_its_files(
     assert "  level        " in "\n".join(lines)
 
 
-def test_a_path_of_the_current_folder(asked: Path) -> None:
-    """Paths begin where the user is, also below the configuration (rules A-2, L-2)."""
-    config = ["-c", str(asked / "manual_slop.toml")]
-    rows = json.loads(start(asked / "src", "explain", "retry.py", "--json", *config).out)
-    assert [row["path"] for row in rows] == ["src/retry.py"]
-    number = prompt_lines(asked).index("def retry(times):")
-    assert start(asked / "src", "locate", "retry.py:4", *config).out == (
-        f"../md_gen/demo_001.md:{number}\n"
-    )
-
-
 def test_explain_before_anything_is_written(asked: Path) -> None:
     """``run --explain`` prints the account that the prompt would have, and leaves nothing (rule A-3)."""
     arguments = ["run", "--task", "make retry wait", "--budget", "4k", "--explain", "-q"]
@@ -245,19 +234,13 @@ def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
     [
         (["explain", "9"], "md_gen/demo_009.md: there is no prompt: aggregate run with"),
         (["explain", "nope.py"], "md_gen/demo_001.md: no candidate of demo_001.md is called nope"),
-        (
-            ["explain", "1", "*.rs"],
-            "md_gen/demo_001.md: no candidate of demo_001.md is called *.rs",
-        ),
+        (["explain", "1", "*.rs"], "md_gen/demo_001.md: no candidate of demo_001.md is called *.rs"),
         (["locate", "9:1"], "md_gen/demo_009.md: there is no prompt"),
         (["locate", "1:99999"], "md_gen/demo_001.md: the prompt has "),
         (["locate", "1:0"], "md_gen/demo_001.md: the prompt has "),
         (["locate", "src/retry.py:99999"], "src/retry.py: the file has 12 lines: there is no line"),
         (["locate", "src/retry.py:0"], "src/retry.py: the file has 12 lines: there is no line 0"),
-        (
-            ["locate", "src/retri.py:3"],
-            'src/retri.py is no file of demo_001.md: did you mean "src/retry.py"?',
-        ),
+        (["locate", "src/retri.py:3"], 'src/retri.py is no file of demo_001.md: did you mean "src/retry.py"?'),
         (
             ["explain", "retri.py"],
             "md_gen/demo_001.md: no candidate of demo_001.md is called retri.py: did you mean "
@@ -267,7 +250,7 @@ def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
         (["locate", f"{'x' * 5000}:1"], "xxxxx"),
         (["locate", "md_gen/gone.md:1"], "md_gen/gone.md is no file of demo_001.md"),
     ],
-)
+)  # fmt: skip
 def test_what_is_unknown_is_one_sentence(asked: Path, arguments: list[str], said: str) -> None:
     """An unknown prompt, line or path is one line on standard error and exit code 2 (rules A-2, L-2)."""
     assert mistake(start(asked, *arguments)).startswith(said)
@@ -376,29 +359,4 @@ def test_the_table_as_a_whole(capsys: pytest.CaptureFixture[str]) -> None:
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
         "no evidence of history: there is no repository\n"
-    )
-
-
-def test_all_about_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    """The whole of what is told of a file, of one that is pinned and of one that is only named (rule A-2)."""
-    print_rows(AUDIT, AUDIT.rows[1::-1])
-    assert capsys.readouterr().out == (
-        "a\\x1b[2J.py\n"
-        "  level        focused (at most full), shown whatever it costs\n"
-        "  tokens       1,200 of about 4,000\n"
-        "  score        99.0000%, rank 1 of 14\n"
-        "  entry        *\n"
-        "  definitions  f, g\n"
-        "  content      sha256:ab\n"
-        "  evidence\n"
-        "       2.000  named in the task  a.py\n"
-        "       1.000  imports            imports b\n"
-        "       0.500  third\n"
-        "\n"
-        "b.py\n"
-        "  level        name (at most full)\n"
-        "  tokens       0\n"
-        "  score        1.0000%, rank 2 of 14\n"
-        "  entry        *\n"
-        "  next         outline, for another tenth of the budget\n"
     )

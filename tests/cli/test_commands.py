@@ -1,6 +1,5 @@
 """The tables of commands."""
 
-import gc
 import subprocess
 import sys
 
@@ -34,15 +33,3 @@ def test_a_list_of_commands_loads_none(arguments: list[str]) -> None:
     )
     output = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert output.splitlines()[-1] == "loaded []"
-
-
-@pytest.mark.parametrize("collects", [True, False])
-def test_loading_a_command_leaves_the_collector_as_it_was(collects: bool) -> None:
-    """Garbage is looked for behind the loading of a command as before it, whatever the caller has chosen."""
-    before = gc.isenabled()
-    try:
-        (gc.enable if collects else gc.disable)()
-        load("languages")
-        assert gc.isenabled() is collects
-    finally:
-        (gc.enable if before else gc.disable)()

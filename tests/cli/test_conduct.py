@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import Ended, aggregate, begin
+from tests.cli.command_line import Ended, aggregate, begin, succeeded
 from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.running import ends
 
@@ -34,6 +34,11 @@ def conduct(folder: Path, *arguments: str) -> Ended:
     return aggregate("conduct", *arguments, "-c", str(folder / "manual_slop.toml"))
 
 
+def conducted(folder: Path, *arguments: str) -> Ended:
+    """Run ``aggregate conduct`` on a project, which ends well."""
+    return succeeded("conduct", *arguments, "-c", str(folder / "manual_slop.toml"))
+
+
 def test_a_run_and_another(tmp_path: Path) -> None:
     """The report's path is all that standard output gets; every run has its own folder; runs are listed by status."""
     folder = track_project(
@@ -41,28 +46,23 @@ def test_a_run_and_another(tmp_path: Path) -> None:
         TICKETS,
         **{f"conductor/tracks/{TRACK}/answers.toml": '[answers]\na = "one is 1"\n'},
     )
-    first = conduct(folder, "run", "demo")
-    assert first.code == 0
+    first = conducted(folder, "run", "demo")
     report = Path(first.out.strip())
     assert report == folder / "md_gen" / f"{TRACK}_001" / "report.md"
     assert first.err == "started  a\ndone     a\nstarted  b\ndone     b\n"
     assert "```text\na: one is 1\n```" in report.read_text()
-    ended = conduct(folder, "run", TRACK, "--places", "2", "--no-lead")
-    assert ended.code == 0
+    ended = conducted(folder, "run", TRACK, "--places", "2", "--no-lead")
     second = Path(ended.out.strip())
     assert second.parent.name == f"{TRACK}_002"
     assert without_times(second) == without_times(report)
-    ended = conduct(folder, "status", TRACK)
-    assert ended.code == 0
+    ended = conducted(folder, "status", TRACK)
     status = ended.out.splitlines()
     assert status[0] == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended"
     assert [row.partition(",")[0] for row in status[1:3]] == ["  a: done", "  b: done"]
     assert status[3].startswith("so far: ")
-    ended = conduct(folder)
-    assert ended.code == 0
+    ended = conducted(folder)
     assert ended.out == f"[x] {TRACK}: A demo\n"
-    ended = conduct(folder, "forget", TRACK)
-    assert ended.code == 0
+    ended = conducted(folder, "forget", TRACK)
     assert ended.out == f"forgot demo/{TRACK}/001\nforgot demo/{TRACK}/002\n"
     assert conduct(folder, "forget", TRACK)[:2] == (0, "no run that is over\n")
 
@@ -76,8 +76,7 @@ def test_a_dry_run(tmp_path: Path) -> None:
     """Order, contexts and tokens are shown; nothing is written and no database made."""
     folder = track_project(tmp_path, TICKETS)
     before = sorted(folder.rglob("*"))
-    ended = conduct(folder, "run", "demo", "--dry-run")
-    assert ended.code == 0
+    ended = conducted(folder, "run", "demo", "--dry-run")
     lines = ended.out.splitlines()
     assert [line.rpartition("  ")[0] for line in lines[:3]] == [
         "  1  a -> $found",
@@ -111,14 +110,6 @@ def test_a_run_that_spent_its_limit_says_so(tmp_path: Path) -> None:
     assert said.startswith("started  a\ndone     a\nstopped: of max_cost, $0.5, $0.3000 is spent")
 
 
-def test_no_tracks_are_said(tmp_path: Path) -> None:
-    """A project without tracks is told where they would stand; the list itself is empty."""
-    (tmp_path / "manual_slop.toml").touch()
-    shown = conduct(tmp_path)
-    assert shown.code == 0
-    assert (shown.out, "conductor/tracks.md" in shown.err) == ("", True)
-
-
 def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     """A run with a failed ticket ends with 1, and prints the report's path all the same; an error is one line, without a terminal's commands."""
     script = tmp_path / "script.json"
@@ -132,8 +123,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
         'started  a\nfailed   a: no way \\x1b[2J\nnot run  b: not run: it depends on "a", which failed\n'
     )
     assert "a: no way" in Path(captured.out.strip()).read_text()
-    ended = conduct(folder, "status", "demo")
-    assert ended.code == 0
+    ended = conducted(folder, "status", "demo")
     assert ended.out.splitlines()[1:] == [
         "  a: failed, 0 s, 0 tokens (no way \\x1b[2J)",
         "  b: not run",
@@ -146,27 +136,18 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["run", "gone"], f"there is no track gone: it has {TRACK}"),
-        (
-            ["run", "demo", "--worker", "oracle"],
-            "there is no worker 'oracle': take scripted",
-        ),
-        (
-            ["run", "demo", "--worker", "scripted:gone.toml"],
-            "there is no gone.toml here: correct its name\n",
-        ),
+        (["run", "demo", "--worker", "oracle"], "there is no worker 'oracle': take scripted"),
+        (["run", "demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
         (["resume", "demo"], f"{TRACK}: no run to resume: all are over"),
         (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
         (["statsu", "demo"], "No such command 'statsu'. Did you mean 'status'?"),
-        (
-            ["run", "demo", "--database", "mysql://h/d"],
-            "mysql://... is no database that runs can use",
-        ),
+        (["run", "demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
         (["run", "demo", "--max-cost", "inf"], "'--max-cost': 'inf' is not a finite number."),
         (["resume", "demo", "--max-cost", "nan"], "'--max-cost': 'nan' is not a finite number."),
         (["run", "demo", "--max-seconds", "nan"], "'--max-seconds': 'nan' is not a finite number."),
         (["run", "demo", "--lease", "inf"], "'--lease': 'inf' is not a finite number."),
     ],
-)
+)  # fmt: skip
 def test_mistakes(tmp_path: Path, arguments: list[str], message: str) -> None:
     """A mistake is one sentence, and nothing is started."""
     folder = track_project(tmp_path, TICKETS)
@@ -175,22 +156,6 @@ def test_mistakes(tmp_path: Path, arguments: list[str], message: str) -> None:
     assert message in captured.err
     assert captured.out == ""
     assert not (folder / "md_gen").exists()
-
-
-def test_a_track_that_is_called_like_a_command(tmp_path: Path) -> None:
-    """It is reached behind ``run``; what is not needed for a list or a dry run is not asked for."""
-    folder = track_project(tmp_path, TICKETS)
-    (folder / f"conductor/tracks/{TRACK}").rename(folder / "conductor/tracks/status")
-    register = folder / "conductor/tracks.md"
-    register.write_text(register.read_text().replace(TRACK, "status"))
-    ended = conduct(folder, "run", "status", "--dry-run")
-    assert ended.code == 0
-    assert ended.out.startswith("  1  a -> $found")
-    ended = conduct(folder, "status")
-    assert ended.code == 2
-    assert "Missing argument 'TRACK'" in ended.err
-    config = str(folder / "manual_slop.toml")
-    assert aggregate("conduct", "-c", config, "status", "status") == (0, "no run yet\n", "")
 
 
 def test_a_missing_focus_file(tmp_path: Path) -> None:
@@ -218,14 +183,12 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
         errors, code = begun.err.read(), begun.command.wait()
     goes_on = f"interrupted: aggregate conduct resume {TRACK} goes on\n".encode()
     assert (code, errors) == (130, goes_on + b"\naggregate: interrupted\n")
-    ended = conduct(folder, "status", "demo")
-    assert ended.code == 0
+    ended = conducted(folder, "status", "demo")
     status = ended.out.splitlines()
     assert status[0] == f"demo/{TRACK}/001: interrupted, 0 of 2 tickets have ended"
     assert status[-1].endswith("aggregate conduct resume demo goes on with it")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
-    ended = conduct(folder, "resume", "demo")
-    assert ended.code == 0
+    ended = conducted(folder, "resume", "demo")
     assert ended.err.splitlines()[0] == f"going on with demo/{TRACK}/001"
 
 
@@ -240,6 +203,7 @@ def test_workers_in_other_processes(tmp_path: Path) -> None:
     assert (code, errors.startswith(b"working as ")) == (0, True)
 
 
+@pytest.mark.slow
 def test_the_track_of_this_project(tmp_path: Path) -> None:
     """The track that a newcomer runs first works as its specification says, with a line for each change."""
     for name in ("conductor", "src"):

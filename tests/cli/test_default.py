@@ -11,7 +11,7 @@ from click.shell_completion import ShellComplete
 from aggregate.cli.commands import COMMANDS, CONDUCT
 from aggregate.cli.program import program
 from aggregate.project.configuration import nearest_config
-from tests.cli.command_line import Ended, aggregate
+from tests.cli.command_line import Ended, aggregate, succeeded
 from tests.projects import project
 
 CONFIG = """\
@@ -174,23 +174,16 @@ def test_what_another_user_put_above_does_not_count(demo: Path, foreign: str) ->
             'aggregation_strategy = "summarise"',
             "aggregation_strategy: there is no 'summarise', it is taken as auto: did you mean \"summarize\"?",
         ),
-        (
-            'execution_mode = "bead"',
-            "execution_mode: there is no 'bead', it is taken as native: did you mean \"beads\"?",
-        ),
-        (
-            'aggregation_strategy = "x"',
-            "aggregation_strategy: there is no 'x', it is taken as auto: known are auto",
-        ),
+        ('execution_mode = "bead"', "execution_mode: there is no 'bead', it is taken as native: did you mean \"beads\"?"),
+        ('aggregation_strategy = "x"', "aggregation_strategy: there is no 'x', it is taken as auto: known are auto"),
     ],
-)
+)  # fmt: skip
 def test_a_word_that_names_nothing_is_a_warning(demo: Path, text: str, said: str) -> None:
     """A strategy or mode that does not exist is taken as the usual one, and the run says so (rule M-30)."""
     (demo / "m.toml").write_text(
         f"[project]\n{text}\n[files]\npaths = ['src/a.py']\n", encoding="utf-8"
     )
-    ended = aggregate("-c", "m.toml")
-    assert ended.code == 0
+    ended = succeeded("-c", "m.toml")
     assert f"warning: {said}" in ended.err
     sent = aggregate("send", "hi", "-c", "m.toml", "--provider", "scripted", "--dry-run")
     assert f"warning: {said}" in sent.err

@@ -120,15 +120,6 @@ def test_fork_keeps_what_the_cache_holds(config: Path) -> None:
     )
 
 
-def test_another_discussion_reads_the_files(config: Path) -> None:
-    """The first request of a discussion reads the files from what another one has sent (S-4)."""
-    send("One?")
-    said = send("Two?", "b")
-    read = re.search(r"in: ([\d,]+) read from the cache \((\d+)%", said)
-    assert read is not None
-    assert int(read[2]) > 95
-
-
 def test_the_list(config: Path) -> None:
     """Name, turns, tokens, when it was last used, and what it goes on from; also as JSON (S-4)."""
     send("One?", "a")
@@ -152,24 +143,10 @@ def test_the_list(config: Path) -> None:
     assert data[1]["tokens"] == data[2]["tokens"] > 20
 
 
-def test_show(config: Path) -> None:
-    """The turns as a prompt has them, or as JSON (S-4)."""
-    send("One?", "a")
-    _, out, _ = aggregate("discussion", "show", "a")
-    assert out.startswith(
-        "### Discussion Excerpt 1\n\nUser: One?\n\n---\n\n### Discussion Excerpt 2\n\nAI: "
-    )
-    data = json.loads(aggregate("discussion", "show", "a", "--json")[1])
-    assert data[0] == {"role": "User", "content": "One?"}
-
-
 def test_rename_and_delete(config: Path) -> None:
     """A renamed discussion goes on as it was; a deleted one is gone after a question (S-5)."""
     send("One?", "a")
-    assert aggregate("discussion", "rename", "a", "b")[:2] == (
-        0,
-        "manual_slop.b_history.toml\n",
-    )
+    assert aggregate("discussion", "rename", "a", "b")[:2] == (0, "manual_slop.b_history.toml\n")
     assert "(appended)" in send("Two?", "b")
     code, _, err = aggregate("discussion", "delete", "b")
     assert (code, "add --yes" in err) == (2, True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import aggregate, mistake, start
+from tests.cli.command_line import aggregate, mistake, start, succeeded
 from tests.projects import project
 
 
@@ -68,8 +68,7 @@ def test_odd_folder_names_survive(
     folder = project(tmp_path / name, {f"{name}/inner.py": "x = 1\n"})
     monkeypatch.chdir(folder)
     assert aggregate("init").code == 0
-    captured = aggregate("run", "--stdout", "-q")
-    assert captured.code == 0
+    captured = succeeded("run", "--stdout", "-q")
     assert captured.out.count("### File ") == 1
     assert "x = 1" in captured.out
 
@@ -81,8 +80,7 @@ def test_names_that_are_no_utf8_do_not_end_it(
     odd = os.fsdecode(b"b\xffd")
     monkeypatch.chdir(project(tmp_path / odd, {"good/a.py": "x = 1\n", f"{odd}/c.py": "y = 1\n"}))
     assert aggregate("init").code == 0
-    ended = aggregate("run", "--stdout", "-q")
-    assert ended.code == 0
+    ended = succeeded("run", "--stdout", "-q")
     out = ended.out
     assert "### File good/a.py" in out
     assert "### File b\\udcffd/c.py" in out
@@ -110,19 +108,16 @@ def test_what_tools_have_filled_is_excluded(
     for make_repository in (False, True):
         if make_repository:
             subprocess.run(["git", "init", "-q"], check=True)
-        ended = aggregate("init", "--no-gitignore")
-        assert ended.code == 0
+        ended = succeeded("init", "--no-gitignore")
         text = config.read_text(encoding="utf-8")
         exclude = 'exclude = ["/odd/", "build/", "node_modules/", "venv/"]'
         assert (exclude in text) is make_repository
         assert ended.err == "it takes 2 files, 30 tokens (o200k); next: aggregate run\n"
-        ended = aggregate("run", "--stdout", "-q")
-        assert ended.code == 0
+        ended = succeeded("run", "--stdout", "-q")
         assert ended.out.count("### File ") == 2
         config.unlink()
     subprocess.run(["git", "add", "web/build"], check=True)
-    ended = aggregate("init", "--no-gitignore")
-    assert ended.code == 0
+    ended = succeeded("init", "--no-gitignore")
     assert 'exclude = ["/odd/", "node_modules/", "venv/"]' in config.read_text(encoding="utf-8")
     assert "it takes 5 files, " in ended.err
 
@@ -133,8 +128,7 @@ def test_gitignore_is_changed_only_if_the_user_says_so(
     """Without a terminal ``init`` only says what to add; ``--gitignore`` adds what is missing behind what is there."""
     monkeypatch.chdir(project(tmp_path, {"a.py": "", ".gitignore": "*.log\nstate"}))
     rules, config = tmp_path / ".gitignore", tmp_path / "manual_slop.toml"
-    ended = aggregate("init")
-    assert ended.code == 0
+    ended = succeeded("init")
     assert ended.err.endswith("\nruns write to md_gen/: better add that to .gitignore\n")
     assert rules.read_text(encoding="utf-8") == "*.log\nstate"
     config.unlink()
@@ -170,8 +164,7 @@ def test_what_git_ignores_is_not_proposed(tmp_path: Path, monkeypatch: pytest.Mo
     }
     monkeypatch.chdir(project(tmp_path, files))
     subprocess.run(["git", "init", "-q"], check=True)
-    ended = aggregate("init")
-    assert ended.code == 0
+    ended = succeeded("init")
     text = (tmp_path / "manual_slop.toml").read_text(encoding="utf-8")
     assert 'path = "web/**/*.js"' in text
     assert 'exclude = ["package-lock.json"]' in text

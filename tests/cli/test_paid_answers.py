@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.cli.program import run_program
 from aggregate.project.history.history_reader import load_history
 from aggregate.sending import read_request
-from tests.cli.command_line import Begun, begin
+from tests.cli.command_line import Begun, aggregate, begin
 from tests.fakes.senders import Dripping, dripping
 from tests.projects import project
 
@@ -23,30 +22,16 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and pipes of PO
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a project of one file."""
-    return project(
-        tmp_path,
-        {
-            "a.py": "A = 1\n",
-            "manual_slop.toml": '[project]\nname = "demo"\n[files]\npaths = ["a.py"]\n',
-        },
-    )
+    config = '[project]\nname = "demo"\n[files]\npaths = ["a.py"]\n'
+    return project(tmp_path, {"a.py": "A = 1\n", "manual_slop.toml": config})
 
 
 def sending(
     folder: Path, server: Dripping, stdout: int | None = None
 ) -> AbstractContextManager[Begun]:
     """Run ``aggregate send`` in a process of its own, and end it if it has not ended."""
-    return begin(
-        folder,
-        "send",
-        "Why?",
-        "--base-url",
-        server.url,
-        "--model",
-        "m",
-        load=("openai",),
-        stdout=stdout,
-    )
+    asked = ("send", "Why?", "--base-url", server.url, "--model", "m")
+    return begin(folder, *asked, load=("openai",), stdout=stdout)
 
 
 def answer(folder: Path) -> str:
@@ -62,26 +47,11 @@ def was_recorded(folder: Path) -> bool:
     return run is not None and run.sent is not None
 
 
-def here(
-    folder: Path, server: Dripping, capsys: pytest.CaptureFixture[str], *options: str
-) -> tuple[int, str]:
+def here(folder: Path, server: Dripping, *options: str) -> tuple[int, str]:
     """Send in this process and return the exit code and standard error."""
-    config = str(folder / "manual_slop.toml")
-    code = run_program(
-        ["send", "Why?", "-c", config, "--base-url", server.url, "--model", "m", *options]
-    )
-    return code, capsys.readouterr().err
-
-
-def test_the_answer_is_kept_beside_the_prompt(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """After an ordinary turn too; and pruning deletes both."""
-    with dripping(*LINES, None) as server:
-        assert here(folder, server, capsys)[0] == 0
-    assert answer(folder) == "".join(LINES)
-    assert run_program(["prune", "--keep", "0", "-c", str(folder / "manual_slop.toml")]) == 0
-    assert list((folder / "md_gen").iterdir()) == []
+    config = ("-c", str(folder / "manual_slop.toml"))
+    ended = aggregate("send", "Why?", *config, "--base-url", server.url, "--model", "m", *options)
+    return ended.code, ended.err
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
@@ -102,12 +72,10 @@ def test_what_came_before_a_signal_is_kept(folder: Path, how: signal.Signals) ->
         assert was_recorded(folder)
 
 
-def test_what_came_before_the_stream_broke_is_kept(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_came_before_the_stream_broke_is_kept(folder: Path) -> None:
     """The error of the connection names the file; the discussion stays as it was, the cache is accounted for."""
     with dripping(*LINES[:2], "") as server:
-        code, err = here(folder, server, capsys)
+        code, err = here(folder, server)
     assert answer(folder) == "".join(LINES[:2])
     assert (code, len(err.splitlines())) == (1, 1)
     assert err.strip().endswith(f"; what came of the answer is in {folder / ANSWER}")
@@ -148,11 +116,10 @@ def test_a_history_that_cannot_take_the_turn(
     folder: Path,
     spoil: Callable[[Path], None],
     options: tuple[str, ...],
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It became something else while the model wrote: the error names the answer's file, also with ``--json``."""
     with dripping(lambda: spoil(folder / "manual_slop_history.toml"), *LINES, None) as server:
-        code, err = here(folder, server, capsys, *options)
+        code, err = here(folder, server, *options)
     assert answer(folder) == "".join(LINES)
     assert code in (1, 2)
     assert len(err.splitlines()) == 1
@@ -178,36 +145,32 @@ def test_a_full_output_is_no_reason_to_lose_an_answer(folder: Path) -> None:
     assert (folder / "manual_slop_history.toml").exists()
 
 
-def test_no_link_is_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_link_is_followed(folder: Path) -> None:
     """A link that waits where the answer would go is left alone; the next number is taken."""
     (folder / "md_gen").mkdir()
     bait = folder / "bait"
     bait.write_text("mine", encoding="utf-8")
     (folder / ANSWER).symlink_to(bait)
     with dripping(*LINES, None) as server:
-        assert here(folder, server, capsys)[0] == 0
+        assert here(folder, server)[0] == 0
     assert bait.read_text(encoding="utf-8") == "mine"
     assert (folder / "md_gen" / "demo_002.reply.md").read_text(encoding="utf-8") == "".join(LINES)
 
 
-def test_a_prompt_that_was_cut_is_warned_of(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_prompt_that_was_cut_is_warned_of(folder: Path) -> None:
     """The server reports its window instead of the prompt: the answer is kept, and a warning says what was read."""
     (folder / "a.py").write_text("value = 1\n" * 3_000, encoding="utf-8")
     with dripping(*LINES, None, usage={"prompt_tokens": 4096, "completion_tokens": 9}) as server:
-        code, err = here(folder, server, capsys)
+        code, err = here(folder, server)
     assert code == 0
     assert "warning: compatible has read 4,096 tokens of about " in err
     assert "it has probably cut the prompt to its context window" in err
 
 
-def test_half_a_character_is_kept_and_shown(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_half_a_character_is_kept_and_shown(folder: Path) -> None:
     """Servers cut characters in two, and some send a half alone: no file could hold that, and the answer is paid."""
     with dripping("a\ud83d", "\ude00 and \ud800", "b", None) as server:
-        assert here(folder, server, capsys)[0] == 0
+        assert here(folder, server)[0] == 0
     assert answer(folder) == "a😀 and �b"
     assert load_history(folder / "manual_slop_history.toml")[-1] == {
         "role": "AI",

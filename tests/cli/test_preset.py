@@ -1,15 +1,9 @@
 """``preset``: the user's file is theirs."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from aggregate.cli.program import run_program
-from tests.cli.command_line import Ended
+from tests.cli.command_line import Ended, start
 from tests.projects import project
-
-Command = Callable[..., Ended]
 
 CONFIG = """\
 # my notes, with odd   spacing
@@ -30,28 +24,12 @@ history = ["Hi"]
 """
 
 
-@pytest.fixture
-def aggregate(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Command:
-    """The program, run in this process and in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".xdg"))
-
-    def run(*arguments: str) -> Ended:
-        code = run_program([*arguments])
-        printed = capsys.readouterr()
-        return Ended(code, printed.out, printed.err)
-
-    return run
-
-
-def test_a_preset_lives_its_life(tmp_path: Path, aggregate: Command) -> None:
+def test_a_preset_lives_its_life(tmp_path: Path) -> None:
     """Saved, listed, shown, applied and deleted: at the end the file has its first bytes again (M-43, M-X10)."""
     files = {"manual_slop.toml": CONFIG, "a.py": "x = 1\n", "b.py": "y = 1\n"}
     path = project(tmp_path, files) / "manual_slop.toml"
 
-    saved = aggregate("preset", "save", "new one", "a.py", "gone.py", "--description", "Café")
+    saved = start(tmp_path, "preset", "save", "new one", "a.py", "gone.py", "--description", "Café")
     warning = 'warning: preset "new one": gone.py does not exist: restore it or take it out of the preset\n'
     assert saved == Ended(0, "", f'saved "new one": 2 files\n{warning}')
     assert (
@@ -59,51 +37,41 @@ def test_a_preset_lives_its_life(tmp_path: Path, aggregate: Command) -> None:
         == CONFIG.splitlines()
     )
 
-    listed = aggregate("preset", "list")
+    listed = start(tmp_path, "preset", "list")
     assert (listed.code, listed.out.splitlines()) == (
         0,
         ["old\tproject\t2 files\tTwo", "new one\tproject\t2 files\tCafé"],
     )
     assert listed.err.startswith('warning: preset "new one": gone.py does not exist')
 
-    shown = aggregate("preset", "show", "old")
+    shown = start(tmp_path, "preset", "show", "old")
     assert shown.out.splitlines()[:2] == ["[context_presets.old]", 'description = "Two"']
     assert '{path = "b.py", view_mode = "outline"}' in shown.out
 
-    applied = aggregate("preset", "apply", "old")
+    applied = start(tmp_path, "preset", "apply", "old")
     assert applied == Ended(0, "", '"old" is active: 2 files\n')
-    run = aggregate("run", "--stdout", "-q")
+    run = start(tmp_path, "run", "--stdout", "-q")
     assert "### File b.py" in run.out
 
     for name in ("old", "new one"):
-        assert aggregate("preset", "delete", name) == Ended(0, "", f'deleted "{name}"\n')
+        assert start(tmp_path, "preset", "delete", name) == Ended(0, "", f'deleted "{name}"\n')
     rest = CONFIG.splitlines()
     assert path.read_text(encoding="utf-8").splitlines() == [*rest[:8], *rest[12:]]
 
 
-def test_a_preset_for_all_projects_is_hidden_by_the_projects_own(
-    tmp_path: Path, aggregate: Command
-) -> None:
+def test_a_preset_for_all_projects_is_hidden_by_the_projects_own(tmp_path: Path) -> None:
     """``--global`` stores it in the user's folder; the project's one of that name wins until it is deleted (M-43)."""
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": ""})
-    assert aggregate("preset", "save", "mine", "a.py", "b.py", "--global").code == 0
-    assert aggregate("preset", "save", "mine").code == 0
-    assert aggregate("preset", "list").out == "mine\tproject\t1 file\n"
-    assert aggregate("preset", "delete", "mine").code == 0
-    assert aggregate("preset", "list").out == "mine\tglobal\t2 files\n"
+    assert start(tmp_path, "preset", "save", "mine", "a.py", "b.py", "--global").code == 0
+    assert start(tmp_path, "preset", "save", "mine").code == 0
+    assert start(tmp_path, "preset", "list").out == "mine\tproject\t1 file\n"
+    assert start(tmp_path, "preset", "delete", "mine").code == 0
+    assert start(tmp_path, "preset", "list").out == "mine\tglobal\t2 files\n"
     assert (tmp_path / ".xdg/manual_slop/manual_slop.toml").is_file()
 
 
 def without(text: str, heading: str) -> list[str]:
     """Return the lines of a TOML text without the table at ``heading`` and the blank lines around it."""
-    lines = text.splitlines()
-    at = lines.index(heading)
-    end = next(
-        (
-            i
-            for i in range(at + 1, len(lines))
-            if lines[i].startswith("[") or lines[i] == "# the end"
-        ),
-        len(lines),
-    )
-    return lines[:at] + lines[end:]
+    before, _, table = text.partition(heading)
+    _, end, behind = table.partition("[discussion]")
+    return f"{before}{end}{behind}".splitlines()

@@ -104,15 +104,10 @@ def test_the_report_is_json_and_adds_up(demo: Path) -> None:
         (["--strategy", "summarize"], "## Files (Summary)", "python, 2 lines", "### File none"),
         (["--strategy", "full", "--no-history"], "## Files", "def area", "Discussion"),
         (["--preset", "small"], "## Files", "# Demo", "area.py"),
-        (
-            ["--focus", "src/area.py"],
-            "## Files (Tier 3 - Focused)",
-            "return 3 * r * r",
-            "### File none",
-        ),
+        (["--focus", "src/area.py"], "## Files (Tier 3 - Focused)", "return 3 * r * r", "### File none"),
         (["--tier", "3"], "## Files (Tier 3 - Focused)", "    ...", "return 3"),
     ],
-)
+)  # fmt: skip
 def test_options_decide_what_is_composed(
     demo: Path, options: list[str], heading: str, shown: str, hidden: str
 ) -> None:
@@ -122,15 +117,6 @@ def test_options_decide_what_is_composed(
     assert ended.out.splitlines()[0] == heading
     assert shown in ended.out
     assert hidden not in ended.out
-
-
-def test_another_configuration_moves_its_folders_along(demo: Path) -> None:
-    """Folders in a configuration are relative to it, not to the working directory."""
-    text = '[files]\npaths = ["area.py"]\n[output]\noutput_dir = "out"\nnamespace = "n"\n'
-    (demo / "src/other.toml").write_text(text, encoding="utf-8")
-    ended = start(demo, "run", "-q", "--config", "src/other.toml")
-    assert (ended.code, ended.out, ended.err) == (0, "src/out/n_001.md\n", "")
-    assert "def area" in (demo / "src/out/n_001.md").read_text(encoding="utf-8")
 
 
 def test_no_prompt_is_fed_to_another_configuration(tmp_path: Path) -> None:
@@ -150,11 +136,7 @@ def test_no_prompt_is_fed_to_another_configuration(tmp_path: Path) -> None:
 def test_a_reader_that_leaves_is_no_failure_to_report(demo: Path) -> None:
     """A closed standard output, as behind ``head``, ends the program without a word (M-X18)."""
     (demo / "read.md").write_text("a line of text\n" * 50_000, encoding="utf-8")
-    for arguments in (
-        ["run", "--stdout", "-q"],
-        ["view", "read.md", "--mode", "full"],
-        ["languages"],
-    ):
+    for arguments in (["run", "--stdout", "-q"], ["languages"]):
         program = subprocess.Popen(
             [sys.executable, "-m", "aggregate", *arguments],
             cwd=demo,

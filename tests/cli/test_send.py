@@ -1,9 +1,8 @@
 """``aggregate send`` and the prefix reports of ``run`` and ``diff``: what goes to which stream."""
 
+import io
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -122,42 +121,14 @@ def test_compact(config: str) -> None:
     assert (code, "say something: aggregate send MESSAGE" in err) == (2, True)
 
 
-def test_files_with_diffs_are_named(config: str) -> None:
-    """The plan, the report of a send, and both as JSON say which files are shown by a diff, and what that takes."""
-    send = ("send", "Next?", "-c", config, "--provider", "scripted")
-    aggregate(*send)
-    path = Path(config).parent / "src" / "b.py"
-    path.write_text(path.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
-    said = r"^shown as the cache holds them, with diffs \(\+\d+ tokens\): src/b\.py$"
-    assert re.search(said, aggregate(*send, "--dry-run")[1], re.MULTILINE)
-    assert json.loads(aggregate(*send, "--dry-run", "--json")[1])["diffs"] == ["src/b.py"]
-    assert re.search(said, aggregate(*send)[2], re.MULTILINE)
-    assert json.loads(aggregate(*send, "--json")[1])["diffs"] == ["src/b.py"]
-
-
-def test_a_message_may_come_from_standard_input(config: str) -> None:
+def test_a_message_may_come_from_standard_input(
+    config: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``-`` reads it; the answer is the only output of a quiet send."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "aggregate",
-            "send",
-            "-",
-            "-c",
-            config,
-            "--provider",
-            "scripted",
-            "-q",
-        ],
-        input=b"A question\nof two lines.\n",
-        capture_output=True,
-        env={**os.environ, "PYTHONUTF8": "1"},
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    history = (
-        Path(config).with_name("manual_slop.scripted_history.toml").read_text(encoding="utf-8")
-    )
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"A question\nof two lines.\n")))
+    ended = aggregate("send", "-", "-c", config, "--provider", "scripted", "-q")
+    assert (ended.code, ended.err) == (0, "")
+    history = Path(config).with_name("manual_slop.scripted_history.toml").read_text("utf-8")
     assert 'content = """\nA question\nof two lines.\n"""' in history
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from aggregate.cli.commands import Commands
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
 from aggregate.prompt import largest_folders
 from aggregate.sending.clients import exceeded_window
-from tests.cli.command_line import start
+from tests.cli.command_line import aggregate, start
 from tests.projects import project
 
 
@@ -54,29 +54,17 @@ def failing(error: BaseException | None) -> Iterator[click.Group]:
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (
-            KeyError("x"),
-            BUG,
-            "KeyError: 'x'; this is a bug of aggregate, AGGREGATE_DEBUG=1 shows the traceback",
-        ),
+        (KeyError("x"), BUG, "KeyError: 'x'; this is a bug of aggregate, AGGREGATE_DEBUG=1 shows the traceback"),
         (None, BUG, "RecursionError: maximum recursion depth exceeded"),
         (MemoryError(), BUG, ": MemoryError; this is a bug of aggregate"),
         (OddError(), BUG, ": OddError; this is a bug of aggregate"),
         (ValueError("two\nlines \x1b[2J"), BUG, "ValueError: two lines \\x1b[2J; this is"),
-        (
-            FileNotFoundError(2, "No such file or directory", "a\nb"),
-            FAILED,
-            "No such file or directory: a\\x0ab",
-        ),
-        (
-            FileNotFoundError(2, "No usable temporary directory found in ['/x']"),
-            FAILED,
-            "No usable temporary directory",
-        ),
+        (FileNotFoundError(2, "No such file or directory", "a\nb"), FAILED, "No such file or directory: a\\x0ab"),
+        (FileNotFoundError(2, "No usable temporary directory found in ['/x']"), FAILED, "No usable temporary directory"),
         (KeyboardInterrupt(), INTERRUPTED, "interrupted"),
         (BrokenPipeError(), FAILED, ""),
     ],
-)
+)  # fmt: skip
 def test_any_error_is_one_sentence(error: BaseException | None, code: int, said: str) -> None:
     """Errors of the program itself name their place and how to see more; those of the system say what it refused."""
     with failing(error) as group, redirect_stderr(StringIO()) as err:
@@ -113,11 +101,8 @@ def test_a_folder_that_is_gone_is_a_sentence(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    with redirect_stderr(StringIO()) as err:
-        assert run_program([]) == FAILED
-    assert (
-        err.getvalue() == "aggregate: the current folder is not there any more: go to another one\n"
-    )
+    said = "aggregate: the current folder is not there any more: go to another one\n"
+    assert aggregate() == (FAILED, "", said)
 
 
 def test_a_prompt_that_no_model_takes_is_a_warning(
@@ -129,14 +114,13 @@ def test_a_prompt_that_no_model_takes_is_a_warning(
     for name in ("a/x/1.txt", "a/x/2.txt", "b/d.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("a b " * 375_000, encoding="utf-8")
-    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
-        assert run_program(["--json"]) == 0
-    (warning,) = json.loads(out.getvalue())["warnings"]
+    ended = aggregate("--json")
+    (warning,) = json.loads(ended.out)["warnings"]
     assert warning.startswith("the prompt has 2,25")
     assert "tokens, more than any model here takes (1,050,000): " in warning
     assert 'aggregate "what you are about to do" --budget 60k shows what matters' in warning
     assert "the largest folders are a/ 1,500,0" in warning
-    assert f"warning: {warning}\n" in err.getvalue()
+    assert f"warning: {warning}\n" in ended.err
 
 
 def test_windows_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,6 +118,7 @@ def test_a_checkout_is_one_prompt(demo: Path) -> None:
     assert [prompt["changed"] for prompt in prompts] == [[], ["b.py", "c.py", "d.py"]]
 
 
+@pytest.mark.slow
 def test_beads_that_come_later_are_composed(tmp_path: Path) -> None:
     """The first beads of a project count, though ignore rules hide their folder, and so does a new database (W-1)."""
     config = '[project]\nname = "demo"\nexecution_mode = "beads"\n[files]\npaths = ["*.py"]\n'
@@ -134,6 +135,7 @@ def test_beads_that_come_later_are_composed(tmp_path: Path) -> None:
     assert "changed: " in line
 
 
+@pytest.mark.slow
 def test_a_project_that_is_made_again_is_composed_again(demo: Path) -> None:
     """The folder that the run was started in may be deleted and made again, as by a new checkout."""
     with begin(demo, "--watch") as command:
@@ -146,19 +148,6 @@ def test_a_project_that_is_made_again_is_composed_again(demo: Path) -> None:
         assert _line(command.out.readline, "md_gen") == "md_gen/demo_001.md"
         _end(command)
     assert "a = 2" in (demo / "md_gen/demo_001.md").read_text()
-
-
-def test_a_prompt_for_a_task_is_watched(tmp_path: Path) -> None:
-    """With a task and a budget, in a folder without a configuration, all candidates count."""
-    folder = project(tmp_path, {"retry.py": "def retry_loop():\n    return 1\n"})
-    with begin(folder, "fix the retry loop", "--budget", "500", "--watch") as command:
-        assert _line(command.out.readline).endswith("_001.md")
-        _line(command.err.readline, "watching")
-        (folder / "retry.py").write_text("def retry_loop():\n    return 2\n")
-        second = _line(command.out.readline)
-        _end(command)
-    assert "return 2" in (folder / second).read_text()
-    assert (folder / second).with_name(f".{Path(second).stem}.audit.json").exists()
 
 
 def test_a_first_prompt_that_cannot_be_composed_is_a_mistake(tmp_path: Path) -> None:
@@ -191,16 +180,18 @@ def test_copy_hands_the_prompt_to_the_desktop(demo: Path, tmp_path: Path) -> Non
     """The file is written as ever, the text goes to the desktop's program, whose life does not hold up a pipe (W-2)."""
     script = f"cat > {tmp_path}/clipboard; (sleep 30; touch {tmp_path}/over) &"
     path = _program(tmp_path / "bin", "xclip", script)
-    ended = start(demo, "--copy", **NO_DESKTOP | {"DISPLAY": ":0", "PATH": path})
-    assert (ended.code, ended.out) == (0, "md_gen/demo_001.md\n")
-    assert ended.err.endswith("copied to the clipboard (xclip)\n")
+    desktop = NO_DESKTOP | {"DISPLAY": ":0", "PATH": path}
+    with begin(demo, "--copy", **desktop) as begun:  # type: ignore[arg-type]
+        assert begun.out.read() == b"md_gen/demo_001.md\n"
+        assert begun.err.read().endswith(b"copied to the clipboard (xclip)\n")
+        assert begun.command.wait() == 0
     assert not (tmp_path / "over").exists()
     assert (tmp_path / "clipboard").read_bytes() == (demo / "md_gen/demo_001.md").read_bytes()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals of our own need pseudo terminals")
 def test_copy_over_ssh_goes_through_the_terminal(demo: Path, tmp_path: Path) -> None:
-    """Over ssh the terminal gets the text by OSC 52, under tmux by tmux's own command, else passed through it (W-2)."""
+    """Over ssh the terminal gets the text by OSC 52, under tmux passed through it (W-2)."""
     path = _program(tmp_path / "bin", "xclip", "exit 1")
     ssh = NO_DESKTOP | {"SSH_TTY": "/dev/pts/0", "DISPLAY": ":0", "PATH": path}
     code, printed = on_terminal(demo, "--copy", **ssh)
@@ -211,9 +202,6 @@ def test_copy_over_ssh_goes_through_the_terminal(demo: Path, tmp_path: Path) -> 
     tmux = ssh | {"TMUX": "/tmp/tmux,1,0"}
     _program(tmp_path / "bin", "tmux", "exit 1")
     assert f"\x1bPtmux;\x1b\x1b]52;c;{text}\x07\x1b\\" in on_terminal(demo, "--copy", **tmux)[1]
-    _program(tmp_path / "bin", "tmux", f'echo "$@" > {tmp_path}/arguments; cat > /dev/null')
-    assert "copied to the clipboard (tmux)" in on_terminal(demo, "--copy", **tmux)[1]
-    assert (tmp_path / "arguments").read_text() == "load-buffer -w -\n"
 
 
 def test_without_a_clipboard_the_prompt_is_there_all_the_same(demo: Path) -> None:

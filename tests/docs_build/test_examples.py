@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from docs_build.examples import RUNNABLE, agree, blocks_of, commands_of
-from docs_build.running import Session, pages_to_run, refresh, run_page
+from docs_build.running import pages_to_run, refresh, run_page
 
 from docs_build.pages import SiteError
 from tests.cli.loaded import loaded
@@ -127,24 +127,3 @@ def test_a_difference_is_found(tmp_path: Path) -> None:
     assert (wrong.first, wrong.shown, wrong.printed) == (2, ("hallo",), ("hello",))
     assert (failed.command, failed.note) == ("false", "exit code 1")
     assert silent.printed == ("1",)
-
-
-def test_a_session_is_a_readers(tmp_path: Path) -> None:
-    """Folders and variables last from command to command, and the home folder is told as the reader's."""
-    (tmp_path / "home/b").mkdir(parents=True)
-    session = Session(tmp_path / "home", tmp_path / "home", start)
-    assert session.run("cd ~/b") == (0, "")
-    assert session.run("export A=1") == (0, "")
-    assert session.run("echo $A; pwd") == (0, "1\n/home/you/b\n")
-
-
-def test_python_has_the_variables_that_a_page_exports(tmp_path: Path) -> None:
-    """What a page exports is there in its Python too, and what this process has of the program's own is not."""
-    os.environ["AGGREGATE_DEBUG"] = "1"
-    try:
-        session = Session(tmp_path / "home", tmp_path, start)
-        session.run("export AGGREGATE_CACHE_LIMIT=0")
-        told = "import os; print(*(name for name in os.environ if name.startswith('AGGREGATE_')))"
-        assert session.run_python(told, "a.md") == "AGGREGATE_CACHE_LIMIT\n"
-    finally:
-        del os.environ["AGGREGATE_DEBUG"]

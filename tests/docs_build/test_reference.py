@@ -58,12 +58,6 @@ def test_every_public_name_is_told_once() -> None:
     )
 
 
-def test_the_same_code_gives_the_same_pages() -> None:
-    """Nothing in them depends on when they are made."""
-    assert command_reference() == command_reference()
-    assert configuration_reference() == configuration_reference()
-
-
 def test_text_keeps_its_characters() -> None:
     """Nothing in a help text is taken for markdown or HTML, and code may hold backticks."""
     assert escaped("a*b_c <d> [e]|`f`") == r"a\*b\_c &lt;d&gt; \[e\]\|\`f\`"

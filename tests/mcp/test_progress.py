@@ -12,7 +12,7 @@ import pytest
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Progress, Workspace
 from aggregate.project.index import open_index
-from aggregate.prompt import ReadFiles, Request, SavedCounts
+from aggregate.prompt import ReadFiles, Request
 from tests.mcp.serving import Asking, over, workspace
 from tests.projects import project
 
@@ -79,46 +79,3 @@ def test_who_has_gone_is_not_worked_for(tmp_path: Path) -> None:
         assert "return 7" in (await agent("read", path="m7.py")).text
 
     over(AgentServer(endless), ask)
-
-
-class _Held(Workspace):
-    """A project whose texts are counted only after somebody has waited, the first time."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder / "manual_slop.toml", index=open_index(use=False))
-        self.begun, self.released = threading.Event(), threading.Event()
-        self.count = self._count  # type: ignore[assignment]
-        self._counted = SavedCounts(self.index)
-
-    def _count(self, text: str) -> int:
-        self.begun.set()
-        assert self.released.wait(PATIENCE)
-        return self._counted(text)
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("read", {"path": "m7.py"}),
-        ("read", {"path": "m7.py", "view": "outline"}),
-        ("compose", {"task": "fix f7"}),
-    ],
-)
-def test_an_answer_that_nobody_got_has_shown_nothing(
-    tmp_path: Path, tool: str, arguments: dict[str, Any]
-) -> None:
-    """A call that is cancelled when it is nearly answered is answered in full the next time, not with a line."""
-    held = _Held(project(tmp_path, FILES))
-
-    async def ask(agent: Asking) -> None:
-        async with anyio.create_task_group() as group:
-            group.start_soon(lambda: agent(tool, **arguments))
-            await anyio.to_thread.run_sync(held.begun.wait)
-            group.cancel_scope.cancel()
-        held.released.set()
-        said = (await agent(tool, **arguments)).text
-        assert "f7" in said
-        assert "your call" not in said
-        assert "your call 2" in (await agent(tool, **arguments)).text
-
-    over(AgentServer(held), ask)

@@ -107,6 +107,7 @@ def test_names_are_no_commands_of_the_runner(pull_request: tuple[Path, str]) -> 
     assert lines[-1] == f"::{word}::"
 
 
+@pytest.mark.slow
 def test_a_long_table_is_cut_between_lines(pull_request: tuple[Path, str]) -> None:
     """A comment holds whole lines and stays below what a comment may have."""
     folder, base = pull_request

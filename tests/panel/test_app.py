@@ -74,16 +74,6 @@ def test_every_line_of_the_prompt_has_its_origin(panel: Opened) -> None:
     assert panel.get("prompt/lines", first=total + 1, last=total + 9)["lines"] == []
 
 
-def test_sections_fold_what_they_hold(panel: Opened) -> None:
-    """Sections and files cover the prompt, and their tokens add up."""
-    prompt = panel.get("prompt")
-    top = [section for section in prompt["sections"] if section["depth"] == 0]
-    assert sum(section["tokens"] for section in top) == prompt["tokens"]
-    assert (top[0]["first"], top[-1]["last"]) == (1, prompt["lines"])
-    files = [section["source"] for section in prompt["sections"] if section["kind"] == "file"]
-    assert files == ["src/a.py", "src/b.py", "README.md"]
-
-
 def test_a_file_is_shown_beside_its_view(panel: Opened) -> None:
     """Each line of a view names the line of the source that it shows."""
     file = panel.get("file", path="src/a.py", mode="skeleton")
@@ -272,41 +262,10 @@ def test_a_whole_folder_is_one_entry(tmp_path: Path) -> None:
     assert panel.row("lib/deep/f3.py")["view"] == "full"
 
 
-def test_many_files_are_taken_out_and_in_again_at_once(tmp_path: Path) -> None:
-    """Thousands of entries each have a line, and comments and what was there stay."""
-    names = [f"src/f{number}.py" for number in range(4_000)]
-    some = [name for number, name in enumerate(names) if number % 5]
-    config = '[files]\npaths = [\n  "src/*.py", # all of them\n]\nexclude = ["/a.txt"] # first\n'
-    panel = opened(tmp_path, {**dict.fromkeys(names, "x = 1\n"), "manual_slop.toml": config})
-    session = panel.session
-    session.edit([{"op": "view", "paths": some, "mode": "out"}])
-    assert '\n    "/src/f1.py",\n' in panel.draft
-    assert len(session.project.config.files.exclude) == 1 + len(some)
-    session.edit([{"op": "view", "paths": some, "mode": "outline"}])
-    assert session.project.config.files.exclude == ["/a.txt"]
-    assert len(session.project.config.files.paths) == 1 + len(some)
-    session.edit([{"op": "view", "paths": some, "mode": "out"}])
-    assert "# all of them" in panel.draft
-    assert "# first" in panel.draft
-    assert len(session.project.config.files.paths) == 1
-
-
 def test_all_files_of_a_glob_change_the_glob(panel: Opened) -> None:
     """A view for all files of one entry is said by that entry (E-5)."""
     panel.edit(op="view", paths=["src/a.py", "src/b.py"], mode="skeleton")
     assert '{path = "src/*.py", view_mode = "skeleton"}, # the sources' in panel.draft
-
-
-def test_the_first_entry_does_not_drop_all_others(tmp_path: Path) -> None:
-    """Where a budget alone stands for all files, naming one keeps the others (rule T-6)."""
-    panel = opened(tmp_path, {"a.py": "x = 1\n", "b.py": "y = 2\n"})
-    assert panel.get("state")["exists"] is False
-    panel.edit(op="task", task="", budget="1k")
-    assert panel.row("b.py")["view"]
-    panel.edit(op="view", paths=["a.py"], mode="outline")
-    assert (panel.row("a.py")["view"], panel.row("b.py")["view"]) == ("outline", "full")
-    panel.post("save")
-    assert (tmp_path / "manual_slop.toml").exists()
 
 
 def test_run_writes_what_the_command_writes(panel: Opened) -> None:
@@ -404,24 +363,3 @@ def test_a_budget_that_is_too_small_is_said(tmp_path: Path) -> None:
     assert panel.get("prompt")["error"] == state["prompt_error"]
     panel.edit(op="task", budget="2k")
     assert panel.get("state")["prompt_error"] == ""
-
-
-def test_ten_thousand_files_are_less_than_a_megabyte(tmp_path: Path) -> None:
-    """The table of a large project is short enough to be asked for as a whole."""
-    folder = tmp_path / "lib"
-    folder.mkdir()
-    for number in range(10_000):
-        (folder / f"module_{number}.py").touch()
-    panel = opened(tmp_path, {"manual_slop.toml": '[files]\npaths = ["lib/module_1.py"]\n'})
-    answer = panel.client.get("/api/files")
-    assert len(answer.json()["path"]) == 10_001
-    assert len(answer.content) < 1_000_000
-
-
-def test_warnings_name_no_pattern_that_nobody_wrote(tmp_path: Path) -> None:
-    """With a task alone all files are meant: neither the glob for them nor what it passes over is a warning."""
-    panel = opened(tmp_path, {"a.py": "x = 1\n", "picture.bin": "\0\0\0"})
-    panel.edit(op="task", task="what is x", budget="2k")
-    state = panel.get("state")
-    assert state["prompt"]["tokens"] > 0
-    assert state["warnings"] == []

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 import aggregate
 from aggregate.panel.composing import ComposedDraft, Composer
 from aggregate.panel.draft import Draft
@@ -43,20 +41,3 @@ def test_another_view_beside_a_task_ranks_nothing_again(tmp_path: Path) -> None:
         config.write_text(prompt.draft.text)
         assert prompt.composition.prompt.markdown == aggregate.run(config)[0]
     assert ranking(composed(task="what does name8 retry")) is not kept
-
-
-@pytest.mark.parametrize("path", ["src/m7.py", "src/m39.py"])
-def test_another_view_is_told_of_files_that_are_shown_and_of_others(
-    tmp_path: Path, path: str
-) -> None:
-    """What was decided about each file is that of a start from nothing, whether the file stands in the prompt or not."""
-    config = project(tmp_path / "p", FILES) / "manual_slop.toml"
-    composer = Composer(in_index(tmp_path), now=lambda: 2 * 10**18)
-    for number, mode in enumerate(("full", "full", "outline", "skeleton", "none", "summary")):
-        more = f', {{path = "{path}", view_mode = "{mode}"}}' if number else ""
-        draft = Draft(CONFIG.format(more=more, task="what does name7 retry"))
-        project_now = draft.project(config)
-        kept = composer.compose(draft, project_now, disk=0)
-        fresh = Composer(in_index(tmp_path / "fresh")).compose(draft, project_now, disk=0)
-        assert kept.choices == fresh.choices
-        assert kept.composition.prompt.markdown == fresh.composition.prompt.markdown

@@ -1,20 +1,16 @@
 """What happens on the disk while the page is open: files, the configuration, and both at once."""
 
 import json
-import os
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aggregate.panel.config_draft import ConflictError, merge
-from aggregate.panel.session import Event, Session
 from aggregate.project.configuration import changing
 from tests.panel.opened import CONFIG, FILES, Opened, opened
-from tests.projects import project
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:
@@ -82,24 +78,6 @@ def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> N
     assert panel.get("state")["config_problem"] == ""
 
 
-def test_files_that_are_asked_for_before_the_prompt_are_told_of_later(tmp_path: Path) -> None:
-    """A page that has the files' names alone, as in a large project at first, learns what the prompt shows of them."""
-    project(tmp_path, FILES)
-    early: list[dict[str, Any]] = []
-
-    def on_event(event: Event) -> None:
-        if event["what"] == "disk":
-            early.append(session.files())
-
-    session = Session(tmp_path / "manual_slop.toml", on_event=on_event)
-    session.compose()
-    assert (set(early[0]["tokens"]), set(early[0]["view"])) == ({0}, {""})
-    later = session.files(early[0]["revision"])
-    assert later["full"] is False
-    assert set(later["path"]) >= {"src/a.py", "src/b.py", "README.md"}
-    assert session.files(later["revision"])["path"] == []
-
-
 @pytest.mark.parametrize(
     ("theirs", "named", "is_told"),
     [
@@ -136,31 +114,6 @@ def test_edits_to_one_key_are_refused(panel: Opened) -> None:
     assert panel.config == theirs
     panel.post("reload")
     assert panel.draft == theirs
-
-
-def test_a_preset_that_is_stored_loses_nothing(panel: Opened) -> None:
-    """Storing a preset beside unsaved edits keeps both them and what others have written, until both are merged."""
-    panel.edit(op="view", paths=["src/a.py"], mode="outline")
-    (panel.folder / "manual_slop.toml").write_text(f"{CONFIG}[task]\ntext = 'theirs'\n")
-    panel.post("preset/save", name="slim")
-    assert panel.get("state")["dirty"] is True
-    assert "theirs" in panel.config
-    assert "changed on the disk" in panel.post("save")["sentence"]
-    assert "theirs" in panel.config
-    assert "[context_presets.slim]" in panel.config
-    assert panel.config.count('view_mode = "outline"}') == 3
-
-
-def test_while_the_file_is_edited_the_page_keeps_its_draft(panel: Opened) -> None:
-    """Saving refuses to write over what is half edited; a change that is taken back is none."""
-    panel.edit(op="view", paths=["src/a.py"], mode="outline")
-    panel.change("manual_slop.toml", "[files\n")
-    assert "is no valid TOML" in panel.post("save")["error"]
-    assert panel.config == "[files\n"
-    panel.change("manual_slop.toml", "[project]\n")
-    assert panel.get("state")["outside"]
-    panel.change("manual_slop.toml", CONFIG)
-    assert not panel.get("state")["outside"]
 
 
 def test_composing_goes_on_after_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,19 +169,6 @@ def test_two_programs_that_save_at_once_lose_nothing(panel: Opened) -> None:
     assert "mend" in panel.config
 
 
-def test_reloading_looks_at_the_whole_disk(tmp_path: Path) -> None:
-    """Where nobody tells of changes, they show with the next prompt; what a glob leaves out is looked at again."""
-    files = {**FILES, "manual_slop.toml": '[files]\npaths = ["src/*"]\n', "src/data.dat": "a\0b"}
-    panel = opened(tmp_path, files)
-    assert panel.row("src/data.dat")["state"] == "binary"
-    (tmp_path / "src/data.dat").write_text("now a text\n")
-    (tmp_path / "src/c.py").write_text("zeta = 1\n")
-    panel.post("reload")
-    panel.session.compose()
-    assert panel.row("src/data.dat")["state"] == ""
-    assert "zeta" in panel.markdown
-
-
 def test_secrets_in_labels_of_slices_stay_in_the_file(tmp_path: Path) -> None:
     """The page has a label without its secret; editing the remark beside it leaves the label as it is written."""
     key = "ghp_" + "a1B2" * 9
@@ -239,30 +179,3 @@ def test_secrets_in_labels_of_slices_stay_in_the_file(tmp_path: Path) -> None:
     tag = data["slices"][0]["tag"]
     panel.edit(op="edit_slice", path="src/a.py", id=0, tag=tag, comment="new")
     assert (key in panel.draft, 'comment = "new"' in panel.draft) == (True, True)
-
-
-def test_a_listing_that_failed_is_made_again(panel: Opened) -> None:
-    """A file that comes while the files cannot be listed is in the table as soon as they can (E-7)."""
-    panel.session.catch_up()
-    panel.session.compose()
-    gone = CONFIG.replace("[files]", 'active_preset = "gone"\n[files]')
-    panel.change("manual_slop.toml", gone)
-    assert "gone" in panel.session.view.error
-    panel.change("late.txt", "late\n")
-    panel.change("manual_slop.toml", CONFIG)
-    assert panel.session.view.error == ""
-    assert "late.txt" in panel.get("files")["path"]
-
-
-def test_a_program_s_file_that_becomes_binary_is_told_as_such(tmp_path: Path) -> None:
-    """Why a file is not shown is found out again where only its bytes are other ones: size and time may stay (I-4)."""
-    made = "# Code generated by a tool. DO NOT EDIT.\nX = 1\n"
-    panel = opened(tmp_path, {**FILES, "src/made.py": made})
-    assert panel.row("src/made.py")["state"] == "generated"
-    file = panel.folder / "src/made.py"
-    info = file.stat()
-    file.write_text(made.replace("X", "\0"))
-    os.utime(file, ns=(info.st_atime_ns, info.st_mtime_ns))
-    panel.told(file)
-    panel.session.compose()
-    assert panel.row("src/made.py")["state"] == "binary"

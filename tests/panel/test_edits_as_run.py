@@ -99,17 +99,3 @@ def _fresh(session: Session, index: Path) -> Session:
     fresh.draft.take(session.draft.current)
     fresh.compose()
     return fresh
-
-
-def test_an_empty_file_that_is_pinned_says_so(tmp_path: Path) -> None:
-    """The row of a file of which there is nothing to show is another one where it is pinned, and not any more (E-7)."""
-    config = project(tmp_path / "p", FILES) / "manual_slop.toml"
-    session = Session(config, index=in_index(tmp_path))
-    session.edit([{"op": "task", "task": "retry a login", "budget": 900}])
-    session.compose()
-    session.catch_up()
-    session.compose()
-    for focus in (["src/empty.py"], []):
-        session.edit([{"op": "task", "focus": focus}])
-        session.compose()
-        assert _rows(session) == _rows(_fresh(session, tmp_path / "fresh"))

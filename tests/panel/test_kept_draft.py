@@ -73,15 +73,6 @@ def test_a_file_that_was_changed_meanwhile_is_merged(panel: Opened) -> None:
     assert third.post("save")["conflict"] is True
 
 
-def test_edits_of_now_are_not_replaced(panel: Opened) -> None:
-    """Who has edits is told to save or undo them first."""
-    panel.edit(op="task", task="mend")
-    again = _restarted(panel)
-    again.edit(op="task", task="another")
-    assert "save or undo them" in again.post("draft/restore")["error"]
-    assert "another" in again.draft
-
-
 @pytest.mark.parametrize(
     "kept",
     [
@@ -109,15 +100,3 @@ def test_names_of_keys_steer_nothing(panel: Opened) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"config": "manual_slop.toml", "base": CONFIG, "draft": draft}))
     assert r"personas.a\u202e\x0ab" in opened(panel.folder).get("state")["unsaved"]
-
-
-def test_another_panel_of_the_project_loses_no_edits(panel: Opened) -> None:
-    """Two panels keep their edits in one place: what one has forgotten there is kept again by the other."""
-    other = opened(panel.folder, {"manual_slop.toml": CONFIG})
-    other.edit(op="task", task="theirs")
-    other.session.keep_draft()
-    panel.edit(op="task", task="mine")
-    panel.session.keep_draft()
-    other.post("undo")
-    other.session.close()
-    assert "task.text" in _restarted(panel).get("state")["unsaved"]

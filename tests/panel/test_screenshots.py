@@ -34,28 +34,6 @@ def test_a_new_screenshot_is_shown(tmp_path: Path) -> None:
     assert "my-shot-1-2" not in panel.markdown
 
 
-def test_the_folder_of_the_configuration_is_used(tmp_path: Path) -> None:
-    """Entries are written relative to it, and switched by what the page calls them."""
-    panel = opened(tmp_path, OF_SHOTS)
-    assert _added(panel, png(4, 4)) == "shots/screenshot.png"
-    assert 'paths = ["screenshot.png"]' in panel.draft
-    assert "(shots/screenshot.png)" in panel.markdown
-    panel.edit(op="screenshot", path="shots/screenshot.png", on=False)
-    (image,) = panel.get("state")["screenshots"]
-    assert (image["on"], panel.client.get(image["url"]).status_code) == (False, 200)
-    panel.edit(op="screenshot", path="shots/screenshot.png", on=True)
-    assert "(shots/screenshot.png)" in panel.markdown
-
-
-def test_a_pattern_that_stands_for_it_is_enough(tmp_path: Path) -> None:
-    """Nothing is written into the configuration where a glob shows the new one anyway."""
-    config = '[files]\npaths = ["*.md"]\n[screenshots]\npaths = ["screenshots/*.png"]\n'
-    panel = opened(tmp_path, {**FILES, "manual_slop.toml": config})
-    assert _added(panel, png(4, 4)) == "screenshots/screenshot.png"
-    assert panel.draft == config
-    assert "(screenshots/screenshot.png)" in panel.markdown
-
-
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
@@ -69,15 +47,6 @@ def test_what_is_no_image_is_refused(tmp_path: Path, data: bytes, problem: str) 
     panel = opened(tmp_path)
     assert problem in _added(panel, data, "a.png")
     assert not (tmp_path / "screenshots").exists()
-
-
-def test_what_is_no_base64_is_refused(tmp_path: Path) -> None:
-    """A request that holds anything else is told so in a sentence."""
-    panel = opened(tmp_path)
-    assert "base64" in panel.post("screenshot", data="?")["error"]
-    assert "base64" in panel.post("screenshot", data=3)["error"]
-    assert "base64" in panel.post("screenshot")["error"]
-    assert "too long" in panel.post("screenshot", data="A" * 14_000_000)["error"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import pytest
 
 from aggregate.base.errors import ProviderError, ToolError
 from aggregate.base.values import Reply, Usage
-from aggregate.panel.answers import answer_events
 from aggregate.panel.sending import Sender
 from aggregate.sending import PreparedTurn, prepare_turn
 from aggregate.sending.clients import OnText
@@ -65,20 +64,6 @@ def test_ctrl_c_ends_a_send_and_keeps_what_came(panel: Opened) -> None:
         sender.send(plan, on_text, on_notice=lambda _sentence: None)
 
 
-def test_what_was_sent_is_recorded_with_the_first_piece(panel: Opened) -> None:
-    """A program that is killed while an answer comes has recorded what was sent, and before it nothing (E-6)."""
-    sender = _sender(panel)
-    plan = sender.plan("count", model="scripted")["plan"]
-    recorded: list[bool] = []
-
-    def on_text(_piece: str) -> None:
-        (record,) = (panel.folder / "md_gen").glob(".*.chain.json")
-        recorded.append("sent" in json.loads(record.read_text()))
-
-    sender.send(plan, on_text, on_notice=lambda _sentence: None)
-    assert recorded[:2] == [False, True]
-
-
 def test_the_end_waits_for_what_came(panel: Opened) -> None:
     """Who has ended a send on another thread waits until its answer is kept, also where no page listens any more."""
     sender = _sender(panel)
@@ -101,21 +86,6 @@ def test_the_end_waits_for_what_came(panel: Opened) -> None:
     assert sender.wait(20)
     assert [*(panel.folder / "md_gen").glob("*.reply.md")]
     thread.join()
-
-
-def test_an_answer_outlives_the_server_s_loop(panel: Opened) -> None:
-    """Pieces that come when the loop is closed are received, and nobody is told."""
-    sender = _sender(panel)
-    plan = sender.plan("count", model="scripted")["plan"]
-
-    async def listen_and_leave() -> None:
-        events = answer_events(sender, plan)
-        await anext(events)
-
-    asyncio.run(listen_and_leave())
-    assert sender.wait(20)
-    (reply,) = (panel.folder / "md_gen").glob("*.reply.md")
-    assert reply.read_text().startswith("one\ntwo\nthree\n")
 
 
 def test_without_a_model_the_page_is_told_to_choose_one(panel: Opened) -> None:

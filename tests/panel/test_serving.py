@@ -19,7 +19,6 @@ import pytest
 from click.testing import CliRunner
 from starlette.requests import Request
 
-from aggregate.base.disk import state_folder
 from aggregate.base.errors import ConfigError, ToolError
 from aggregate.cli.serve import panel as command
 from aggregate.panel.access import Access
@@ -231,19 +230,6 @@ def _is_told(session: Session, path: str, file: Path) -> bool:
     return path in events
 
 
-def test_another_base_directory_is_watched(served: _Served, tmp_path: Path) -> None:
-    """Where the configuration moves the files to another folder, changes there show, outside of the first one too."""
-    project(tmp_path / "elsewhere", {"c.py": "gamma = 1\n"})
-    (tmp_path / "src/manual_slop.toml").write_text('[files]\nbase_dir = "."\npaths = ["**/*.py"]\n')
-    session = _watched(tmp_path / "src/manual_slop.toml")
-    session.config.write_text('[files]\nbase_dir = "../elsewhere"\npaths = ["**/*.py"]\n')
-    end = time.monotonic() + _PATIENCE
-    while session.base_dir.name != "elsewhere" and time.monotonic() < end:
-        time.sleep(0.01)
-    session.compose()
-    assert _is_told(session, "c.py", tmp_path / "elsewhere/c.py")
-
-
 @pytest.mark.parametrize(
     ("entry", "path"),
     [("build/made.py", "build/made.py"), ("../beside.py", "../beside.py"), ("**/*.py", "made.py")],
@@ -259,15 +245,6 @@ def test_files_are_watched_wherever_they_lie(tmp_path: Path, entry: str, path: s
     (tmp_path / "manual_slop.toml").write_text(config)
     session = _watched(tmp_path / "manual_slop.toml")
     assert _is_told(session, path, folder / path)
-
-
-@pytest.mark.parametrize("port", ["Infinity", "0", "[]", "99999"])
-def test_a_damaged_address_is_a_new_one(tmp_path: Path, port: str) -> None:
-    """What cannot be used of the last address is as if there were none."""
-    Address("a" * 40, 40_123).keep(tmp_path)
-    file = state_folder(tmp_path) / "panel.json"
-    file.write_text(file.read_text().replace("40123", port))
-    assert Address.of(tmp_path).port == 0
 
 
 def test_a_request_that_never_arrives_is_given_up() -> None:

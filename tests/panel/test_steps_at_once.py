@@ -8,7 +8,7 @@ import pytest
 from aggregate.panel.serving import watch_disk
 from aggregate.panel.session import Session
 from aggregate.project.index import Index
-from tests.panel.opened import FILES, Opened
+from tests.panel.opened import FILES
 from tests.projects import project
 
 
@@ -25,29 +25,6 @@ class _Interrupting(Index):
         if session is not None:
             session.edit([{"op": "view", "paths": ["src/a.py"], "mode": "outline"}])
         super().flush()
-
-
-def test_a_fitted_budget_tells_all_that_the_page_has_not(panel: Opened) -> None:
-    """What a page has not asked for when a slider moves is told with the slider's prompt."""
-    since = panel.get("files")["revision"]
-    panel.edit(op="view", paths=["src/a.py"], mode="outline")
-    assert "src/a.py" in panel.post("fit", budget="9k", since=since)["files"]["path"]
-
-
-def test_a_change_behind_a_fitted_budget_reaches_the_page(panel: Opened) -> None:
-    """A prompt that follows one that a slider has shown has a revision of its own."""
-    path = panel.folder / "src/b.py"
-    path.write_text("def epsilon():\n    return 'much longer than it was before'\n")
-    panel.told(path)
-    fitted = panel.post("fit", budget=20)
-    before = panel.session.files()
-    panel.session.compose()
-    after = panel.session.files()
-    assert panel.get("prompt")["revision"] > fitted["prompt"]["revision"]
-    pairs = zip(after["path"], before["view"], after["view"], strict=True)
-    changed = {path for path, old, new in pairs if old != new}
-    assert changed
-    assert changed <= {*panel.get("files", since=fitted["files"]["revision"])["path"]}
 
 
 @pytest.mark.parametrize("released", [False, True])

@@ -118,10 +118,7 @@ def host(program: str, *, threads: bool) -> str:
     """Run a program of its own with one thread or two, and return what it prints."""
     program = SETUP + (THREAD if threads else "") + program
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout

@@ -302,75 +302,8 @@ csv ¦ users.csv ¦ name,api_key\nme,@@\n ¦ HEX*32
 readme-export ¦ README.md ¦     $ export API_SECRET=@@\n ¦ WORD*28
 kotlin ¦ A.kt ¦ .header("X-Auth-Token", "@@")\n ¦ WORD*32
 swift ¦ A.swift ¦ request.setValue("Bearer @@", forHTTPHeaderField: "Authorization")\n ¦ URLSAFE*48
-env-mailgun ¦ .env ¦ MAILGUN_API_KEY=@@\n ¦ ke y- HEX*32
-env-database ¦ .env ¦ DATABASE_URL=postgresql://svc_user:@@@10.0.0.5:5432/orders\n ¦ WORD*18
-env-s3 ¦ .env.staging ¦ AWS_SECRET_ACCESS_KEY=@@\nAWS_REGION=eu-west-1\n ¦ B64*40
-env-quoted ¦ .env ¦ ADMIN_PASS='@@'\n ¦ TYPED*20
-env-stripe ¦ .env ¦ STRIPE_SECRET=@@\n ¦ rk_ live_ WORD*40
-yaml-nested ¦ config.yml ¦ ldap:\n  bind_password: @@\n  port: 389\n ¦ WORD*16
-yaml-flow ¦ ci.yml ¦ credentials: {user: bot, password: '@@'}\n ¦ TYPED*18
-yaml-list ¦ stack.yml ¦       - RABBITMQ_DEFAULT_PASS=@@\n ¦ WORD*24
-yaml-webhook ¦ alertmanager.yml ¦   api_url: https://hooks.slack.com/services/@@\n ¦ T SERIAL*10 /B SERIAL*10 / WORD*24
 yaml-grafana ¦ datasource.yml ¦     secureJsonData:\n      token: @@\n ¦ gl sa_ WORD*32 _ HEX*8
-json-firebase ¦ google-services.json ¦ "current_key": "@@"\n ¦ AIz aSy URLSAFE*33
-json-token ¦ tokens.json ¦ {"access_token": "@@", "expires_in": 3599}\n ¦ ya29 .a0 URLSAFE*160
-json-refresh ¦ tokens.json ¦ {"refresh_token": "@@"}\n ¦ 1/ /0g URLSAFE*60
-json-appsettings ¦ appsettings.json ¦ "Jwt": {"SigningKey": "@@"}\n ¦ B64*44
-json-composer ¦ auth.json ¦ {"github-oauth": {"github.com": "@@"}}\n ¦ gh p_ WORD*36
-json-vscode ¦ settings.json ¦ "sonarlint.connectedMode.token": "@@"\n ¦ HEX*40
 toml-cargo ¦ credentials.toml ¦ [registry]\ntoken = "@@"\n ¦ ci o WORD*32
-toml-poetry ¦ auth.toml ¦ [http-basic.corp]\nusername = "ci"\npassword = "@@"\n ¦ TYPED*22
-toml-streamlit ¦ secrets.toml ¦ db_password = "@@"\n ¦ WORD*16
-py-openai ¦ chat.py ¦ openai.api_key = "@@"\n ¦ sk - WORD*20 T3Blb kFJ WORD*20
-py-hf ¦ train.py ¦ HfApi(token="@@")\n ¦ h f_ WORD*34
-py-requests ¦ a.py ¦ requests.get(url, auth=('svc', '@@'))\n ¦ TYPED*18
-py-paramiko ¦ a.py ¦ client.connect(host, username='ops', password='@@')\n ¦ WORD*16
-py-fernet ¦ a.py ¦ ENCRYPTION_KEY = b'@@'\n ¦ URLSAFE*43 =
-py-default ¦ a.py ¦ def connect(host, password='@@'):\n ¦ TYPED*15
-py-telegram ¦ a.py ¦ requests.post("https://api.telegram.org/bot@@/sendMessage")\n ¦ NUMBER*10 :A A URLSAFE*33
-js-mongo ¦ db.js ¦ const uri = 'mongodb://root:@@@localhost:27017/admin'\n ¦ WORD*20
-js-config ¦ config.js ¦ module.exports = { jwtSecret: '@@' }\n ¦ HEX*32
-js-env ¦ a.js ¦ process.env.API_KEY = '@@'\n ¦ WORD*30
-js-cookie ¦ a.js ¦ app.use(cookieSession({ keys: ['k'], secret: '@@' }))\n ¦ TYPED*24
-ts-supabase ¦ client.ts ¦ createClient(url, '@@')\n ¦ ey JhbGciOiJIUzI1NiJ9.ey J URLSAFE*120 . URLSAFE*43
-ts-anthropic ¦ a.ts ¦ new Anthropic({ apiKey: '@@' })\n ¦ sk- ant-api03- URLSAFE*93 AA
-tf-rds ¦ rds.tf ¦   password = "@@"\n  username = "app"\n ¦ TYPED*18
-tf-do ¦ provider.tf ¦ provider "digitalocean" {\n  token = "@@"\n}\n ¦ dop _v1_ HEX*64
-tf-datadog ¦ provider.tf ¦ provider "datadog" {\n  api_key = "@@"\n}\n ¦ HEX*32
-sh-export ¦ deploy.sh ¦ export GITLAB_TOKEN=@@\n ¦ glp at- URLSAFE*20
-sh-docker ¦ deploy.sh ¦ docker login -u ci -p @@ registry.corp\n ¦ dckr _pat_ URLSAFE*27
-sh-psql ¦ backup.sh ¦ PGPASSWORD=@@ pg_dump -h db shop\n ¦ WORD*16
-sh-curl ¦ a.sh ¦ curl -H "PRIVATE-TOKEN: @@" https://git.corp/api\n ¦ URLSAFE*20
-sh-htpasswd ¦ setup.sh ¦ htpasswd -bc .htpasswd admin @@\n ¦ WORD*16
-sh-ldap ¦ a.sh ¦ ldapsearch -D cn=admin -b dc=x -w @@\n ¦ WORD*16
-ini-mysql ¦ my.cnf ¦ [client]\nuser=root\npassword=@@\n ¦ TYPED*16
-ini-airflow ¦ airflow.cfg ¦ fernet_key = @@\n ¦ URLSAFE*43 =
-ini-odoo ¦ odoo.conf ¦ admin_passwd = @@\n ¦ WORD*18
-md-prose ¦ RUNBOOK.md ¦ Login as admin, password: @@\n ¦ TYPED*14
-md-aws ¦ NOTES.md ¦ - key id: @@\n ¦ AK IA BASE32*16
-docker-env ¦ Dockerfile ¦ ENV SECRET_KEY_BASE="@@"\n ¦ HEX*128
-docker-arg ¦ Dockerfile ¦ ARG GITHUB_TOKEN=@@\n ¦ github _pat_ WORD*22 _ WORD*59
-xml-maven ¦ settings.xml ¦     <passphrase>@@</passphrase>\n ¦ WORD*18
-xml-hibernate ¦ hibernate.cfg.xml ¦ <property name="hibernate.connection.password">@@</property>\n ¦ WORD*16
-xml-tomcat ¦ server.xml ¦ <Connector keystorePass="@@" port="8443"/>\n ¦ WORD*16
-properties-kafka ¦ kafka.properties ¦ sasl.jaas.config=x required username="a" password="@@";\n ¦ WORD*20
-properties-ssl ¦ app.properties ¦ server.ssl.key-store-password=@@\n ¦ WORD*16
-java-jdbc ¦ Db.java ¦ DriverManager.getConnection(url, "app", "@@");\n ¦ WORD*18
-java-set ¦ A.java ¦ ds.setPassword("@@");\n ¦ TYPED*16
-cs-conn ¦ A.cs ¦ "Data Source=db;User ID=sa;Pwd=@@;Encrypt=True"\n ¦ WORD*16
-go-struct ¦ main.go ¦ \tSecretAccessKey: "@@",\n ¦ B64*40
-go-basic ¦ main.go ¦ req.SetBasicAuth("ci", "@@")\n ¦ WORD*20
-rb-devise ¦ devise.rb ¦   config.pepper = '@@'\n ¦ HEX*128
-rb-twilio ¦ sms.rb ¦ Twilio::REST::Client.new('@@', t)\n ¦ S K HEX*32
-php-pdo ¦ db.php ¦ $pdo = new PDO($dsn, 'app', '@@');\n ¦ TYPED*18
-php-laravel ¦ services.php ¦ 'secret' => env('STRIPE_SECRET', '@@'),\n ¦ sk_ test_ WORD*99
-sql-user ¦ seed.sql ¦ CREATE USER 'app'@'%' IDENTIFIED BY '@@';\n ¦ TYPED*16
-vue ¦ Map.vue ¦ mapboxgl.accessToken = '@@'\n ¦ pk .ey J URLSAFE*60 . URLSAFE*22
-http-cookie ¦ a.http ¦ X-Vault-Token: @@\n ¦ hv s. WORD*90
-gradle-sign ¦ build.gradle.kts ¦ storePassword = "@@"\n ¦ WORD*16
-jenkins ¦ Jenkinsfile ¦ sh 'npm config set //registry/:_authToken @@'\n ¦ np m_ WORD*36
-pip-extra ¦ requirements.txt ¦ --extra-index-url https://ci:@@@pypi.corp/simple\n ¦ WORD*24
-git-config ¦ .git/config ¦ \turl = https://oauth2:@@@gitlab.com/a/b.git\n ¦ glp at- URLSAFE*20
 ssh-config ¦ id_backup ¦ -----BEGIN @@\n ¦ OPENSSH\x20PRIVATE\x20KEY ----- \n B64*70 \n B64*70
 """)
 FRESH = _samples(r"""

@@ -32,7 +32,7 @@ PATHS = st.lists(
     min_size=1,
     max_size=6,
 ).map("".join)
-SETTINGS = settings(max_examples=120)
+SETTINGS = settings(max_examples=60)
 
 
 def fences(text: str) -> list[Token]:

@@ -19,15 +19,6 @@ def test_a_diff_leads_back(older: list[str], newer: list[str]) -> None:
     assert bool(diff) == (older != newer)
 
 
-@given(LINES, LINES, LINES)
-def test_a_diff_of_other_lines_does_not_fit(
-    older: list[str], newer: list[str], other: list[str]
-) -> None:
-    """Applied to another text it makes nothing, or what its hunks say; it never fails."""
-    result = patched(other, unified_diff(older, newer))
-    assert result is None or isinstance(result, list)
-
-
 def test_far_changes_in_a_long_file_are_small() -> None:
     """Two lines that change 20,000 lines apart take two hunks, and no limit of length ends the comparison."""
     older = [f"line {n}" for n in range(30_000)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from aggregate.base.values import Label, RunCollector, SourceMap, pack_map, unpack_map
-from aggregate.base.values.source_map import WITHOUT_SOURCE, PackedRuns, Run
+from aggregate.base.values.source_map import WITHOUT_SOURCE, PackedRuns
 
 NAMES = ("a.py", "b.py", "c.py", "3")
 numbers = st.integers(min_value=1, max_value=2**31)
@@ -38,26 +38,6 @@ def test_what_is_packed_is_unpacked(source_map: SourceMap, known: list[str]) -> 
     back = unpack_map(text, [*known, *others])
     assert [*back.runs] == [*source_map.runs]
     assert [*back.origins()] == [*source_map.origins()]
-
-
-def test_lines_that_go_on_are_one_run() -> None:
-    """Lines of a file one behind the other, and several of one kind without lines, are joined (rule L-3)."""
-    collector = RunCollector()
-    collector.add(2, Label.VERBATIM, "a", 1, 2)
-    collector.add(1, Label.VERBATIM, "a", 3, 3)
-    collector.add(1, Label.VERBATIM, "a", 5, 5)
-    collector.add(0, Label.BLANK)
-    collector.add(1, Label.PART, "a", 6, 9)
-    collector.add(1, Label.PART, "a", 10, 10)
-    collector.add(1, Label.NOTE, "a")
-    collector.add(1, Label.NOTE, "a")
-    assert [*collector.runs()] == [
-        Run(3, Label.VERBATIM, "a", 1, 3),
-        Run(1, Label.VERBATIM, "a", 5, 5),
-        Run(1, Label.PART, "a", 6, 9),
-        Run(1, Label.PART, "a", 10, 10),
-        Run(2, Label.NOTE, "a"),
-    ]
 
 
 GOOD = pack_map(SourceMap(PackedRuns(("", "a"), array("I", [3, 0, 1, 1, 3]))), ["a"])[1]

@@ -37,14 +37,11 @@ def test_a_record_shares_nothing_with_the_file() -> None:
         ({"entry": "a.py"}, RenderedFile("a.py", "a.py")),
         ({"path": Path("a.py"), "content": "x"}, RenderedFile("a.py", content="x", source="x")),
         ({"path": "a", "content": "x", "source": ""}, RenderedFile("a", content="x")),
-        (
-            {"path": "a", "content": "ERROR", "error": 1},
-            RenderedFile("a", content="ERROR", error=True),
-        ),
+        ({"path": "a", "content": "ERROR", "error": 1}, RenderedFile("a", content="ERROR", error=True)),
         ({"path": "a", "view_mode": "none"}, RenderedFile("a", view_mode=ViewMode.NONE)),
         ({"path": "a", "view_mode": "NONE", "language": None}, RenderedFile("a")),
     ],
-)
+)  # fmt: skip
 def test_a_record_written_by_hand_may_lack_any_key(
     record: dict[str, Any], expected: RenderedFile
 ) -> None:

@@ -171,15 +171,6 @@ def test_models_show_the_part_of_their_window_and_the_price(
     expect(page.locator("#models li")).to_have_count(0)
 
 
-def test_models_that_are_known_late_are_shown(opened: Opened, shop: FakePanel) -> None:
-    """Their prices are loaded behind the page: the news of them has the revision that the page has."""
-    models, shop.state["models"] = shop.state["models"], []
-    page = opened(shop)
-    expect(page.locator("#models li")).to_have_count(0)
-    shop.state["models"] = models
-    expect(page.locator("#models li")).to_have_count(1)
-
-
 def test_turns_beads_and_screenshots_go_in_and_out(opened: Opened, shop: FakePanel) -> None:
     """Each has its box; a screenshot its picture."""
     page = opened(shop)
@@ -197,17 +188,6 @@ def test_turns_beads_and_screenshots_go_in_and_out(opened: Opened, shop: FakePan
         {"op": "section", "name": "beads", "on": False},
         {"op": "screenshot", "path": "a.png", "on": False},
     ]
-
-
-def test_a_change_on_the_disk_is_shown_when_the_stream_comes_back(
-    opened: Opened, shop: FakePanel
-) -> None:
-    """The page connects again by itself and takes what is new."""
-    page = opened(shop)
-    shop.files["new.py"] = dict(shop.files["shop.py"])
-    shop.changed_on_disk()
-
-    expect(page.locator("#tree-count")).to_have_text("3 files")
 
 
 def test_an_empty_prompt_says_what_to_do_first(opened: Opened, shop: FakePanel) -> None:
@@ -236,16 +216,6 @@ def test_a_configuration_broken_on_the_disk_is_told(opened: Opened, shop: FakePa
     expect(page.locator("#status")).to_have_text("On the disk, manual_slop.toml: is no valid TOML")
     page.get_by_role("button", name="2 warnings").click()
     expect(page.get_by_role("dialog")).to_contain_text("goes on with the one it has")
-
-
-def test_a_narrow_window_still_says_that_nothing_was_saved(opened: Opened, shop: FakePanel) -> None:
-    """The path of the configuration goes where there is no room; that edits are not saved stays."""
-    shop.state["dirty"] = True
-    page = opened(shop)
-    page.set_viewport_size({"width": 1024, "height": 700})
-
-    expect(page.locator("#config-path")).to_be_hidden()
-    expect(page.locator("#dirty")).to_be_visible()
 
 
 def test_a_first_task_comes_with_a_budget(opened: Opened, shop: FakePanel) -> None:
@@ -281,98 +251,3 @@ def test_screenshots_are_dropped_and_too_large_ones_refused(
     expect(page.locator("#status")).to_contain_text("Added screenshots/new.png.")
     expect(page.get_by_role("img", name="screenshots/new.png")).to_be_visible()
     assert shop.bodies("screenshot") == [{"data": "AAAA", "name": "shot.png"}]
-
-
-def test_text_that_is_pasted_into_a_field_stays_text(opened: Opened, shop: FakePanel) -> None:
-    """What an office program copies holds a picture beside its text: in a field the text is meant."""
-    page = opened(shop)
-    page.locator("#task").focus()
-    page.evaluate(
-        """() => {
-      const clipboardData = new DataTransfer();
-      clipboardData.items.add(new File([new Uint8Array(3)], "a.png", {type: "image/png"}));
-      clipboardData.setData("text/plain", "words");
-      document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}));
-    }"""
-    )
-    page.wait_for_timeout(100)
-    assert shop.posts == []
-
-
-def test_edits_from_before_are_dropped_by_a_button(opened: Opened, shop: FakePanel) -> None:
-    """They are offered until they are applied or dropped, and the focus does not fall out of the page."""
-    shop.state["unsaved"] = "edits that were not saved when the panel ended: files.paths"
-    page = opened(shop)
-    expect(page.get_by_role("region", name="Edits from before")).to_contain_text("files.paths")
-    page.locator("#forget").focus()
-    page.keyboard.press("Enter")
-
-    expect(page.locator("#unsaved")).to_be_hidden()
-    expect(page.locator("#tree")).to_be_focused()
-    assert [name for name, _ in shop.posts] == ["draft/forget"]
-
-
-@pytest.mark.parametrize(
-    ("budget", "shown"), [(32_000, "32k"), (1_500_000, "1.5m"), (32_768, "32768"), ("auto", "auto")]
-)
-def test_a_budget_stands_in_its_field_as_people_write_it(
-    opened: Opened, shop: FakePanel, budget: int | str, shown: str
-) -> None:
-    """What was typed as 32k does not come back as 32000; typing the one in force again asks for nothing."""
-    shop.state |= {"budget": budget, "budget_tokens": 32_000}
-    page = opened(shop)
-    expect(page.locator("#budget")).to_have_value(shown)
-
-    page.locator("#budget").fill(str(budget))
-    page.keyboard.press("Enter")
-    page.locator("#tree").focus()
-    assert shop.posts == []
-
-
-def test_places_with_spaces_are_seeds_too(opened: Opened, shop: FakePanel) -> None:
-    """A path that has a space stands in quotes, and comes back whole when seeds are set again."""
-    shop.state["task"]["focus"] = ["my shop.py:3", "till.py"]
-    page = opened(shop)
-    page.get_by_role("button", name="Seeds (2)…").click()
-    field = page.get_by_label("Focus: paths")
-    expect(field).to_have_value('"my shop.py:3" till.py')
-    field.fill('"my shop.py:3"  "a b/"')
-    page.keyboard.press("Enter")
-
-    expect(page.get_by_role("dialog")).to_be_hidden()
-    expect(page.locator("#status")).to_have_text("The seeds are set.")
-    (body,) = shop.bodies("edit")
-    assert body["edits"][0]["focus"] == ["my shop.py:3", "a b/"]
-
-
-def test_one_turn_of_many_is_switched_without_the_others(opened: Opened, shop: FakePanel) -> None:
-    """Nothing of the tab is drawn anew but the size of that turn; what the server refuses is not shown as done."""
-    turn = shop.state["discussion"]["turns"][0]
-    turns = [{**turn, "id": number} for number in range(50)]
-    shop.state["discussion"]["turns"] = turns
-    page = opened(shop)
-    page.get_by_role("tab", name="Sections").click()
-    page.evaluate(
-        "document.querySelectorAll('#panel-sections :is(.turn, select, figure)').forEach((each) => (each.seen = true))"
-    )
-    turns[30] |= {"on": False, "tokens": 0}
-    page.locator("[data-key='turn 30']").uncheck()
-
-    expect(page.locator("#panel-sections .turn", has_text="out")).to_have_count(1)
-    assert page.evaluate(
-        "[...document.querySelectorAll('#panel-sections :is(.turn, select, figure)')].every((each) => each.seen)"
-    )
-    shop.refusals["edit"] = "a pattern stands for this screenshot"
-    page.locator("#panel-sections").get_by_role("checkbox", name="a.png").click()
-    expect(page.locator("#status")).to_have_text("a pattern stands for this screenshot")
-    expect(page.locator("#panel-sections").get_by_role("checkbox", name="a.png")).to_be_checked()
-
-
-def test_what_patterns_leave_out_is_not_denied(opened: Opened, shop: FakePanel) -> None:
-    """A binary file of a pattern stays out without a budget too: the tab says so and how to find it."""
-    shop.files["till.py"] |= {"view": "", "tokens": 0, "state": "binary"}
-    shop.prompt |= {"not_entered": [], "not_entered_count": 0}
-    page = opened(shop)
-    page.get_by_role("tab", name="Left out").click()
-
-    expect(page.locator("#out-note")).to_contain_text("1 binary or generated file")

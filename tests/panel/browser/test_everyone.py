@@ -94,30 +94,6 @@ def test_nothing_is_cut_off_at_usual_widths(opened: Opened, page: Page, width: i
     assert max(rights) <= width
 
 
-def test_widths_of_the_panes_are_moved_by_keys_and_kept(opened: Opened) -> None:
-    """A separator takes arrow keys; the width is there after a reload."""
-    page = opened(FakePanel(["a.py"]))
-    page.locator("#split-left").focus()
-    page.keyboard.press("ArrowRight")
-    width = page.locator("#split-left").get_attribute("aria-valuenow")
-
-    page.reload()
-
-    expect(page.locator("#split-left")).to_have_attribute("aria-valuenow", width or "")
-    assert width == "29"
-
-
-def test_the_colours_are_chosen_and_kept(opened: Opened) -> None:
-    """Dark stays dark after a reload, whatever the system says."""
-    page = opened(FakePanel(["a.py"]))
-    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.get_by_label("Colours").select_option("dark")
-    page.reload()
-
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
-
-
 HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 
 
@@ -255,17 +231,6 @@ def test_at_twice_the_size_the_panes_stand_below_each_other(opened: Opened, page
     assert outside == []
     page.locator("#prompt").scroll_into_view_if_needed()
     expect(page.locator("#prompt .row.heading").first).to_be_in_viewport()
-
-
-def test_nothing_moves_for_whoever_wants_no_motion(opened: Opened, page: Page) -> None:
-    """While a prompt is composed its total pulses, but not where the system asks for less motion."""
-    shop = FakePanel(["a.py"])
-    shop.state["composed"] = 0
-    moving = "getComputedStyle(document.querySelector('#total .figure')).animationName"
-    opened(shop)
-    assert page.evaluate(moving) == "composing"
-    page.emulate_media(reduced_motion="reduce")
-    assert page.evaluate(moving) == "none"
 
 
 def test_selection_and_cursor_are_seen_in_forced_colours(opened: Opened, page: Page) -> None:

@@ -143,33 +143,6 @@ def test_whatever_fails_is_said_and_the_page_goes_on(
     expect(page.locator("#revision")).to_have_text(revision, timeout=10_000)
 
 
-def test_what_nobody_foresaw_is_said(opened: Opened, page: Page) -> None:
-    """A fault of the page in the middle of an action: the status says so, and the button works again."""
-    opened(FakePanel(["shop.py"]))
-    page.on("pageerror", lambda _: None)
-    page.evaluate(
-        "window.dispatchEvent(new PromiseRejectionEvent('unhandledrejection', {promise: Promise.resolve(), reason: new Error('boom')}))"
-    )
-
-    expect(page.locator("#status")).to_have_text(
-        "A fault of the page: boom. Reload it; edits are kept by the server."
-    )
-
-
-def test_a_dialog_says_what_failed_and_its_button_works_again(opened: Opened, page: Page) -> None:
-    """The status line lies behind the dialog: the sentence stands in it too, and the same button tries again."""
-    shop = FakePanel(["shop.py"])
-    shop.refusals["preset/save"] = "a preset of this name is there"
-    opened(shop)
-    _preset(page)
-
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("alert")).to_have_text("a preset of this name is there")
-    shop.refusals.clear()
-    dialog.get_by_role("button", name="Save preset").click()
-    expect(page.locator("#status")).to_have_text("Preset front saved.")
-
-
 def test_a_task_that_was_not_taken_stays_in_its_field(opened: Opened, page: Page) -> None:
     """What was written is not lost with the connection: Enter tries again."""
     shop = FakePanel(["shop.py"])

@@ -36,14 +36,6 @@ def test_source_and_view_stand_side_by_side(page_of_shop: Page) -> None:
     assert page_of_shop.locator("#source .row .text").first.text_content() == "class Shop:"
 
 
-def test_a_file_that_takes_long_is_named_meanwhile(opened: Opened, shop: FakePanel) -> None:
-    """A large file takes a while to be counted: the pane says at once which one it opens."""
-    page = opened(shop)
-    page.route("**/api/file?**", lambda _route: None)  # never answered
-    page.locator("#tree .rows .row", has_text="shop.py").click()
-    expect(page.locator("#file-empty")).to_have_text("Opening shop.py…")
-
-
 def test_choosing_a_mode_sets_the_view(page_of_shop: Page, shop: FakePanel) -> None:
     """The modes are radio buttons with their tokens."""
     page_of_shop.locator("#mode-bar").get_by_role("radio", name="outline").check()
@@ -63,32 +55,6 @@ def test_a_click_on_a_definition_masks_it(page_of_shop: Page, shop: FakePanel) -
     assert shop.bodies("edit")[0]["edits"] == [
         {"op": "mask", "path": "shop.py", "name": "Shop.buy", "mask": "hide"}
     ]
-
-
-def test_views_that_wait_for_marks_say_how_to_make_them(opened: Opened, shop: FakePanel) -> None:
-    """Masked without a definition that is shown is empty, and custom without a slice a summary: a hint tells what to do."""
-    for definition in shop.definitions:
-        definition["mask"] = ""
-    page = opened(shop)
-    page.locator("#tree .rows .row", has_text="shop.py").click()
-    hint = page.locator("#view-hint")
-    expect(page.locator("#source .row")).to_have_count(6)
-    expect(hint).to_be_hidden()
-
-    page.locator("#mode-bar").get_by_role("radio", name="masked").check()
-    expect(hint).to_contain_text("click a definition")
-    page.locator("#mode-bar").get_by_role("radio", name="custom").check()
-    expect(hint).to_contain_text("drag over lines")
-
-
-def test_keys_mask_the_definition_around_the_cursor(page_of_shop: Page, shop: FakePanel) -> None:
-    """``n`` goes to the next definition, ``s`` shows its signature alone."""
-    page_of_shop.locator("#source").focus()
-    for key in ["n", "n", "ArrowDown", "s"]:
-        page_of_shop.keyboard.press(key)
-
-    expect(page_of_shop.locator("#status")).to_have_text("Shop.buy: sig.")
-    assert shop.bodies("edit")[0]["edits"][0]["name"] == "Shop.buy"
 
 
 def test_dragging_over_lines_makes_a_slice(page_of_shop: Page, shop: FakePanel) -> None:
@@ -160,20 +126,3 @@ def test_one_click_shows_a_file_whole_despite_the_budget(opened: Opened) -> None
     (body,) = shop.bodies("edit")
     assert body["edits"] == [{"op": "task", "focus": ["till.py", "shop.py"]}]
     expect(page.get_by_label("Always whole")).to_be_checked()
-
-
-def test_the_box_above_the_view_is_never_cut_off(opened: Opened, page: Page) -> None:
-    """In halves side by side there is little room: the title gives way, not what can be clicked."""
-    shop = FakePanel(["shop.py"])
-    shop.files["shop.py"] |= {"view": "focused"}
-    shop.state |= {"budget": 32_000, "budget_tokens": 32_000}
-    page.set_viewport_size({"width": 1500, "height": 800})
-    opened(shop)
-    page.locator("#tree .rows .row").first.click()
-    expect(page.locator("#always-whole")).to_be_visible()
-
-    box = page.locator("#always-whole").bounding_box()
-    pane = page.locator("#view-half").bounding_box()
-    assert box is not None
-    assert pane is not None
-    assert box["x"] + box["width"] <= pane["x"] + pane["width"]

@@ -91,15 +91,6 @@ def test_a_prompt_of_two_million_lines_scrolls_to_its_end(opened: Opened) -> Non
     expect(page.locator("#prompt .row.cursor .number")).to_have_text("1")
 
 
-def test_going_to_a_section_puts_its_heading_on_top(opened: Opened) -> None:
-    """The list of sections is a way through a long prompt."""
-    page = opened(FakePanel(["a.py", "b.py"], lines=4000))
-
-    page.get_by_label("Go to section").select_option(label="\u00a0\u00a0`b.py` · 50")
-
-    expect(page.locator("#prompt .row.cursor .text")).to_have_text("### `b.py`")
-
-
 def test_what_stays_out_is_listed_with_the_reason(opened: Opened) -> None:
     """The tab counts them; a click opens the file."""
     page = opened(FakePanel(["a.py", "b.py"]))
@@ -108,13 +99,3 @@ def test_what_stays_out_is_listed_with_the_reason(opened: Opened) -> None:
     expect(page.locator("#out .row")).to_contain_text("less relevant than what fits")
     page.locator("#out .row").click()
     expect(page.locator("#file-title")).to_have_text("b.py")
-
-
-def test_another_start_of_the_server_shows_its_own_lines(opened: Opened) -> None:
-    """A server that was started again counts its revisions anew: lines of the same number are fetched again."""
-    shop = FakePanel(["a.py", "b.py"])
-    page = opened(shop)
-    shop.state["version"] = "another"
-    shop.prompt["sections"][0]["title"] = "## Other files"
-
-    expect(_line(page, 1)).to_contain_text("## Other files")

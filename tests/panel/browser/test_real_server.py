@@ -1,7 +1,5 @@
 """The page on the real server: what is edited by eye stands in the same file that the command line reads."""
 
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +11,6 @@ from tests.panel.browser.panel_process import Server
 from tests.projects import project
 
 pytestmark = pytest.mark.browser
-PASTE = """async () => {
-  const canvas = Object.assign(document.createElement("canvas"), {width: 3, height: 2});
-  const drawn = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-  const clipboardData = new DataTransfer();
-  clipboardData.items.add(new File([drawn], "image.png", {type: "image/png"}));
-  document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}));
-}"""
 
 
 @pytest.fixture
@@ -95,13 +86,6 @@ def test_masks_and_slices_reach_the_prompt(shop: Page) -> None:
     expect(shop.locator("#slices .slice")).to_contain_text("exact")
 
 
-def test_an_edit_on_the_disk_is_shown_soon(shop: Page, server: Server) -> None:
-    """Whoever saves a file in an editor sees it in the prompt without a reload."""
-    (server.root / "src/till.py").write_text("def pay():\n    return 4321\n", "utf-8")
-
-    _line(shop, "return 4321")
-
-
 def test_the_page_survives_a_restart_of_the_server(shop: Page, server: Server) -> None:
     """A banner says that the server is gone and what to do, and it takes up again with the same cookie."""
     server.stop()
@@ -148,28 +132,3 @@ def test_edits_that_were_not_saved_are_offered_after_a_restart(shop: Page, serve
     expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
     expect(shop.locator("#unsaved")).to_be_hidden()
     expect(shop.locator("#dirty")).to_be_visible()
-
-
-def test_a_pasted_screenshot_is_stored_and_shown(shop: Page, server: Server) -> None:
-    """The picture lies in the project, stands in the prompt, and is seen in the page; undo takes it out of the prompt."""
-    shop.get_by_role("tab", name="Sections").click()
-    shop.evaluate(PASTE)
-
-    expect(shop.locator("#status")).to_contain_text("Added ")
-    picture = shop.locator("#panel-sections img")
-    expect(picture).to_be_visible()
-    assert picture.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 3
-    (stored,) = server.root.rglob("*.png")
-    shop.get_by_role("tab", name="Prompt").click()
-    _line(shop, stored.name)
-    shop.keyboard.press("Control+z")
-    expect(shop.locator("#prompt .rows")).not_to_contain_text(stored.name)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
-def test_a_file_whose_name_is_no_unicode_opens(shop: Page, server: Server) -> None:
-    """The page hands a name back byte by byte, and shows what is in the file."""
-    name = os.fsencode(server.root / "src") + b"/caf\xe9.py"
-    Path(os.fsdecode(name)).write_text("latin = 1\n", "utf-8")
-    shop.locator(ROWS, has_text="caf").click(timeout=15_000)
-    expect(shop.locator("#source .rows")).to_contain_text("latin = 1")

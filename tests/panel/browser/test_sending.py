@@ -115,64 +115,6 @@ def test_stop_ends_the_request_and_keeps_what_came(
     expect(page.get_by_role("button", name=re.compile("^Send for"))).to_be_visible()
 
 
-def test_closing_the_dialog_loses_nothing(shop: Opener, provider: Dripping, tmp_path: Path) -> None:
-    """What was paid for is received to its end, and the page says where it will be."""
-    page = shop()
-    _send(page)
-    provider.pieces.put("The till ")
-    expect(page.get_by_label("Answer")).to_have_text("The till")
-    page.keyboard.press("Escape")
-    expect(page.locator("#status")).to_contain_text("it will stand in the discussion")
-
-    provider.pieces.put("pays.")
-    provider.pieces.put(None)
-
-    expect(page.locator("#prompt .rows")).to_contain_text("The till pays.")
-    assert "The till pays." in _history(tmp_path)
-
-
-def test_a_wait_for_the_provider_is_said_and_the_request_repeated(
-    shop: Opener, provider: Dripping
-) -> None:
-    """Too many requests: the page says that it is asked again, and then shows the answer."""
-    provider.refusals.append(429)
-    page = shop()
-    _send(page)
-
-    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("trying again in")
-    provider.pieces.put("Soon.")
-    provider.pieces.put(None)
-    expect(page.get_by_label("Answer")).to_have_text("Soon.")
-
-
-@pytest.mark.parametrize(("status", "said"), [(401, "the key"), (404, "not now"), (400, "not now")])
-def test_a_refusal_is_one_sentence(
-    shop: Opener, provider: Dripping, status: int, said: str
-) -> None:
-    """What the provider says, no traceback, and the same question can be planned again."""
-    provider.refusals += [status] * 2
-    page = shop()
-    _send(page)
-
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("status")).to_contain_text(said)
-    expect(dialog.get_by_role("status")).not_to_contain_text("Traceback")
-    expect(dialog.get_by_role("button", name="Plan again")).to_be_enabled()
-
-
-def test_a_failure_within_the_answer_says_what_is_kept(shop: Opener, provider: Dripping) -> None:
-    """A connection that breaks leaves what came, and the sentence says where."""
-    page = shop()
-    _send(page)
-    provider.pieces.put("The till ")
-    expect(page.get_by_label("Answer")).to_have_text("The till")
-    provider.pieces.put("")
-
-    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text(
-        "what came of the answer is in"
-    )
-
-
 def test_without_a_key_the_plan_says_so_and_nothing_can_be_sent(
     shop: Opener, provider: Dripping
 ) -> None:

@@ -59,23 +59,6 @@ def test_a_large_project_opens_the_folders_of_what_is_in(opened: Opened) -> None
     expect(closed).to_contain_text("tests/")
 
 
-def test_where_most_is_in_no_folder_is_opened(opened: Opened) -> None:
-    """With a task and no budget all files are in: what would be opened would be the largest, not what matters."""
-    page = opened(FakePanel([f"src/f{number:02}.py" for number in range(80)]))
-    assert _names(page) == ["src/"]
-
-
-def test_columns_without_figures_take_no_room(opened: Opened) -> None:
-    """Without a task there are no scores, and no file has a state: names get the room."""
-    panel = FakePanel(["a.py"])
-    panel.files["a.py"] |= {"score": None, "state": ""}
-    page = opened(panel)
-    expect(page.get_by_role("button", name="Score")).to_be_hidden()
-    panel.files["a.py"] |= {"score": 0.5}
-    panel.changed_on_disk()
-    expect(page.get_by_role("button", name="Score")).to_be_visible()
-
-
 def test_a_key_sets_the_view_of_all_selected_files_in_one_step(opened: Opened) -> None:
     """What Shift and the arrows select gets the view of the key that is pressed, by one edit: one undo step."""
     panel = FakePanel(["a.py", "b.py", "c.py"])
@@ -199,23 +182,6 @@ def test_the_tree_opens_closes_and_leaves_folders_by_arrows(opened: Opened) -> N
     assert page.locator(ROWS).first.get_attribute("aria-expanded") == "true"
 
 
-def test_a_flat_list_names_the_file_before_its_folder(opened: Opened) -> None:
-    """Sorted by a figure across folders, a name is read before a narrow pane cuts the path."""
-    page = opened(FakePanel(["app/deep/b.py", "a.py"]))
-    page.get_by_label("Flat").check()
-
-    assert page.locator(f"{ROWS} .name").all_inner_texts() == ["a.py", "b.py\napp/deep"]
-
-
-def test_a_folder_that_holds_one_folder_opens_that_too(opened: Opened) -> None:
-    """Nobody clicks through ``src/main/java/com/acme`` level by level."""
-    deep = [f"src/main/java/com/acme/{name}.java" for name in ("Shop", "Till")]
-    page = opened(FakePanel([*deep, *(f"docs/{n}.md" for n in range(70))]))
-    page.locator("#tree .rows .row", has_text="src/").click()
-
-    expect(page.locator("#tree .rows .row", has_text="Till.java")).to_be_visible()
-
-
 def test_characters_that_turn_names_round_are_named(opened: Opened) -> None:
     """A name that would read as another one, and a line of source, show the code point of what is not seen."""
     page = opened(FakePanel(["rtl\u202egnp.py"], source=["a = 1 # \u2066 \u202e }"]))
@@ -224,32 +190,3 @@ def test_characters_that_turn_names_round_are_named(opened: Opened) -> None:
     page.locator("#tree .rows .row").click()
     expect(page.locator("#file-title")).to_contain_text("rtl[U+202E]gnp.py")
     expect(page.locator("#source .row .text").first).to_have_text("a = 1 # [U+2066] [U+202E] }")
-
-
-def test_the_cursor_stays_on_its_file_when_the_table_comes_whole(opened: Opened) -> None:
-    """After a restart of the server, or of the page's own edit, keys go on where they were."""
-    shop = FakePanel(["app/shop.py", "app/till.py", "readme.md"])
-    page = opened(shop)
-    page.locator("#tree").focus()
-    page.keyboard.press("End")
-    shop.changed_on_disk()
-    expect(page.locator("#revision")).to_have_text(f"revision {shop.state['revision']}")
-    page.keyboard.press("3")
-
-    expect(page.locator("#status")).to_contain_text("readme.md: skeleton")
-    assert shop.bodies("edit")[0]["edits"][0]["paths"] == ["readme.md"]
-
-
-def test_a_window_tells_how_wide_panes_are_until_they_are_moved(opened: Opened, page: Page) -> None:
-    """Narrow windows give the files a larger part; what was moved stays, and a double click gives it back."""
-    opened(FakePanel(["a.py"]))
-    part = "document.getElementById('tree-pane').clientWidth / window.innerWidth"
-    assert page.evaluate(part) == pytest.approx(0.27, abs=0.01)
-    page.set_viewport_size({"width": 1024, "height": 700})
-    assert page.evaluate(part) == pytest.approx(0.30, abs=0.01)
-    page.locator("#split-left").focus()
-    page.keyboard.press("ArrowRight")
-    page.set_viewport_size({"width": 1400, "height": 700})
-    assert page.evaluate(part) == pytest.approx(0.32, abs=0.01)
-    page.locator("#split-left").dblclick()
-    assert page.evaluate(part) == pytest.approx(0.27, abs=0.01)
