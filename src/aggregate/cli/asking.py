@@ -70,7 +70,6 @@ def open_asked_project(
 
 
 def is_named(parameter: str) -> bool:
-    """Tell whether the user has named a parameter of the command."""
     source = click.get_current_context().get_parameter_source(parameter)
     return source not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
 
@@ -113,7 +112,6 @@ def _names(folder: Path) -> list[str]:
 
 
 def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
-    """Return warnings of a prompt; those that end with a path that is not there say which one is meant."""
     meant = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
     return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
 
@@ -133,7 +131,6 @@ def _amount(context: click.Context, parameter: click.Parameter, value: str | Non
 
 
 def budget_option(text: str) -> Callable[..., Callable[..., Any]]:
-    """Return the option ``--budget``: a number of tokens as people write it, or ``auto``."""
     return click.option("--budget", metavar="N|auto", callback=_amount, help=text)
 
 
@@ -145,7 +142,6 @@ task_option = click.option(
 
 
 def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[..., None]:
-    """Add ``focus``, ``symbol`` and ``since``; ``focus`` says what else the first one does."""
     focus_option = click.option(
         "--focus",
         metavar="PATH[:LINE[-LINE]]",
@@ -169,7 +165,6 @@ def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[.
 
 
 def task_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``sentence``, ``task``, ``budget``, ``focus``, ``symbol``, ``since`` and ``explain``."""
     explain_option = click.option(
         "--explain",
         is_flag=True,
@@ -184,7 +179,6 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:
-    """Return the task that a text, ``@FILE`` or ``-``, and the seeds name, ``None`` where they name none."""
     if argument is None and not symbols and not since:
         return None
     if any(not symbol.strip() for symbol in symbols):
@@ -212,7 +206,6 @@ def _read_file(name: str) -> str:
 
 
 def task_argument(words: tuple[str, ...], task: str | None) -> str | None:
-    """Return the task's text as it was named: by ``--task``, or by a sentence alone."""
     if not words:
         return task
     sentence = " ".join(words)[:_SHOWN]
@@ -237,7 +230,6 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
 
 
 def read_input() -> str:
-    """Return all of standard input, as UTF-8 whatever the locale says."""
     if sys.stdin is None:
         raise click.UsageError("there is no standard input to read: it is closed")
     data = sys.stdin.buffer.read(SETTINGS_BYTES + 1)

@@ -51,7 +51,6 @@ def chat(asked: AskedTurn) -> None:
 
 
 def _answer_all(session: ChatSession, lines: "_Piped") -> None:
-    """Answer message after message until there is none; on a terminal also after a mistake."""
     while True:
         try:
             message = lines.read("" if session.discussion == DEFAULT else session.discussion)
@@ -183,7 +182,6 @@ def _line(label: str) -> str:
 
 
 def _typed_ahead() -> str:
-    """Return what was typed or pasted and nobody has read yet."""
     if termios is None:
         return ""
     descriptor, data = sys.stdin.fileno(), b""

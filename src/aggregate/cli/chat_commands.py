@@ -41,7 +41,6 @@ class _Command(NamedTuple):
 
 
 def run_command(session: ChatSession, line: str) -> None:
-    """Do what a line that begins with a slash says."""
     name, _, rest = line[1:].partition(" ")
     if name not in _COMMANDS:
         hint = did_you_mean(f"/{name}", [f"/{known}" for known in _COMMANDS])
@@ -52,7 +51,6 @@ def run_command(session: ChatSession, line: str) -> None:
 
 
 def completions(session: ChatSession, before: str, word: str) -> list[str]:
-    """Return what ``word`` may become behind ``before``: names of commands, then what the command takes."""
     if not before and word.startswith("/"):
         return [f"/{name} " for name in _COMMANDS if name.startswith(word[1:])]
     name, blank, _ = before.removeprefix("/").partition(" ")
@@ -122,7 +120,6 @@ def _discussions(session: ChatSession) -> list[str]:
 
 
 def who(selected: SelectedModel) -> str:
-    """Return who is asked, as a person reads it."""
     client = selected.client
     model = f"{client.provider} {client.model}".strip()
     persona = selected.origins.get("persona")
@@ -163,7 +160,6 @@ def _ask_persona(session: ChatSession, text: str) -> None:
 
 
 def _aliases(session: ChatSession) -> list[str]:
-    """Return the aliases of models that the project and the user have defined."""
     return sorted({*session.project().config.send.aliases, *user_config().send.aliases})
 
 

@@ -92,7 +92,6 @@ def copy_to_clipboard(
 def _run(
     path: str, program: _Program, data: bytes, environment: Mapping[str, str], *, seconds: float
 ) -> str:
-    """Return why the program did not take the text, ``""`` where it did."""
     is_utf8 = program.encoding == "utf-8"
     # A file, since a pipe would be held by what stays in the background as long as it holds the text.
     with TemporaryFile() as errors:

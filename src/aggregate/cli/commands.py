@@ -131,12 +131,10 @@ class Described(click.Group):
     """A group whose list shows the whole first sentence of each command, and not as much of it as fits into a line."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self.summaries().items()))
 
     def summaries(self) -> dict[str, str]:
-        """Return what the list says, by command."""
         return {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
 
 
@@ -146,21 +144,17 @@ class LazyGroup(Described):
     table: Mapping[str, Row] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the table's order."""
         return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load one command."""
         return load(cmd_name, self.table) if cmd_name in self.table else None
 
     def summaries(self) -> dict[str, str]:
-        """Return the list from the table."""
         return {name: row.summary for name, row in self.table.items()}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one that is mistyped is answered with the nearest."""
         if args[0] not in self.table and not ctx.resilient_parsing:
             raise NoSuchCommand(args[0], possibilities=self.table, ctx=ctx)
         return super().resolve_command(ctx, args)
@@ -193,7 +187,6 @@ class Commands(LazyGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a word that is near none may be meant for a task."""
         try:
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
@@ -236,7 +229,6 @@ def is_sentence(argument: str) -> bool:
 
 
 def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
-    """Return the command called ``name``, which is also its name in its module."""
     row = table[name]
     if row.needs_dbos:
         require_dbos()
@@ -252,7 +244,6 @@ def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
 
 
 def require_dbos() -> None:
-    """Make sure that runs of tracks are possible."""
     if find_spec("dbos") is None:
         raise StateError(
             "running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'"

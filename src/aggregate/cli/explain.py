@@ -96,7 +96,6 @@ def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
 
 
 def print_audit(audit: Audit, *, title: str = "") -> None:
-    """Print an account: what it is about, its files by tokens, and what else takes tokens or was cut."""
     width, bold, plain = 0, "", ""
     if is_terminal():
         width, bold, plain = shutil.get_terminal_size().columns, "\x1b[1m", "\x1b[0m"
@@ -108,7 +107,6 @@ def print_audit(audit: Audit, *, title: str = "") -> None:
 
 
 def print_rows(audit: Audit, rows: Sequence[FileChoice]) -> None:
-    """Print everything about some files of an account."""
     for number, row in enumerate(rows):
         write_rows(*([""] if number else []), *row_lines(audit, row))
 
@@ -125,7 +123,6 @@ def is_prompt(name: str, request: Request) -> bool:
 
 
 def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
-    """Return the prompt that a person names, and its account."""
     path = find_prompt(request.output_dir, request.namespace, name)
     audit = read_audit(path)
     if audit is None:
@@ -137,7 +134,6 @@ def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
 
 
 def newest_prompt(request: Request) -> tuple[Path, Audit]:
-    """Return the newest prompt that has an account, and that."""
     newest = newest_audited(request.output_dir, request.namespace)
     if newest is None:
         raise ConfigError(f"no prompt in {request.output_dir} has an account of its lines: {_HOW}")
@@ -298,7 +294,6 @@ def _content(path: str, request: Request) -> bytes | None:
 
 
 def _shown(prompt: Path, line: int, origin: Origin | None) -> str | None:
-    """Return a line of a prompt as it is now, ``None`` where it shows no line of a file as it is."""
     if origin is None or not origin.is_verbatim:
         return None
     try:

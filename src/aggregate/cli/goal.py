@@ -90,7 +90,6 @@ def _simple_yaml(text: str) -> dict[str, Any]:
 
 
 def _scalar(text: str) -> str:
-    """Return a value without its quotes, or without the comment behind it."""
     quoted = _QUOTED.fullmatch(text)
     if quoted is None:
         return re.sub(r"\s+#.*$", "", text)
@@ -290,7 +289,6 @@ def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -
 
 
 def _limits(config: Path, **options: float | None) -> EngineLimits:
-    """Return the limits of a goal: each from its option, else as the configurations say, the user's and ``config``."""
     own, theirs = user_config().goal, None
     if config.exists() or config != nearest_config():
         theirs = load_config(config).config.goal
@@ -332,7 +330,6 @@ def _begun(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | 
 
 
 def _resumed(config: Path, number: int, interrupted: str | None) -> RecordedGoal:
-    """Return the record of the goal to go on with, one of the project with this configuration."""
     record = recorded(records_folder(config.parent), number, repeat=interrupted == "repeat")
     calls = record.unfinished()
     if calls and interrupted is None:
@@ -346,7 +343,6 @@ def _resumed(config: Path, number: int, interrupted: str | None) -> RecordedGoal
 
 
 def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:
-    """Yield what a goal did, a line for each step, indented by two blanks for each level."""
     text = " ".join(trace.text.split())
     text = f"{text[: _WIDTH - 3]}..." if len(text) > _WIDTH else text
     failed = "" if trace.ok else "failed: "

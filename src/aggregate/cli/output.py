@@ -32,7 +32,6 @@ def write_result(text: str) -> None:
 
 
 def write_piece(piece: str) -> None:
-    """Write a piece of a result, such as the next words of an answer."""
     if is_terminal():
         _write(printable(piece, body=True))
     else:
@@ -41,7 +40,6 @@ def write_piece(piece: str) -> None:
 
 
 def write_pieces(pieces: Iterable[bytes], *, exactly: bool = False) -> None:
-    """Write the result in pieces of UTF-8; a missing line break is added, unless piped ``exactly``."""
     waiting, last = bytearray(), b""
     for piece in pieces:
         waiting += piece
@@ -69,28 +67,23 @@ def write_path(path: Path) -> None:
 
 
 def write_rows(*rows: str) -> None:
-    """Write lines for a person to read, each of which stays one line."""
     for row in rows:
         write_result("\t".join(map(printable, row.split("\t"))) + "\n")
 
 
 def counted(number: int, noun: str) -> str:
-    """Return how many there are of something whose plural ends with an s."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def say(*lines: str) -> None:
-    """Write lines to standard error, each of which stays one line."""
     _write_error("".join(f"{printable(line)}\n" for line in lines))
 
 
 def say_body(text: str) -> None:
-    """Write a text of many lines to standard error."""
     _write_error(printable(text, body=True))
 
 
 def warn(sentence: str) -> None:
-    """Write a warning to standard error, in one line, without the label that it has in the prompt."""
     say(f"warning: {sentence.removeprefix('ERROR: ').removeprefix('NOTE: ')}")
 
 
@@ -101,7 +94,6 @@ def warn_all(sentences: Sequence[str], *, more: str = "") -> None:
 
 
 def is_terminal(*, err: bool = False) -> bool:
-    """Return whether a person looks at standard output, or with ``err`` at standard error."""
     stream = sys.stderr if err else sys.stdout
     return stream is not None and stream.isatty()
 
@@ -216,12 +208,10 @@ class Bar:
         self._task: TaskID | None = None
 
     def start(self, total: int) -> None:
-        """Say how much there is to do."""
         if self._rich is not None and total >= _LONG_WORK:
             self._task = self._rich.add_task(self._title, total=total)
 
     def advance(self, done: int) -> None:
-        """Say how much more is done."""
         if self._rich is not None and self._task is not None:
             self._rich.advance(self._task, done)
 

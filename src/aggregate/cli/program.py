@@ -66,7 +66,6 @@ a twentieth with 100,000, which a question about 7,000 files reaches."""
 
 
 def run_process() -> int:
-    """Run the command of this process and return its exit code; see ``run_program``."""
     # Hardly anything here makes cycles: what a prompt of many files is made of stays until the end.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     prepare_streams()
@@ -101,7 +100,6 @@ def run_program(arguments: list[str] | None = None, *, group: click.Group = prog
 
 
 def _with_notes(message: str, error: BaseException) -> str:
-    """Return a message with what was noted on its way up, such as where an answer was kept."""
     return "; ".join((message, *getattr(error, "__notes__", ())))
 
 
@@ -130,7 +128,6 @@ def _sentence(error: OSError) -> str:
 
 
 def _unforeseen(error: Exception) -> str:
-    """Return what kind of error came from where, and how to see more."""
     from traceback import walk_tb
 
     *_, (frame, line) = walk_tb(error.__traceback__)

@@ -124,7 +124,6 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
 def _compose(
     asked: AskedRun, request: Request, index: Index, context: click.Context
 ) -> Path | None:
-    """Write the prompt with its account, and tell of it; return its path if it has one."""
     path = None
     with progress("Rendering files", hidden=asked.quiet) as bar:
         counts = asked.as_json or not asked.quiet

@@ -32,8 +32,6 @@ _ALWAYS_FITS = 1_000_000
 
 @dataclass
 class AskedRun:
-    """What the options of ``run`` say, each under its name."""
-
     sentence: tuple[str, ...]
     task: str | None
     budget: Amount | None
@@ -66,7 +64,6 @@ class AskedRun:
         return read_task(argument, symbols=self.symbol, since=self.since)
 
     def open(self) -> Project:
-        """Open the project as it is now."""
         return open_asked_project(
             self.config,
             is_asked=self.named_task is not None or self.budget is not None,
@@ -76,7 +73,6 @@ class AskedRun:
         )
 
     def request(self, project: Project) -> Request:
-        """Return what is asked of a project."""
         return request_for(
             project,
             strategy=self.strategy,
@@ -120,7 +116,6 @@ class WrittenPrompt:
         self.pieces = self.meter.pieces(stream)
 
     def record(self, path: Path | None) -> None:
-        """Count what was written, and leave its account beside the file, if it is one."""
         if self._is_counted:
             from aggregate.prompt import PromptTokens
 
@@ -154,7 +149,6 @@ class WrittenPrompt:
         return warnings
 
     def tell(self, warnings: list[str]) -> None:
-        """Print the warnings, the tokens of the document, its sections and largest files, and what is kept."""
         assert self.tokens  # noqa: S101 - counted by whoever tells of it
         warn_all(for_reader(warnings), more="--json")
         if not self.stream.rows and self.stream.choices:
@@ -173,7 +167,6 @@ class WrittenPrompt:
         say(*lines, *([self.prefix.sentence] if self.prefix else []))
 
     def data(self, path: Path | None, warnings: list[str]) -> dict[str, Any]:
-        """Return all of this as JSON data."""
         assert self.tokens  # noqa: S101 - counted by whoever tells of it
         files = self.tokens.files
         return {

@@ -113,8 +113,6 @@ _OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class AskedTurn:
-    """What is asked of each turn: of which project, who, about what, and how it is told."""
-
     config: Path
     selection: ModelSelection
     allow_outside: bool | None = None
@@ -126,7 +124,6 @@ class AskedTurn:
     quiet: bool = False
 
     def open(self) -> Project:
-        """Open the project as it is now."""
         return open_asked_project(
             self.config,
             is_asked=self.selection.budget is not None,
@@ -206,7 +203,6 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
 
 
 def check_message(text: str) -> None:
-    """Refuse a message that cannot be sent."""
     if not text.strip():
         raise click.UsageError("the message is empty: say something")
     if any("\ud800" <= character <= "\udfff" for character in text):
@@ -221,7 +217,6 @@ def prepare(
     require_key: bool = True,
     replaces: Sequence[Mapping[str, Any]] = (),
 ) -> PreparedTurn:
-    """Prepare a turn with a progress bar; the errors are those of ``prepare_turn``."""
     with progress("Rendering files", hidden=asked.quiet) as bar:
         return prepare_turn(
             project,
@@ -252,7 +247,6 @@ def notes_on(turn: PreparedTurn) -> Sequence[str]:
 def deliver(
     turn: PreparedTurn, project: Project, *, as_json: bool, indent: int | None = 2
 ) -> CompletedTurn:
-    """Send a turn, and print its answer as it comes, or the whole of it as JSON."""
     with writable_output():
         completed = send_turn(turn, project, on_text=None if as_json else write_piece)
     with writable_output(f"the answer is in {completed.answer}"):
@@ -299,7 +293,6 @@ def _print_report(turn: PreparedTurn, completed: CompletedTurn) -> None:
 
 
 def warn_of_end(completed: CompletedTurn) -> None:
-    """Say so where an answer is not complete."""
     if completed.reply.stop.value != "end":
         warn(f"the answer is not complete ({completed.reply.stop.value})")
 

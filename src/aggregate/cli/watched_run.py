@@ -99,13 +99,11 @@ class _WatchedRun:
         self._folder = Path.cwd()
 
     def is_own(self, path: str) -> bool:
-        """Tell whether a path is the folder that a run writes to, or a file that it writes there."""
         folder, name = os.path.split(path)
         output_dir, namespace = self._output
         return path == output_dir or (folder == output_dir and is_output(name, namespace))
 
     def write_changed(self, changes: Iterable[str]) -> Sequence[str]:
-        """Write the prompt as it is now, if it is another one; return the files that count."""
         number = self.number
         try:
             with suppress(OSError):
@@ -173,7 +171,6 @@ class _WatchedRun:
 
 
 def watched_root(request: Request) -> str:
-    """Return the folder that holds the configuration and the files, without links."""
     folders = [os.path.realpath(folder) for folder in (request.shown_from, request.base_dir)]
     try:
         common = os.path.commonpath(folders)

@@ -92,7 +92,6 @@ class ResultsArguments(Arguments):
 
 
 def parse(model: type[ArgumentsT], given: Mapping[str, Any], *, tool: str) -> ArgumentsT:
-    """Return the arguments of a call."""
     try:
         return model.model_validate(given)
     except ValidationError as error:

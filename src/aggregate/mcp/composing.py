@@ -29,7 +29,6 @@ _NOTES: Final = 200
 def compose(
     workspace: Workspace, connection: Connection, asked: ComposeArguments, progress: Progress
 ) -> str:
-    """Return the prompt for a task, or what is in it and its handle."""
     task = Task(
         asked.task,
         focus=tuple(map(Place.parse, asked.focus)),
@@ -108,7 +107,6 @@ def _text(lines: Iterable[str]) -> str:
 def explain(
     workspace: Workspace, connection: Connection, asked: ExplainArguments, _progress: Progress
 ) -> str:
-    """Return what was decided about a prompt's files, or everything about those of one path."""
     handle = asked.handle or connection.last_prompt
     if not handle:
         raise ToolError("explain: there is no prompt yet: compose one, or name its handle")

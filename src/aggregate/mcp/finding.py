@@ -57,7 +57,6 @@ def _look(
 def find(
     workspace: Workspace, _connection: Connection, asked: FindArguments, progress: Progress
 ) -> str:
-    """Return the definitions of a name and where it is used, else the lines that hold a text, whatever its case."""
     corpus, place, below = _look(workspace, asked.path, progress, tool="find")
     query = asked.query.strip()
     lines: list[str] = []
@@ -133,7 +132,6 @@ def _number(number: int, what: str) -> str:
 def outline(
     workspace: Workspace, connection: Connection, asked: OutlineArguments, progress: Progress
 ) -> str:
-    """Return the files below a folder with their sizes, and their outermost definitions where these fit."""
     corpus, place, below = _look(workspace, asked.path, progress, tool="outline")
     if place in (facts.path for facts in corpus.files):
         return read(workspace, connection, ReadArguments(path=place, view="outline"))

@@ -30,7 +30,6 @@ def read(
     asked: ReadArguments,
     _progress: Progress | None = None,
 ) -> str:
-    """Return what was asked for within the cap, or that it was shown already, or what has changed since."""
     if is_handle(asked.path):
         lines = workspace.prompt(asked.path).markdown.splitlines(keepends=True)
         page = _page(lines, asked, workspace)
@@ -94,7 +93,6 @@ def _range(page: _Page) -> str:
 
 
 def _page(lines: Sequence[str], asked: ReadArguments, workspace: Workspace) -> _Page:
-    """Return as many of the lines that are asked for as fit."""
     if not lines:
         return _Page(range(1), "")
     start, dash, end = asked.lines.partition("-")

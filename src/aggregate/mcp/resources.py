@@ -21,7 +21,6 @@ _MOST_LISTED: Final = 50
 
 
 def list_prompts(workspace: Workspace) -> list[tuple[str, str]]:
-    """Return address and name of the prompts that were written, the newest first."""
     request = workspace.request()
     files = numbered_files(request.output_dir, request.namespace)
     newest = reversed(files[-_MOST_LISTED:])
@@ -29,7 +28,6 @@ def list_prompts(workspace: Workspace) -> list[tuple[str, str]]:
 
 
 def read_resource(workspace: Workspace, uri: str) -> str:
-    """Return what an address stands for, within the cap."""
     address = urlsplit(uri)
     name = unquote(address.path.lstrip("/"))
     if address.scheme == _SCHEME and address.netloc == "file" and name:
@@ -57,7 +55,6 @@ def _prompt(workspace: Workspace, name: str) -> str:
 
 
 def list_presets(workspace: Workspace) -> list[tuple[str, str]]:
-    """Return names and descriptions of the project's context presets."""
     presets = presets_of(workspace.project()).load_all()
     return [(name, preset.description) for name, preset in sorted(presets.items())]
 

@@ -76,7 +76,6 @@ class AgentServer:
         )
 
     async def serve_stdio(self) -> None:
-        """Answer on standard input and output until the input ends."""
         messages, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as relaying:
             relaying.start_soon(_relay, incoming, messages, outgoing)

@@ -37,8 +37,6 @@ def _fold_results(
 
 
 class ToolSpec(NamedTuple):
-    """One tool."""
-
     description: str
     arguments: type[Arguments]
     answer: Callable[[Workspace, Connection, Any, Progress], str]
@@ -83,7 +81,6 @@ def call_tool(
     connection: Connection,
     progress: Progress,
 ) -> str:
-    """Return a tool's answer."""
     tool = TOOLS[name]
     asked = parse(tool.arguments, given, tool=name)
     connection.calls += 1

@@ -34,7 +34,6 @@ Progress = Callable[[int, int], None]
 
 
 def is_handle(text: str) -> bool:
-    """Tell whether a text is the handle of a prompt, and no file's path."""
     return re.fullmatch(rf"{_PREFIX}[0-9a-f]{{{_DIGITS}}}", text) is not None
 
 
@@ -86,7 +85,6 @@ class Ledger:
         return max(calls, default=0) if all(calls) else 0
 
     def earlier_text(self, name: str, text: str) -> str:
-        """Return the text that was shown whole under a name and has become another since, ``""`` for none."""
         shown = self._shown.get(name)
         return shown.text if shown is not None and shown.digest != _digest(text) else ""
 
@@ -96,8 +94,6 @@ def _digest(text: str) -> str:
 
 
 class KeptPrompt(NamedTuple):
-    """A prompt that was composed, and of what."""
-
     handle: str
     request: Request
     composition: Composition
@@ -113,16 +109,12 @@ class ShownPrompt(NamedTuple):
 
 @dataclass(slots=True)
 class Call:
-    """A call while it is answered."""
-
     number: int = 0  # once it has one
     is_cancelled: bool = False
 
 
 @dataclass(slots=True)
 class Connection:
-    """What one reader was told."""
-
     ledger: Ledger = field(default_factory=Ledger)
     calls: int = 0  # of tools, so far
     last_prompt: str = ""  # the handle of what it composed last
@@ -158,7 +150,6 @@ class Workspace:
         return capped(text, self.cap if limit is None else limit, self.count, more=more)
 
     def read_files(self, request: Request, progress: Progress) -> ReadFiles:
-        """Read the files of a request, as far as they are not known; ``progress`` is told how many are."""
         done = total = 0
 
         def start(number: int) -> None:
@@ -174,7 +165,6 @@ class Workspace:
         return self._files.read(request, index=self.index, on_start=start, on_done=advance)
 
     def project(self) -> Project:
-        """Open the project as it is now."""
         config = self._config if self._config.exists() else unconfigured(self._config)
         return open_project(config, allow_outside=False, allow_secrets=False)
 
@@ -209,7 +199,6 @@ class Workspace:
         return kept
 
     def prompt(self, handle: str) -> KeptPrompt:
-        """Return a prompt that was composed before."""
         if handle not in self._prompts:
             raise ToolError(f"there is no prompt {handle[:40]!r} (any more): compose it again")
         return self._prompts[handle]

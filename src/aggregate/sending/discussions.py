@@ -84,7 +84,6 @@ def delete_discussion(project: Project, turns: DiscussionTurns) -> None:
 def last_exchange(
     project: Project, name: str, *, question: str | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the last question of a discussion, which must have been ``question`` if that is given, and its answer."""
     turns = project_discussion(project, name, is_new=True)
     last = [turn for turn in turns.written[-2:] if isinstance(turn, dict)]
     if turns.path is None or [turn.get("role") for turn in last] != [USER, ASSISTANT]:
@@ -106,7 +105,6 @@ def take_back(project: Project, name: str) -> str:
 
 
 def discussions_root(project: Project) -> Path | None:
-    """Return the folder that what is written must lie in, ``None`` for anywhere."""
     scope = scope_of(project)
     return None if scope.allow_outside else Path(scope.root)
 
@@ -133,8 +131,6 @@ most {words} words."""
 
 @dataclass(frozen=True, slots=True)
 class PreparedCompaction:
-    """A compaction that can be paid for."""
-
     turn: PreparedTurn  # the request for the summary
     name: str  # of the discussion, ``""`` for the default one
     turns: tuple[Any, ...]  # those that become a summary
@@ -145,7 +141,6 @@ class PreparedCompaction:
 
     @property
     def price(self) -> Decimal | None:
-        """What the summary is expected to cost in US dollars, ``None`` where no price is known."""
         output = min(_SUMMARY_TOKENS, self.turn.options.max_output)
         return price(self.turn, replace(self.turn.expected, output=output))
 
@@ -180,8 +175,6 @@ class PreparedCompaction:
 
 @dataclass(frozen=True, slots=True)
 class CompletedCompaction:
-    """What became of a discussion."""
-
     completed: CompletedTurn  # the answer with the summary, and its files
     history: Path  # the file of the discussion
     kept: Path  # the file with all turns as they were
@@ -245,8 +238,6 @@ def prepare_compaction(
 
 
 def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> PreparedTurn | None:
-    """Return the question behind the prompt as it is, ``None`` where that does not show all of the discussion."""
-
     def outside(request: Request) -> Request:
         return replace(request, discussion=NO_DISCUSSION)
 
@@ -260,8 +251,6 @@ def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> Pre
 def _of_turns_alone(
     prepare: Callable[..., PreparedTurn], oldest: tuple[Any, ...]
 ) -> tuple[PreparedTurn, tuple[Any, ...]]:
-    """Return the question behind the oldest turns that fit the model's window, and these turns."""
-
     def alone(request: Request) -> Request:
         nothing = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
         nothing = replace(nothing, budget=None, task=None)
@@ -321,7 +310,6 @@ def compact_discussion(
 
 
 def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, tokens: int) -> None:
-    """Refuse a summary that is not whole, or no shorter than the turns in whose place it would come."""
     stop = completed.reply.stop
     if stop is not FinishReason.END:
         most = prepared.turn.options.max_output

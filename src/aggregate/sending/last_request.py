@@ -24,8 +24,6 @@ _LONGEST_PAUSE = 7 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last send, as far as it matters for the next one."""
-
     logged: LoggedRequest | None = None  # its prompt, ``None`` if there was none
     sent: SentRecord = field(default_factory=lambda: SentRecord("", "", (), ()))
     # it went to the model that is asked now, with the same instructions
@@ -46,7 +44,6 @@ class LastRequest:
 
     @property
     def layout(self) -> BlockLayout | None:
-        """Where its blocks ended, if a cache may hold them."""
         if self.logged is None or not self.may_be_cached:
             return None
         sent = self.sent
@@ -61,11 +58,9 @@ class LastRequest:
         return earlier.then(self.age) if is_pause else earlier
 
     def is_alive(self, usual: float) -> bool:
-        """Tell whether a cache still holds any of it; ``usual`` is how many seconds its entries live as a rule."""
         return self.age <= max(self.sent.lifetimes, default=usual)
 
     def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
-        """Return its prompt, and where a cache can still be read that works by ``policy``."""
         if self.logged is None:
             return None
         readable: tuple[int, ...] | None = ()
@@ -76,7 +71,6 @@ class LastRequest:
         return CachedPrompt(self.logged.fingerprint, partial(self._read, self.logged), readable)
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
-        """Return how often each file has changed: by what was recorded, at first by the last commits."""
         if self.logged:
             return count_changes(prompt, seen=self.sent.files, changes=self.sent.changes)
         files = {segment.source for segment in prompt.segments if segment.section is Section.FILES}

@@ -77,8 +77,6 @@ class ModelSelection:
 
 @dataclass(frozen=True, slots=True)
 class SelectedModel:
-    """Who is asked, and how."""
-
     client: Client
     persona: PersonaTable
     options: RequestOptions
@@ -91,8 +89,6 @@ class SelectedModel:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One place that may say who is asked, and how."""
-
     name: str  # what the plan calls it
     says: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
     provider: str = ""  # with an address alone it is ``compatible``
@@ -200,8 +196,6 @@ def _sources(
     *,
     is_strangers: bool,
 ) -> Sequence[_Source]:
-    """Return all that may name a model, in order of precedence: options, the persona, and the tables ``[send]``."""
-
     def source(
         name: str, says: PersonaTable | SendTable, key: str = "", *, is_projects: bool = False
     ) -> _Source:
@@ -257,7 +251,6 @@ def _alias_notes(project: Project, model: str) -> tuple[str, ...]:
 
 
 def _provider(sources: Sequence[_Source]) -> _Source:
-    """Return which source names the provider; where nobody does, the model tells it."""
     option, persona, *tables = sources
     # An address that the caller names alone is of no provider but one's own.
     address = [replace(option, provider=COMPATIBLE)] if option.base_url else []
@@ -271,7 +264,6 @@ def _provider(sources: Sequence[_Source]) -> _Source:
 
 
 def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) -> _Source:
-    """Return which source names the model, unless that is another company's than the one that is asked."""
     option, persona, *_ = sources
     asked = provider.provider
     for source in sources:
@@ -302,7 +294,6 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
 
 
 def _unused(sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
-    """Return a warning of what a persona names for another provider than the one that is asked."""
     option, persona, *_ = sources
     names = []
     if persona.model and not option.model:

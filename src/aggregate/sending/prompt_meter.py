@@ -24,11 +24,9 @@ class PromptMeter:
         return [(Section(measured.section), measured.source) for measured in self._hashes]
 
     def counts(self) -> list[int]:
-        """Return the tokens of each segment, with the separator behind it; none where nobody asked for these."""
         return self._counter.counts() if self._counter else []
 
     def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:
-        """Yield the prompt as it is written, in UTF-8, and measure its segments meanwhile."""
         last: tuple[str, bytes] | None = None
         for segment in segments:
             if last is not None:
@@ -44,7 +42,6 @@ class PromptMeter:
             self._count(*last, "")
 
     def fingerprint(self, tokens: Sequence[int] = ()) -> PromptFingerprint:
-        """Return the hashes of all segments that have ``tokens``, by default uncounted; there are no instructions."""
         counted = self._hashes
         if tokens:
             pairs = zip(self._hashes, tokens, strict=True)
@@ -67,14 +64,12 @@ class AuditRecorder:
         self._size = -len(SEPARATOR)
 
     def watch(self, segments: Iterable[Segment]) -> Iterator[Segment]:
-        """Yield the segments as they are, and note where their lines come from."""
         for segment in segments:
             self._size += len(segment.text.encode()) + len(SEPARATOR)
             self._builder.add(segment)
             yield segment
 
     def write(self, path: Path, prompt: "Composition", tokens: "PromptTokens") -> None:
-        """Write the account of the prompt, all segments of which have passed, beside it at ``path``."""
         from aggregate.prompt import audit_of, write_audit
 
         size, source_map = max(self._size, 0), self._builder.build()

@@ -69,8 +69,6 @@ class SentRecord:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """One request: its prompt's file, the hashes, and what is known if it was sent."""
-
     path: Path
     fingerprint: PromptFingerprint
     sent: SentRecord | None = None
@@ -112,7 +110,6 @@ def write_request(request: LoggedRequest) -> str:
 
 
 def _remember(output_dir: Path, text: str) -> str:
-    """Remember a record as this user's; return why that cannot be done, ``""`` where it is."""
     if user_state_folder() is None:
         return f"there is no home folder: set {STATE_VARIABLE}"
     path = state_folder(output_dir) / _FILE
@@ -129,7 +126,6 @@ def _remember(output_dir: Path, text: str) -> str:
 
 
 def own_hashes(output_dir: Path) -> tuple[str, ...]:
-    """Return the hashes of the records written to ``output_dir``, oldest first; none where that is damaged."""
     try:
         hashes = json.loads(read_text(state_folder(output_dir) / _FILE))
         return tuple(str(recorded) for recorded in hashes)
@@ -159,7 +155,6 @@ def log_written_prompt(
 def recent_requests(
     output_dir: Path, namespace: str, *, before: Path | None = None
 ) -> Iterator[LoggedRequest]:
-    """Yield the last requests that have a record, newest first; only those ``before`` a prompt if that is given."""
     for path in _recent_prompts(output_dir, namespace, before=before):
         if logged := read_request(path):
             yield logged
@@ -187,7 +182,6 @@ def _recent_prompts(output_dir: Path, namespace: str, *, before: Path | None = N
 
 
 def read_request(prompt: Path, *, own: frozenset[str] | None = None) -> LoggedRequest | None:
-    """Return what was recorded of a prompt, ``None`` where nothing usable is, or it is none of the user's ``own``."""
     try:
         text = read_text(request_log_path(prompt), limit=CONTENT_BYTES)
         if own is not None and _record_hash(text) not in own:

@@ -126,13 +126,11 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
 
 
 def diffs_sentence(turn: PreparedTurn) -> str:
-    """Return which files are sent as the cache holds them, and what their diffs cost."""
     older, extra = turn.ordered.older, turn.ordered.extra
     return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
 
 
 def price(turn: PreparedTurn, usage: Usage) -> Decimal | None:
-    """Return what ``usage`` costs at the turn's provider in US dollars, ``None`` where no price is known."""
     return cost(usage, turn.client.model, provider=turn.client.provider)
 
 

@@ -26,8 +26,6 @@ ASSISTANT = "AI"
 
 @dataclass(frozen=True, slots=True)
 class CompletedTurn:
-    """A turn that was answered."""
-
     reply: Reply
     path: Path  # of the prompt
     # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
@@ -63,7 +61,6 @@ def send_turn(
 def record_turn(
     prepared: PreparedTurn, project: Project, reply: Reply, *, begun: float
 ) -> CompletedTurn:
-    """Keep what ``send_turn`` keeps, of a turn that a host has sent itself; ``begun`` is in seconds since the epoch."""
     return _completed(prepared, project, lambda _: reply, begun=begun)
 
 
@@ -134,7 +131,6 @@ def _record(log: LoggedRequest) -> None:
 
 
 def _add_turns(prepared: PreparedTurn, reply: Reply, history: Path) -> None:
-    """Add question and answer to the discussion's file, in the place of those that are asked once more."""
     # Confined once more: the answer took its time, and a link may stand there now.
     path = confined(history, prepared.request.written_in)
     turns = [

@@ -72,8 +72,6 @@ _SPARE = 64
 
 @dataclass(frozen=True, slots=True)
 class PreparedTurn:
-    """A turn that is ready to be sent."""
-
     client: Client  # who is asked
     message: str  # what the user says; it is the last excerpt of the prompt
     request: Request  # what was composed
@@ -278,7 +276,6 @@ def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[s
 
 
 def _check_length(plan: RequestPlan, client: Client, max_output: int, request: Request) -> None:
-    """Refuse a prompt that is too long, saying what the project could send instead."""
     try:
         check_window(plan, client.model, max_output, ratio=client.ratio)
     except PromptTooLongError as error:
@@ -296,8 +293,6 @@ def _check_length(plan: RequestPlan, client: Client, max_output: int, request: R
 
 @dataclass(frozen=True, slots=True)
 class _ComposedTurn:
-    """A turn before it is planned."""
-
     request: Request
     composition: Composition
     ordered: OrderedPrompt

@@ -43,8 +43,6 @@ EXPECTED_GROWTH = 1_000
 
 
 class CacheLifetime(StrEnum):
-    """What the user wants of a provider's cache."""
-
     AUTO = "auto"
     SHORT = "5m"
     LONG = "1h"
@@ -70,7 +68,6 @@ class Pauses:
         return (_PRIOR_WEIGHT * expected + seen) / (_PRIOR_WEIGHT + len(self.seconds))
 
     def then(self, seconds: float) -> "Pauses":
-        """Return the pauses with one more; those that were longest ago are forgotten."""
         return Pauses((*self.seconds, seconds)[-REMEMBERED_PAUSES:])
 
 
@@ -86,7 +83,6 @@ class BlockLayout:
     ] = ()  # seconds of the entry at each breakpoint; empty where all are usual
 
     def lifetime(self, place: int, usual: int) -> int:
-        """Return how many seconds the entry at a breakpoint lives, the usual ones where none are recorded."""
         return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
 
     def alive(self, age: float, usual: int) -> tuple[int, ...]:
@@ -95,8 +91,6 @@ class BlockLayout:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
-    """What went before a request, and what is expected of those behind it."""
-
     layout: BlockLayout | None  # of the last request, ``None`` if there was none
     age: float  # seconds since then
     lifetime: CacheLifetime  # how long new entries are to live
@@ -225,8 +219,6 @@ def image_ends(prompt: HashedPrompt) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class WrittenStretch:
-    """What a request writes, in tokens."""
-
     start: int  # what is read before it
     ends: Sequence[int]  # up to each new breakpoint, in order
     is_long_before: bool  # whether what is read lives for the longer time
@@ -237,7 +229,6 @@ class WrittenStretch:
 def count_long(
     stretch: WrittenStretch, policy: CachePolicy, lifetime: CacheLifetime, pauses: Pauses
 ) -> int:
-    """Return how many of the new breakpoints, the first ones, get the longer lifetime."""
     is_short = lifetime in (CacheLifetime.SHORT, CacheLifetime.OFF)
     if is_short or not policy.long_seconds or not stretch.is_long_before:
         return 0
@@ -250,7 +241,6 @@ def count_long(
 
 
 def _expected_cost(stretch: WrittenStretch, number: int, policy: CachePolicy, lost: float) -> float:
-    """Return what this turn and those after it cost if the first ``number`` new entries live for the longer time."""
     end = stretch.ends[-1] if stretch.ends else stretch.start
     long_end = stretch.ends[number - 1] if number else stretch.start
     cost = policy.long_write * (long_end - stretch.start) + policy.write * (end - long_end)

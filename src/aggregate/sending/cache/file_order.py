@@ -45,8 +45,6 @@ after 200 further turns with changes, so that any change that is remembered coun
 
 @dataclass(frozen=True, slots=True)
 class OrderedPrompt:
-    """A prompt in the order for sending."""
-
     prompt: HashedPrompt
     replaced: int  # segments before what the next request replaces for certain, 0 where nothing is
     older: tuple[str, ...]  # files in an older version, with a diff behind the files

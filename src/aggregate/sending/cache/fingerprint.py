@@ -60,8 +60,6 @@ def _digest(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HashedSegment:
-    """A segment of a prompt, with its hash and its tokens, and those of the images that stand behind it."""
-
     segment: Segment
     hash: SegmentHash
     images: tuple[Image, ...] = ()
@@ -69,7 +67,6 @@ class HashedSegment:
 
     @classmethod
     def of(cls, segment: Segment, tokens: int) -> "HashedSegment":
-        """Return a segment that has ``tokens``, with the separator behind it."""
         hashed = SegmentHash.of(
             segment.text, tokens, section=segment.section, source=segment.source
         )
@@ -77,7 +74,6 @@ class HashedSegment:
 
     @classmethod
     def counted(cls, segment: Segment, count: CountTokens) -> "HashedSegment":
-        """Return a segment that others follow."""
         return cls.of(segment, count(segment.text + SEPARATOR))
 
     @property
@@ -96,8 +92,6 @@ class HashedSegment:
 
 @dataclass(frozen=True, slots=True)
 class HashedPrompt:
-    """A prompt and the instructions that are sent before it."""
-
     segments: tuple[HashedSegment, ...]
     system: str = ""
     system_tokens: int = 0
@@ -137,19 +131,15 @@ class HashedPrompt:
 
     @property
     def tokens(self) -> int:
-        """The tokens of all segments, without the instructions."""
         return sum(part.tokens for part in self.segments)
 
     @property
     def fingerprint(self) -> PromptFingerprint:
-        """The hashes alone, those of the instructions first."""
         system = SegmentHash.of(self.system, self.system_tokens, section=SYSTEM)
         return PromptFingerprint((system, *(part.hash for part in self.segments)))
 
 
 class DivergenceCause(StrEnum):
-    """What happened where two prompts part."""
-
     SAME = "same"
     APPENDED = "appended"
     CUT = "cut"
@@ -199,8 +189,6 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
 def _divergence_at(
     earlier: PromptFingerprint, later: PromptFingerprint, place: int
 ) -> tuple[DivergenceCause, SegmentHash]:
-    """Return what became of the earlier prompt's segment at a place, or which new one stands there."""
-
     def key(segment: SegmentHash) -> tuple[str, str]:
         return segment.section, segment.source
 

@@ -20,8 +20,6 @@ SHORT_LIFETIME, LONG_LIFETIME = 300, 3600
 
 
 class CacheLookup(StrEnum):
-    """How a provider finds what it can reuse."""
-
     BREAKPOINTS = "breakpoints"
     """Entries end at breakpoints that the request sets."""
     PREFIX = "prefix"

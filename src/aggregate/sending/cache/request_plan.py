@@ -33,8 +33,6 @@ NO_PAUSES = Pauses()
 
 
 class BlockRole(StrEnum):
-    """Which part of a request a block belongs to."""
-
     SYSTEM = "system"
     DOCUMENT = "document"
     USER = "user"
@@ -60,8 +58,6 @@ class RequestBlock:
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """A request as it will be sent."""
-
     # The system prompt, the document's blocks, the message, as far as there are any
     blocks: tuple[RequestBlock, ...]
     layout: BlockLayout  # the same as numbers, for the plan of the next request
@@ -75,7 +71,6 @@ class RequestPlan:
 
     @property
     def text(self) -> str:
-        """Everything behind the system prompt."""
         return "".join(block.text for block in self.blocks if block.role is not BlockRole.SYSTEM)
 
     @property
@@ -137,7 +132,6 @@ def plan_request(
 def _blocks(
     prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int], *, usual: int
 ) -> list[RequestBlock]:
-    """Return the blocks of the system prompt and of the document; without breakpoints the document is one block."""
     breakpoints = frozenset(layout.breakpoints)
     ends = layout.ends if breakpoints else _turn_ends(prompt)
     blocks: list[RequestBlock] = []
@@ -167,7 +161,6 @@ def _blocks(
 
 
 def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
-    """Return where blocks end that are as long as can be: before and behind each turn, and at the end."""
     places = range(1, len(prompt.segments) + 1)
     turns = [place for place in places if excerpt_turn(prompt.segments[place - 1].segment)]
     ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1, *image_ends(prompt)}
@@ -175,7 +168,6 @@ def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
 
 
 def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
-    """Return who says a block's segments; several together are part of the document."""
     turn = excerpt_turn(segments[0]) if len(segments) == 1 else None
     if turn is None:
         return BlockRole.DOCUMENT, ""
@@ -184,16 +176,12 @@ def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """A piece of a message: what is sent, ``""`` for an image, and the block that it is made of."""
-
     text: str
     block: RequestBlock
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one side says without a break."""
-
     is_assistant: bool
     parts: tuple[MessagePart, ...]
 

@@ -43,8 +43,6 @@ _NO_LINES = ShownText("", ())
 
 @dataclass(frozen=True, slots=True)
 class CachedPrompt:
-    """The last prompt that was sent, whose prefix a cache may still hold."""
-
     fingerprint: PromptFingerprint
     # Of a segment by its number, ``None`` where it is not to be had any more
     text: Callable[[int], str | None]
@@ -53,7 +51,6 @@ class CachedPrompt:
     gone: Sequence[HashedSegment] = ()  # what is told of its files that are no longer there
 
     def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
-        """Tell whether these are the first segments behind the system prompt."""
         digests = tuple(part.hash.digest for part in parts)
         return self.fingerprint.digests[1 : 1 + len(parts)] == digests
 
@@ -80,8 +77,6 @@ class CachedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class RetainedFile:
-    """A file that stays where it stands, and the diff that is shown behind the files if it has changed since."""
-
     base: HashedSegment
     diff: HashedSegment | None = None
 
@@ -136,7 +131,6 @@ def expected_price(policy: CachePolicy, *, total: int, read: int, extra: int) ->
 
 
 def reusable_diffs(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> list[str]:
-    """Return the files whose diffs stand where they can stay, up to one that changed again."""
     digests = {file.base.path: file.diff.hash.digest for file in retained if file.diff}
     old = (diff for _, diff in earlier.numbered(Section.CHANGED))
     reused = takewhile(lambda diff: digests.get(diff.source) == diff.digest, old)
@@ -174,7 +168,6 @@ def _candidates(
 
 
 def _same_with_all(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> int:
-    """Return how many segments are the same if all old files stay."""
     reused = reusable_diffs(earlier, retained)
     needed = sum(file.diff is not None for file in retained)
     if len(reused) == needed == len(earlier.numbered(Section.CHANGED)):
@@ -281,7 +274,6 @@ class _CarriedPrompt:
         changed: Collection[str],
         count: CountTokens,
     ) -> list[HashedSegment] | None:
-        """Return the segments that stay, ``None`` where the text of one is not to be had."""
         stable = (part for part in self.prompt.segments if part.section is not Section.HISTORY)
         by_digest = {part.hash.digest: part for part in stable}
         # Behind the last ones nothing tells more of their files; of those that have changed more is told.

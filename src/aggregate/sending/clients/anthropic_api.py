@@ -30,8 +30,6 @@ _STOPS = {
 
 
 class AnthropicApi(SdkApi):
-    """The adapter."""
-
     __slots__ = ()
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:

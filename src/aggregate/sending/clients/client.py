@@ -248,7 +248,6 @@ class RedactingClient:
         on_text: OnText | None = None,
         options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
-        """Send what is left of ``prompt`` and ``message``; the errors are those of the other client."""
         segments = tuple(
             replace(part, text=self._redacted(part.source or part.section.value, part.text))
             for part in prompt.segments

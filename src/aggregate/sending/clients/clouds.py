@@ -65,8 +65,6 @@ class VertexApi:
 def open_cloud(
     name: str, environ: Mapping[str, str], *, base_url: str = "", needed: bool = True
 ) -> Transport:
-    """Return the adapter of a cloud; where nothing is ``needed``, no setting and no key need be there."""
-
     def setting(*variables: str) -> str:
         value = next((found for each in variables if (found := environ.get(each, "").strip())), "")
         if not value and needed:

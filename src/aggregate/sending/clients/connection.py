@@ -55,8 +55,6 @@ DEFAULT_LIMITS: Final = ConnectionLimits()
 
 @dataclass(frozen=True, slots=True)
 class SdkApi:
-    """What the adapters of Anthropic's and OpenAI's SDKs have in common."""
-
     provider: str
     key: ApiKey
     base_url: str | None = None  # ``None`` for the SDK's own
@@ -272,7 +270,6 @@ def missing_sdk(provider: str, module: str) -> ClientSetupError:
 
 
 def _causes(error: BaseException | None, *, outer: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what led to it, the last one first, up to what the caller was handling before."""
     seen: set[int] = set()
     while error is not None and error is not outer and id(error) not in seen:
         seen.add(id(error))

@@ -33,8 +33,6 @@ _STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fr
 
 @dataclass(frozen=True, slots=True)
 class GeminiApi:
-    """The adapter."""
-
     provider: str
     key: ApiKey
     base_url: str | None = None  # with or without its version at the end; ``None`` for Google's own
@@ -106,7 +104,6 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
 
 
 def _parts(pieces: Sequence[MessagePart]) -> list[dict[str, Any]]:
-    """Return the images of some parts, and what stands before, between and behind them as one text each."""
     parts: list[dict[str, Any]] = []
     for image, run in groupby(pieces, key=lambda part: part.block.image):
         if image:
@@ -146,5 +143,4 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
 
 
 def _candidate(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the first answer in a part, which is the only one that is asked for."""
     return next(iter(part.get("candidates") or []), {})

@@ -55,8 +55,6 @@ NO_KEY: Final = ApiKey()
 
 @dataclass(frozen=True, slots=True)
 class GeminiCli:
-    """The adapter; ``key`` is what to hide in the program's messages."""
-
     program: str = "gemini"
     key: ApiKey = NO_KEY
     seconds: float = 600.0
@@ -115,7 +113,6 @@ class GeminiCli:
         return reply
 
     def _error(self, exit_code: int, failure: str, notices: str) -> ProviderError:
-        """Return the error of a run: the failure among its events, else the last line of its notices."""
         lines = notices.strip().splitlines()
         last_line = lines[-1] if lines else f"exit code {exit_code}"
         ended_early = exit_code and failure == _NO_RESULT
@@ -129,7 +126,6 @@ class GeminiCli:
 
 
 def command_arguments(request: ModelRequest) -> list[str]:
-    """Return the program's arguments; the empty folder need not be trusted by hand."""
     model = ["--model", request.model] if request.model else []
     return ["--output-format", "stream-json", "--skip-trust", *model]
 
@@ -141,7 +137,6 @@ def input_text(plan: RequestPlan) -> str:
 
 
 def parse_reply(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
-    """Return the answer in a run's events, and what went wrong, ``""`` for nothing."""
     text, model, failure = "", "", ""
     stats: dict[str, Any] = {}
     has_result = False

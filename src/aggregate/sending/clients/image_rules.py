@@ -23,8 +23,6 @@ name billions, whose tokens would exceed every window."""
 
 @dataclass(frozen=True, slots=True)
 class ImageRules:
-    """What a provider takes."""
-
     # Of an image of a width and height in pixels, by the provider's count
     tokens: Callable[[int, int], int]
     largest: int  # bytes of one image as they are sent: in base64, a third more than the file

@@ -43,8 +43,6 @@ _STOPS = {
 
 
 class OpenAiApi(SdkApi):
-    """The adapter."""
-
     __slots__ = ()
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
@@ -63,7 +61,6 @@ class OpenAiApi(SdkApi):
 async def _ask(
     client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None
 ) -> dict[str, Any]:
-    """Return the answer as the JSON of an unstreamed one."""
     if on_text is None:
         return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
     pieces: list[str] = []

@@ -40,7 +40,6 @@ def own_model(name: str) -> ModelTable | None:
 
 
 def cache_policy(provider: str, model: str) -> CachePolicy:
-    """Return the cache of a provider's model: as the shipped table has it, but for what the user says of it."""
     policy = policy_for(provider, model)
     table = own_model(model)
     if table is None:
@@ -75,7 +74,6 @@ def age_note(provider: str, model: str, today: date) -> str:
 
 @lru_cache(maxsize=1)
 def _tables(path: Path, _modified: int, _size: int) -> dict[str, ModelTable]:
-    """Return the tables of a file, which is read again when it has changed: each request asks several times."""
     return {name.lower(): table for name, table in load_config(path).config.models.items()}
 
 

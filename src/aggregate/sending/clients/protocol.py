@@ -73,13 +73,11 @@ _TABLE: Final[Mapping[str, Mapping[str, Capabilities]]] = {
 
 
 def capabilities_of(provider: str, model: str) -> Capabilities:
-    """Return what a provider's model takes; one that is not in the table takes text alone."""
     table = _TABLE.get(api_family(provider, model), {"": Capabilities()})
     return table[longest_start(model, table)]
 
 
 def unused_options(provider: str, model: str, options: "RequestOptions") -> tuple[str, ...]:
-    """Return a warning for each option that a user has set and the model does not take."""
     capabilities = capabilities_of(provider, model)
     asked, wanted = f"{provider} {model}".strip(), options.temperature
     warnings = []
@@ -136,9 +134,7 @@ class ChatClient(Protocol):
         model: str = "",
         on_text: OnText | None = None,
         options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        """Send ``prompt`` and then ``message``; block until the answer is there."""
-        ...
+    ) -> Reply: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +151,6 @@ class ModelRequest:
 
     @property
     def beside_text(self) -> tuple[str, ...]:
-        """What it has that ``text_only`` has not, in words."""
         parts = {
             "images": self.plan.has_images,
             "a temperature": self.temperature is not None,
@@ -166,7 +161,6 @@ class ModelRequest:
 
     @property
     def text_only(self) -> "ModelRequest":
-        """The same request with its text alone; links to its images are in that."""
         plan = self.plan
         if plan.has_images:
             plan = replace(plan, blocks=tuple(block for block in plan.blocks if not block.image))

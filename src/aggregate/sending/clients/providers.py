@@ -22,8 +22,6 @@ from aggregate.sending.clients.retry import Retry
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One way to reach a model."""
-
     # From the provider's name, a key and an address, ``None`` for the SDK's own
     adapter: Callable[[str, ApiKey, str | None], Transport]
     keys: tuple[str, ...] = ()  # the environment's variables that may hold the key
@@ -115,7 +113,6 @@ def open_client(
 
 
 def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:
-    """Yield providers and models, first those of ``tables``; ``user_config`` may raise a ``ConfigError``."""
     own = user_config()
     named: list[SendTable | PersonaTable] = [*tables, own.send, *own.personas.values()]
     for table in named:

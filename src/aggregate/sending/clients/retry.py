@@ -29,7 +29,6 @@ class Retry:
     patience: float = 120.0
 
     def wait(self, failed: int, error: ProviderError) -> float | None:
-        """Return the seconds to wait after ``failed`` exchanges, ``None`` to give up."""
         if not error.retryable or failed >= self.attempts:
             return None
         if error.retry_after is not None:
@@ -46,7 +45,6 @@ async def with_retries(
     may_repeat: Callable[[], bool],
     on_wait: Callable[[float, ProviderError], None] | None = None,
 ) -> _T:
-    """Return what ``attempt`` returns, asking again after failures that pass as long as it may be repeated."""
     failed = 0
     while True:
         try:
@@ -72,7 +70,6 @@ async def with_retries(
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a provider asks to wait, ``None`` where it does not say."""
     milliseconds = seconds_of(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000

@@ -66,11 +66,9 @@ class TokenRatio(NamedTuple):
         return self.thousandths / _WHOLE
 
     def provider_tokens(self, tokens: int) -> int:
-        """Return how many tokens the provider counts where we count ``tokens``, rounded up."""
         return -(-tokens * self.thousandths // _WHOLE)
 
     def own_tokens(self, provider_tokens: int) -> int:
-        """Return the most tokens of ours of which the provider counts no more than ``provider_tokens``."""
         return provider_tokens * _WHOLE // self.thousandths
 
 
@@ -78,7 +76,6 @@ OWN_COUNT: Final = TokenRatio(_WHOLE, "as o200k counts them")
 
 
 def shipped_ratio(provider: str, model: str) -> TokenRatio:
-    """Return the ratio of the table; a model that is not in it is taken to count as o200k does."""
     if provider == SCRIPTED:
         return OWN_COUNT  # its counts are ours, whichever model it plays
     known = longest_start(model, _BY_MODEL)
@@ -122,8 +119,6 @@ thousands of tokens that are no matter of the vocabulary."""
 
 
 class _Reported(NamedTuple):
-    """Sums over the requests to one model, earlier ones faded."""
-
     sent: int
     reported: int
     requests: int
@@ -175,7 +170,6 @@ def record_usage(provider: str, model: str, *, sent: int, usage: Usage) -> tuple
 
 
 def _read(path: Path) -> dict[tuple[str, str], _Reported]:
-    """Return what is kept; a file that is missing, damaged or of another version holds nothing."""
     rows: dict[tuple[str, str], _Reported] = {}
     try:
         data = json.loads(read_text(path))
